@@ -1,0 +1,162 @@
+# Everything builds into .venv and target; `make demo` and `make test` need only Rust, Python 3.10+ and make.
+# The fuzzers also need a C++ compiler.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+VENV := .venv
+BIN := $(VENV)/bin
+LOGS := target/logs
+UV := uv==0.13.8
+
+# The first interpreter that is new enough; `make PYTHON=python3.13 …` takes another.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 10))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
+	"$$python" -c '$(NEW_ENOUGH)' 2>/dev/null && echo "$$python" && break; done)
+
+# The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower.
+EXTENSION_PROFILE ?= release
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := chunking round_trip json
+
+# How many cases each law is tried with, in both languages; `make laws` raises it.
+export WIRECALL_LAW_CASES ?= 10000
+# tiktoken reads its vocabulary from here instead of downloading it.
+export TIKTOKEN_CACHE_DIR ?= $(CURDIR)/$(VENV)/share/tiktoken
+
+RUST_SOURCES := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help demo test check bench fuzz laws wheel wheel-check lock clean venv build \
+	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python
+
+help: ## show this list
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: build ## see the format at work
+	@$(BIN)/wirecall demo
+
+test: test-rust test-python ## all tests, of both languages
+
+check: fmt-check lint types stubtest no-python-in-core test ## all that CI runs: format, lints, types, stubs, tests
+
+# Set-up ---------------------------------------------------------------------------------------------------------
+
+venv: $(VENV)/.installed ## the virtual environment with all pinned tools
+build: $(VENV)/.built ## the extension, compiled into the virtual environment
+
+$(BIN)/python:
+	@[ -n "$(PYTHON)" ] || { echo "wirecall needs Python 3.10 or newer; name one with PYTHON=…" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: requirements-dev.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --config-settings=build-args="--profile $(EXTENSION_PROFILE)" --editable .
+	@touch $@
+
+# Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
+$(VENV)/.o200k: scripts/fetch_o200k.py | $(VENV)/.installed
+	@$(BIN)/python $< "$(TIKTOKEN_CACHE_DIR)" && touch $@ || true
+
+# Checks ---------------------------------------------------------------------------------------------------------
+
+fmt: $(VENV)/.installed ## format both languages
+	cargo fmt --all
+	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml
+	$(BIN)/ruff check --quiet --fix-only .
+	$(BIN)/ruff format --quiet .
+
+fmt-check: $(VENV)/.installed
+	cargo fmt --all --check
+	cargo fmt --all --manifest-path rust/fuzz/Cargo.toml --check
+	$(BIN)/ruff format --check .
+
+lint: lint-rust lint-python ## clippy, rustdoc and ruff; a warning is an error
+
+lint-rust:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+
+lint-python: $(VENV)/.installed
+	$(BIN)/ruff check .
+
+types: build ## mypy, strict
+	$(BIN)/mypy
+
+stubtest: build ## _core.pyi against the compiled module
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest wirecall._core --mypy-config-file pyproject.toml
+
+no-python-in-core: ## the proof that the core knows neither Python nor a network
+	@tree=$$(cargo tree --locked -p wirecall-core -e normal,build --target all --prefix none); \
+	if grep -E '^(pyo3|python3-sys|cpython|reqwest|hyper|ureq|rustls|tokio)[a-z0-9_-]* v' <<<"$$tree"; then \
+		echo "wirecall-core depends on the above" >&2; exit 1; \
+	fi; \
+	echo "wirecall-core: $$(sort -u <<<"$$tree" | grep -c ' v') crates, none of Python, none of a network"
+
+# Tests ----------------------------------------------------------------------------------------------------------
+
+test-rust: ## cargo test
+	@mkdir -p $(LOGS)
+	@echo cargo test --workspace --locked --no-fail-fast; status=0; \
+	cargo test --workspace --locked --no-fail-fast 2>&1 | tee $(LOGS)/cargo-test.log || status=$$?; \
+	awk '/^test result:/ { passed += $$4; failed += $$6; ignored += $$8 } \
+		END { printf "cargo test: %d passed, %d failed, %d ignored\n", passed, failed, ignored }' \
+		$(LOGS)/cargo-test.log | tee -a $(LOGS)/cargo-test.log; \
+	exit $$status
+
+test-python: build $(VENV)/.o200k ## pytest
+	@mkdir -p $(LOGS)
+	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
+
+laws: export WIRECALL_LAW_CASES = 1000000
+laws: build ## the laws of both languages, with a million cases each: hours
+	cargo test --locked -p wirecall-core --test laws
+	$(BIN)/python -m pytest -m laws || { status=$$?; [ $$status = 5 ]; }
+
+bench: build $(VENV)/.o200k ## the numbers of benches/README.md
+	cargo bench --locked -p wirecall-core
+	$(BIN)/python benches/python/report.py
+
+# Coverage-guided on the stable compiler: the flags that cargo-fuzz would pass, less the sanitizers, which want a
+# nightly one and find little in a crate that forbids unsafe code. They go to the target only, not to build scripts,
+# which is what naming the target does. `cargo fuzz run` works here too.
+FUZZ_DIR := rust/fuzz
+FUZZ_HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+
+fuzz: ## each fuzz target for FUZZ_SECONDS (60)
+	RUSTFLAGS="$(FUZZ_FLAGS)" cargo build --release --manifest-path $(FUZZ_DIR)/Cargo.toml \
+		--target $(FUZZ_HOST) --target-dir $(FUZZ_DIR)/target
+	@for name in $(FUZZ_TARGETS); do \
+		mkdir -p $(FUZZ_DIR)/corpus/$$name $(FUZZ_DIR)/artifacts/$$name; \
+		echo "fuzz $$name for $(FUZZ_SECONDS) seconds"; \
+		$(FUZZ_DIR)/target/$(FUZZ_HOST)/release/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+			-rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 -dict=$(FUZZ_DIR)/wirecall.dict \
+			-artifact_prefix=$(FUZZ_DIR)/artifacts/$$name/ $(FUZZ_DIR)/corpus/$$name $(FUZZ_DIR)/seeds; \
+	done
+
+# Packaging ------------------------------------------------------------------------------------------------------
+
+wheel: $(VENV)/.installed ## the abi3 wheel, into dist
+	rm -f dist/*.whl
+	$(BIN)/maturin build --quiet --release --locked --out dist
+
+wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
+	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
+
+lock: | $(BIN)/python ## resolve pyproject.toml into requirements-dev.lock again, for Python 3.10 and newer
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
+	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --group dev \
+		--generate-hashes --upgrade --custom-compile-command "make lock" --output-file requirements-dev.lock
+
+clean: ## remove all that was built
+	rm -rf $(VENV) dist target $(FUZZ_DIR)/target
+	find python -name '_core*.so' -delete

@@ -1,0 +1,155 @@
+"""Who takes part, behind one shape: the no-op, the hand-written baseline and, where it is built, wirecall."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import baseline
+from baseline import HandWritten, NoOp, compile_tools
+from workloads import Catalogue, Workload, messages
+
+NO_OP, HAND_WRITTEN, WIRECALL = "no-op", "hand-written", "wirecall"
+
+
+class Parser(Protocol):
+    def feed(self, delta: str, /) -> Sequence[Any]: ...
+    def finish(self) -> Sequence[Any]: ...
+
+
+def load_wirecall() -> Any:
+    """The package, or None where it is not built."""
+    try:
+        module = importlib.import_module("wirecall")
+    except ImportError:
+        return None
+    return module if hasattr(module, "Toolset") else None
+
+
+wirecall = load_wirecall()
+
+
+def parser_maker(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[], Parser]:
+    if contestant == NO_OP:
+        return NoOp
+    if contestant == HAND_WRITTEN:
+        compiled = compile_tools(tools)
+        return lambda: HandWritten(compiled)
+    make: Callable[[], Parser] = wirecall.Toolset(tools).parser
+    return make
+
+
+def feed_all(make: Callable[[], Parser], deltas: Iterable[str]) -> None:
+    """One message as a host reads it: a new parser, a feed for each delta, and the end."""
+    parser = make()
+    feed = parser.feed
+    for delta in deltas:
+        feed(delta)
+    parser.finish()
+
+
+def whole_parser(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[str], Sequence[Any]]:
+    """A whole message to its items."""
+    if contestant == HAND_WRITTEN:
+        compiled = compile_tools(tools)
+        return lambda text: baseline.parse(compiled, text)
+    parse = wirecall.Toolset(tools).parse
+
+    def items(text: str) -> Sequence[Any]:
+        found: Sequence[Any] = parse(text).items
+        return found
+
+    return items
+
+
+def read_calls(items: Iterable[Any]) -> int:
+    """Touch what a host needs of every call."""
+    size = 0
+    for item in items:
+        if item.type == "call_end":
+            size += len(item.arguments)
+    return size
+
+
+def encoder(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[str, dict[str, Any]], str]:
+    if contestant == HAND_WRITTEN:
+        compiled = compile_tools(tools)
+        return lambda name, arguments: baseline.encode(compiled, name, arguments)
+    encode: Callable[[str, dict[str, Any]], str] = wirecall.Toolset(tools).encode
+    return encode
+
+
+# --- what is measured must first be right ---
+
+
+class Wrong(Exception):
+    """A contestant that reads or writes something else than it should; its times would mean nothing."""
+
+
+def check_feed(contestant: str, work: Workload, size: int | None) -> None:
+    """Calls as expected, no errors; joined deltas are the arguments; texts and calls tile the message."""
+    parser = parser_maker(contestant, work.tools)()
+    events: list[Any] = []
+    for delta in [work.text] if size is None else work.deltas(size):
+        events.extend(parser.feed(delta))
+    events.extend(parser.finish())
+    where = f"{contestant}, {work.title}, in deltas of {size or 'any size'}"
+
+    errors = [event for event in events if event.type == "call_error"]
+    if errors:
+        raise Wrong(f"{where}: {errors[0].kind}: {errors[0].message}")
+    ends = [event for event in events if event.type == "call_end"]
+    if [(end.name, json.loads(end.arguments)) for end in ends] != list(work.calls):
+        raise Wrong(f"{where}: not the calls that were written")
+
+    joined: dict[int, list[str]] = {end.index: [] for end in ends}
+    texts = []
+    for event in events:
+        if event.type == "arguments_delta":
+            joined[event.index].append(event.delta)
+        elif event.type == "text":
+            texts.append(event.text)
+    if any("".join(joined[end.index]) != end.arguments for end in ends):
+        raise Wrong(f"{where}: joined deltas are not the arguments")
+
+    outside, at = [], 0
+    for end in ends:
+        outside.append(work.text[at : end.start])
+        at = end.end
+    outside.append(work.text[at:])
+    if "".join(outside) != "".join(texts):
+        raise Wrong(f"{where}: text is lost or invented")
+
+
+def check_whole(contestant: str, work: Workload) -> None:
+    items = whole_parser(contestant, work.tools)(work.text)
+    calls = [(item.name, json.loads(item.arguments)) for item in items if item.type == "call_end"]
+    if calls != list(work.calls):
+        raise Wrong(f"{contestant}, {work.title}: not the calls that were written")
+
+
+def check_many(threads: int) -> None:
+    works = messages()
+    parsed = wirecall.Toolset(works[0].tools).parse_many([work.text for work in works], threads=threads)
+    for work, message in zip(works, parsed, strict=True):
+        calls = [(item.name, json.loads(item.arguments)) for item in message.items if item.type == "call_end"]
+        if calls != list(work.calls):
+            raise Wrong(f"parse_many, {work.title}: not the calls that were written")
+
+
+def check_encode(contestant: str, catalogue: Catalogue) -> None:
+    """What is written reads back as the arguments, and every contestant writes the same."""
+    compiled = compile_tools(catalogue.tools)
+    write = encoder(contestant, catalogue.tools)
+    for name, arguments in catalogue.calls:
+        text = write(name, arguments)
+        items = baseline.parse(compiled, text)
+        if read := [(e.name, json.loads(e.arguments)) for e in items if isinstance(e, baseline.CallEnd)]:
+            if read != [(name, arguments)]:
+                raise Wrong(f"{contestant}: {text} reads as {read}")
+        else:
+            raise Wrong(f"{contestant}: {text} does not read as a call")
+        if text != (expected := baseline.encode(compiled, name, arguments)):
+            raise Wrong(f"{contestant} writes {text}, not {expected}")

@@ -1,0 +1,31 @@
+"""The caller's mistakes. What the model gets wrong is an event of the parser, never an exception."""
+
+
+class ToolError(ValueError):
+    """A tool definition, or a use of one, that cannot work.
+
+    Attributes:
+        message: What is wrong, without the place.
+        tool: The tool's name, None where it has none or none is meant.
+        pointer: JSON pointer into the tool's schema (`/properties/a/type`; `""` is the whole schema), None
+            where the schema is not to blame.
+
+    `str()` gives the place and the message: `tool 'get_weather', at /properties/a/type: ...`.
+    """
+
+    def __init__(self, message: str, *, tool: str | None = None, pointer: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.tool = tool
+        self.pointer = pointer
+
+    def __str__(self) -> str:
+        place = []
+        if self.tool is not None:
+            place.append(f"tool {self.tool!r}")
+        if self.pointer is not None:
+            place.append(f"at {self.pointer or 'the root of its schema'}")
+        return f"{', '.join(place)}: {self.message}" if place else self.message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r}, tool={self.tool!r}, pointer={self.pointer!r})"

@@ -1,0 +1,64 @@
+"""The toolset: a set of tools, compiled once for one protocol."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+from wirecall import _core
+from wirecall.definitions import definitions, schema_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Toolset(_core.Toolset):
+    """Tools, compiled once: reads and writes their calls and results, and writes their manual.
+
+    Args:
+        tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
+            `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
+        protocol: The name of a protocol.
+        syntax: How calls are written: "wire", or "json" for an object body in every call.
+        fallback_to_json: What becomes of a tool that pairs cannot express: "complex" writes its calls as
+            object bodies, "error" raises, "force" writes pairs for every tool.
+        strict: Refuse near misses instead of repairing them.
+        validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
+            and makes it an error.
+        descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
+        delimiters: What opens and closes a call.
+        reasoning: What opens and closes reasoning at the start of a message, None for nothing.
+        limits: Bounds that differ from the defaults, by name.
+
+    Raises:
+        ToolError: A definition, a schema or a name that cannot work; it names the tool and the place in
+            its schema.
+        ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
+    """
+
+    def __new__(
+        cls,
+        tools: Iterable[object] = (),
+        *,
+        protocol: str = "wire",
+        syntax: Literal["wire", "json"] = "wire",
+        fallback_to_json: Literal["complex", "error", "force"] = "complex",
+        strict: bool = False,
+        validate: Literal["report", "error"] = "report",
+        descriptions: Literal["full", "tools", "none"] = "full",
+        delimiters: tuple[str, str] = ("<call>", "</call>"),
+        reasoning: tuple[str, str] | None = ("<think>", "</think>"),
+        limits: Mapping[str, int] | None = None,
+    ) -> "Self":
+        read = definitions(tools)
+        return super().__new__(
+            cls,
+            [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
+            protocol=protocol,
+            syntax=syntax,
+            fallback_to_json=fallback_to_json,
+            strict=strict,
+            validate=validate,
+            descriptions=descriptions,
+            delimiters=delimiters,
+            reasoning=reasoning,
+            limits=limits,
+        )

@@ -1,0 +1,329 @@
+//! The arguments of one call while they are read: JSON text, how much of it may go out, and where each value stands.
+//!
+//! Values are always written at the end of one text. While nothing came in pieces the text is the arguments, and goes out as
+//! it grows. From the first piece on what is behind `held` is a store of values; at CLOSE it is replaced by the same values in
+//! their places. The value of a key that was there before is written at the end too, held back, compared and dropped.
+
+use std::ops::Range;
+
+use crate::json::push_string;
+use crate::keymap::KeyMap;
+use crate::schema::NodeId;
+
+/// A step from the root to a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Where a value goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The next member of the root object, sent as it is written.
+    Live,
+    /// A new piece.
+    Piece(usize),
+    /// There is a value already: the new one must be the same.
+    Again(usize),
+}
+
+/// What is at a place already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    Vacant,
+    Whole,
+    /// A list of pieces, so many so far.
+    Items(usize),
+    /// Pieces of an object, or a whole value on the way.
+    Blocked,
+    /// An index on the way is beyond the next one.
+    Gap { next: usize },
+}
+
+/// Why a value has no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Collision {
+    /// A part of the way is a whole value, or a whole value would stand where pieces are.
+    Taken,
+    /// An index beyond the next one.
+    Gap { next: usize },
+}
+
+#[derive(Debug)]
+enum Piece {
+    /// Named, but its value is not written yet.
+    Empty,
+    Whole(Range<usize>),
+    Object(NodeId, KeyMap<usize>),
+    Array(Vec<usize>),
+}
+
+#[derive(Debug)]
+pub struct Args {
+    pub json: String,
+    /// Bytes that went out.
+    sent: usize,
+    /// Bytes behind this may not go out yet.
+    hold: Option<usize>,
+    /// Bytes in front of the first piece.
+    held: Option<usize>,
+    /// Members of the root in front of the first piece.
+    live: usize,
+    /// Piece 0 is the root.
+    pieces: Vec<Piece>,
+}
+
+impl Default for Args {
+    fn default() -> Self {
+        Args {
+            json: String::new(),
+            sent: 0,
+            hold: None,
+            held: None,
+            live: 0,
+            pieces: vec![Piece::Object(crate::schema::UNKNOWN, KeyMap::default())],
+        }
+    }
+}
+
+impl Args {
+    /// What may go out and has not.
+    #[inline]
+    pub fn take_delta(&mut self) -> &str {
+        let start = self.sent;
+        self.sent = self.hold.unwrap_or(self.json.len()).max(start);
+        &self.json[start..self.sent]
+    }
+
+    /// Nothing written from here on goes out until [`Args::release`]. False if that was so already.
+    pub fn hold(&mut self) -> bool {
+        let first = self.hold.is_none();
+        if first {
+            self.hold = Some(self.json.len());
+        }
+        first
+    }
+
+    pub fn release(&mut self) {
+        self.hold = None;
+    }
+
+    fn root(&self) -> &KeyMap<usize> {
+        match &self.pieces[0] {
+            Piece::Object(_, keys) => keys,
+            _ => unreachable!("the root is an object"),
+        }
+    }
+
+    pub fn has_root_key(&self, key: &str) -> bool {
+        self.root().position(key).is_some()
+    }
+
+    /// What stands at the end of `steps`.
+    pub fn probe(&self, steps: &[Step]) -> Probe {
+        let mut at = 0;
+        for step in steps {
+            let next = match (&self.pieces[at], step) {
+                (Piece::Object(_, keys), Step::Key(key)) => keys.get(key),
+                (Piece::Array(items), Step::Index(index)) if *index <= items.len() => items.get(*index),
+                (Piece::Array(items), Step::Index(_)) => return Probe::Gap { next: items.len() },
+                (Piece::Empty, Step::Key(_)) => None,
+                _ => return Probe::Blocked,
+            };
+            match next {
+                Some(next) => at = *next,
+                None => return Probe::Vacant,
+            }
+        }
+        match &self.pieces[at] {
+            Piece::Empty => Probe::Vacant,
+            Piece::Whole(_) => Probe::Whole,
+            Piece::Object(..) => Probe::Blocked,
+            Piece::Array(items) => Probe::Items(items.len()),
+        }
+    }
+
+    /// Makes or finds the place that `steps` lead to. `types` are the types of the objects on the way, root first.
+    pub fn place(&mut self, steps: &[Step], types: &[NodeId], pieces: bool) -> Result<Target, Collision> {
+        let mut at = 0;
+        for (depth, step) in steps.iter().enumerate() {
+            // The container that this step needs, made where there is none.
+            if matches!(self.pieces[at], Piece::Empty) {
+                self.pieces[at] = match step {
+                    Step::Key(_) => Piece::Object(types[depth], KeyMap::default()),
+                    Step::Index(_) => Piece::Array(Vec::new()),
+                };
+            }
+            let new = self.pieces.len();
+            let found = match (&mut self.pieces[at], step) {
+                (Piece::Object(_, keys), Step::Key(key)) => match keys.get(key) {
+                    Some(next) => Some(*next),
+                    None => {
+                        keys.push(key, new);
+                        None
+                    }
+                },
+                (Piece::Array(items), Step::Index(index)) => match items.get(*index) {
+                    Some(next) => Some(*next),
+                    None if *index == items.len() => {
+                        items.push(new);
+                        None
+                    }
+                    None => return Err(Collision::Gap { next: items.len() }),
+                },
+                _ => return Err(Collision::Taken),
+            };
+            at = found.unwrap_or(new);
+            if found.is_none() {
+                self.pieces.push(Piece::Empty);
+            }
+        }
+        match self.pieces[at] {
+            Piece::Whole(_) => Ok(Target::Again(at)),
+            Piece::Object(..) | Piece::Array(_) => Err(Collision::Taken),
+            Piece::Empty if pieces || self.held.is_some() => {
+                self.hold_pieces();
+                Ok(Target::Piece(at))
+            }
+            Piece::Empty => Ok(Target::Live),
+        }
+    }
+
+    /// From now on values are stored, not sent.
+    fn hold_pieces(&mut self) {
+        if self.held.is_none() {
+            self.held = Some(self.json.len());
+            self.hold = Some(self.json.len());
+            // Every member but the one that was just named is sent already.
+            self.live = self.root().len() - 1;
+        }
+    }
+
+    /// Starts writing a value; for a live one this writes its key. Returns where the value starts.
+    pub fn begin(&mut self, target: Target, key: &str) -> usize {
+        match target {
+            Target::Live => {
+                self.json.push(if self.json.is_empty() { '{' } else { ',' });
+                push_string(&mut self.json, key);
+                self.json.push(':');
+            }
+            Target::Again(_) => {
+                if self.held.is_none() {
+                    self.hold();
+                }
+            }
+            Target::Piece(_) => {}
+        }
+        self.json.len()
+    }
+
+    /// The value that started at `start` is written. False: there was another one in its place.
+    pub fn end(&mut self, target: Target, start: usize) -> bool {
+        let range = start..self.json.len();
+        match target {
+            Target::Live => {
+                let last = self.pieces.len() - 1;
+                self.pieces[last] = Piece::Whole(range);
+                true
+            }
+            Target::Piece(at) => {
+                self.pieces[at] = Piece::Whole(range);
+                true
+            }
+            Target::Again(at) => {
+                let Piece::Whole(first) = &self.pieces[at] else { return false };
+                let same = self.json[first.clone()] == self.json[range];
+                if same {
+                    self.json.truncate(start);
+                    if self.held.is_none() {
+                        self.release();
+                    }
+                }
+                same
+            }
+        }
+    }
+
+    /// Stores items behind the `length` that the array at `steps` has.
+    pub fn append(
+        &mut self,
+        steps: &[Step],
+        types: &[NodeId],
+        length: usize,
+        items: &[String],
+    ) -> Result<(), Collision> {
+        let mut steps = steps.to_vec();
+        let mut types = types.to_vec();
+        types.push(crate::schema::UNKNOWN);
+        for (offset, item) in items.iter().enumerate() {
+            steps.push(Step::Index(length + offset));
+            let target = self.place(&steps, &types, true)?;
+            let start = self.begin(target, "");
+            self.json.push_str(item);
+            self.end(target, start);
+            steps.pop();
+        }
+        Ok(())
+    }
+
+    /// Writes the pieces in their places. `visit` is told each object made of pieces: its type, its path, its keys.
+    pub fn write_pieces(&mut self, visit: &mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool)) {
+        let Some(held) = self.held else { return };
+        let mut out = String::new();
+        let root = self.root();
+        for at in self.live..root.len() {
+            let (key, piece) = root.at(at);
+            out.push(if held == 0 && out.is_empty() { '{' } else { ',' });
+            push_string(&mut out, key);
+            out.push(':');
+            self.write_piece(*piece, key, &mut out, visit);
+        }
+        self.json.truncate(held);
+        self.json.push_str(&out);
+        self.held = None;
+        self.release();
+    }
+
+    /// Recursion is as deep as a key has segments.
+    fn write_piece(
+        &self,
+        at: usize,
+        path: &str,
+        out: &mut String,
+        visit: &mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool),
+    ) {
+        match &self.pieces[at] {
+            Piece::Empty => out.push_str("null"),
+            Piece::Whole(range) => out.push_str(&self.json[range.clone()]),
+            Piece::Object(id, keys) => {
+                out.push('{');
+                for (position, (key, piece)) in keys.iter().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
+                    push_string(out, key);
+                    out.push(':');
+                    self.write_piece(*piece, &super::messages::join(path, key), out, visit);
+                }
+                out.push('}');
+                visit(*id, path, &|key| keys.position(key).is_some());
+            }
+            Piece::Array(items) => {
+                out.push('[');
+                for (position, piece) in items.iter().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
+                    self.write_piece(*piece, &format!("{path}[{position}]"), out, visit);
+                }
+                out.push(']');
+            }
+        }
+    }
+
+    /// Closes a root that was written in pairs.
+    pub fn close(&mut self) {
+        self.json.push_str(if self.json.is_empty() { "{}" } else { "}" });
+    }
+}

@@ -1,0 +1,130 @@
+//! Sentences for the model: what is wrong, and a correct example.
+
+use crate::error::ProblemKind;
+use crate::pairs::push_segment;
+use crate::scan::Delimiters;
+use super::Context;
+use crate::schema::{Additional, Choice, NodeId, Schema};
+
+/// A member's path, as a key would be written.
+pub fn join(path: &str, name: &str) -> String {
+    let mut out = String::from(path);
+    if !path.is_empty() {
+        out.push('.');
+    }
+    push_segment(&mut out, name, &Delimiters::default());
+    out
+}
+
+/// A short value that the type takes, as it would be written behind `=`.
+pub fn example(schema: &Schema, id: NodeId) -> String {
+    let node = schema.node(id);
+    match node.choices.first() {
+        None | Some(Choice::String) => "\"some text\"".into(),
+        Some(Choice::Integer) => "5".into(),
+        Some(Choice::Number) => "3.14".into(),
+        Some(Choice::Boolean) => "true".into(),
+        Some(Choice::Null) => "null".into(),
+        Some(Choice::Literal(literal)) => literal.json.clone(),
+        Some(Choice::Array) => match schema.node(schema.item(id, 0)).choices.first() {
+            Some(Choice::Integer) => "[1,2]".into(),
+            Some(Choice::Number) => "[1.5,2]".into(),
+            Some(Choice::Boolean) => "[true,false]".into(),
+            Some(Choice::Literal(literal)) => format!("[{}]", literal.json),
+            Some(Choice::Object) => "[{\"key\":\"value\"}]".into(),
+            _ => "[\"a\",\"b\"]".into(),
+        },
+        Some(Choice::Object) => match node.object.as_ref().filter(|object| !object.properties.is_empty()) {
+            Some(object) => format!("{{{}:…}}", crate::coerce::json_string(object.properties.at(0).0)),
+            None => "{\"key\":\"value\"}".into(),
+        },
+    }
+}
+
+/// What a type takes, in words.
+pub fn expected(schema: &Schema, id: NodeId) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for choice in &schema.node(id).choices {
+        let word = match choice {
+            Choice::String => "a string".into(),
+            Choice::Integer => "a whole number".into(),
+            Choice::Number => "a number".into(),
+            Choice::Boolean => "true or false".into(),
+            Choice::Null => "null".into(),
+            Choice::Array => "a list".into(),
+            Choice::Object => "an object".into(),
+            Choice::Literal(literal) => literal.json.clone(),
+        };
+        if words.len() == 24 {
+            words.push("…".into());
+            break;
+        }
+        words.push(word);
+    }
+    words.join(" or ")
+}
+
+/// A value that its type cannot take.
+pub fn violation(schema: &Schema, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
+    let value = shorten(value);
+    let expected = expected(schema, id);
+    match kind {
+        ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),
+        _ => format!("{field}: {value} is not {expected}. For example: {field}={}", example(schema, id)),
+    }
+}
+
+pub fn missing(schema: &Schema, object: NodeId, field: &str, name: &str) -> String {
+    let id = match schema.member(object, name) {
+        crate::schema::Member::Declared(id) | crate::schema::Member::Undeclared(id) => id,
+        crate::schema::Member::Forbidden => crate::schema::UNKNOWN,
+    };
+    format!("{field} is required and missing. For example: {field}={}", example(schema, id))
+}
+
+pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
+    let names: Vec<&str> = schema
+        .node(object)
+        .object
+        .iter()
+        .flat_map(|object| object.properties.iter().map(|(name, _)| name))
+        .take(24)
+        .collect();
+    format!("{field} is no field here. The fields are: {}.", names.join(", "))
+}
+
+/// A value that strict mode does not convert.
+pub fn not_as_written(schema: &Schema, id: NodeId, field: &str, value: &str) -> String {
+    let expected = expected(schema, id);
+    format!("{field}: {} must be written as {expected}. For example: {field}={}", shorten(value), example(schema, id))
+}
+
+/// A whole call with the tool's first fields.
+pub fn call_example(cx: &Context<'_>) -> String {
+    let Delimiters { open, close } = cx.delimiters;
+    let schema = cx.schema;
+    let mut out = format!("{open}{}", cx.tool);
+    let Some(object) = &schema.node(schema.root).object else { return out + " key=\"some text\"" + close };
+    let required = |name: &str| object.required.iter().any(|r| r == name);
+    let shown = object.properties.iter().filter(|(name, _)| object.required.is_empty() || required(name)).take(4);
+    for (name, id) in shown {
+        out.push_str(&format!(" {}={}", join("", name), example(schema, *id)));
+    }
+    if object.properties.is_empty() && object.additional != Additional::Closed {
+        out.push_str(" key=\"some text\"");
+    }
+    out + close
+}
+
+pub fn unclosed(cx: &Context<'_>) -> String {
+    format!("The call is not closed before the next one. Write: {}", call_example(cx))
+}
+
+/// The first part of a text that may be long, quoted for a sentence.
+pub fn shorten(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("`{}…`", &text[..at]),
+        None => format!("`{text}`"),
+    }
+}

@@ -1,0 +1,192 @@
+//! A call's body: text in, JSON arguments out, as they come.
+//!
+//! [`Pairs`] and [`Object`] read the two bodies of the wire format; [`Skip`] reads on after an error. Each is fed windows:
+//! the text that is not consumed yet. A window starts where the last one was consumed to.
+
+mod args;
+mod messages;
+mod object;
+mod pairs;
+mod place;
+mod skip;
+mod whole;
+mod write;
+
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::event::Problem;
+use crate::limits::Limits;
+use crate::scan::Delimiters;
+use crate::schema::{NodeId, Schema};
+
+pub use args::Args;
+pub use messages::{call_example, example, join, shorten};
+pub use object::Object;
+pub use pairs::Pairs;
+pub use place::is_declared;
+pub use skip::Skip;
+pub use whole::{Whole, Wrapper};
+pub use write::write_pairs;
+
+/// What a body needs to know; the same for the whole call.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    pub schema: &'a Schema,
+    pub strict: bool,
+    pub delimiters: &'a Delimiters,
+    pub limits: &'a Limits,
+    /// The tool's name, for messages.
+    pub tool: &'a str,
+}
+
+/// Problems listed of one call: more would help no model, and hostile calls have many.
+const MAX_PROBLEMS: usize = 32;
+
+/// A window, and what reading it may change.
+pub struct Io<'a> {
+    pub cx: Context<'a>,
+    pub found: &'a mut Found,
+    pub window: &'a str,
+    /// Bytes of the window that are consumed.
+    pub at: usize,
+    /// There is no more to come.
+    pub last: bool,
+}
+
+impl<'a> Io<'a> {
+    fn rest(&self) -> &'a str {
+        &self.window[self.at..]
+    }
+}
+
+/// What a body has found so far.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub args: Args,
+    pub repairs: Vec<Repair>,
+    pub problems: Vec<Problem>,
+}
+
+/// A call that cannot be handed over: why, and how to read on.
+#[derive(Debug)]
+pub struct Failure {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub skip: Skip,
+}
+
+/// What came of a window; `Io::at` says how much was consumed.
+#[derive(Debug)]
+pub enum Step {
+    /// More text is needed.
+    Need,
+    /// The body is complete; CLOSE is next, or the call ends here without it.
+    Done,
+    Failed(Failure),
+}
+
+impl Found {
+    pub fn repair(&mut self, repair: Repair) {
+        if !self.repairs.contains(&repair) {
+            self.repairs.push(repair);
+        }
+    }
+
+    pub fn used(&self, repair: Repair) -> bool {
+        self.repairs.contains(&repair)
+    }
+
+    fn problem(&mut self, kind: ProblemKind, field: String, message: String) {
+        if self.problems.len() >= MAX_PROBLEMS {
+            return;
+        }
+        self.problems.push(Problem { kind, field, message });
+    }
+
+    /// Reports the fields that an object of type `id` requires and does not have.
+    fn missing(&mut self, schema: &Schema, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
+        let Some(object) = &schema.node(id).object else { return };
+        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).collect();
+        for name in missing {
+            let field = messages::join(&path(), name);
+            let message = messages::missing(schema, id, &field, name);
+            self.problem(ProblemKind::MissingRequired, field, message);
+        }
+    }
+}
+
+impl Context<'_> {
+    /// A repair in lenient mode, an error of its name in strict mode.
+    fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
+        if self.strict {
+            return Err(ErrorKind::Strict(repair));
+        }
+        found.repair(repair);
+        Ok(())
+    }
+}
+
+/// The body of a call, by its kind.
+#[derive(Debug)]
+pub enum Body {
+    Pairs(Pairs),
+    Whole(Whole),
+}
+
+impl Body {
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        match self {
+            Body::Pairs(pairs) => pairs.feed(io),
+            Body::Whole(whole) => whole.feed(io),
+        }
+    }
+
+    /// How to read on when the call is given up here.
+    pub fn skip(&self) -> Skip {
+        match self {
+            Body::Pairs(pairs) => pairs.skip(),
+            Body::Whole(whole) => whole.skip(),
+        }
+    }
+
+    /// The message has ended, and nothing is left of it: may the call be taken as closed here?
+    pub fn closable(&self, found: &Found) -> bool {
+        match self {
+            Body::Pairs(pairs) => pairs.closable(found),
+            Body::Whole(whole) => whole.closable(),
+        }
+    }
+
+    /// Is a quote or a bracket open?
+    pub fn unterminated(&self) -> bool {
+        match self {
+            Body::Pairs(pairs) => pairs.unterminated(),
+            Body::Whole(whole) => !whole.closable(),
+        }
+    }
+
+    /// The call is closed: puts pieces into their places, and adds what can be said only now.
+    pub fn finish(&self, cx: &Context<'_>, found: &mut Found) {
+        match self {
+            Body::Pairs(_) => {
+                let mut incomplete: Vec<(NodeId, String, Vec<String>)> = Vec::new();
+                found.args.write_pieces(&mut |id, path, has| {
+                    let Some(object) = &cx.schema.node(id).object else { return };
+                    let missing: Vec<String> = object.required.iter().filter(|name| !has(name)).cloned().collect();
+                    if !missing.is_empty() {
+                        incomplete.push((id, path.to_owned(), missing));
+                    }
+                });
+                for (id, path, missing) in incomplete {
+                    for name in missing {
+                        let field = join(&path, &name);
+                        let message = messages::missing(cx.schema, id, &field, &name);
+                        found.problem(ProblemKind::MissingRequired, field, message);
+                    }
+                }
+                found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+                found.args.close();
+            }
+            Body::Whole(_) => found.args.release(),
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! A JSON value in, typed compact JSON out, as it comes. Strings that their type takes are passed on part by part.
+
+use std::ops::Range;
+
+use super::{Context, Failure, Found, Io, Skip, Step, messages};
+use crate::coerce::{self, Outcome};
+use crate::error::{ErrorKind, Repair};
+use crate::json::{Lexeme, Lexer, Place, is_number, push_char, push_str, push_string};
+use crate::keymap::KeyMap;
+use crate::schema::{Choice, Member, NodeId, UNKNOWN};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    Value,
+    /// A value, or the end of an array: behind `[`, and in relaxed JSON behind a comma.
+    Item { first: bool },
+    Key { first: bool },
+    Colon,
+    Comma,
+}
+
+/// The string that is being read.
+#[derive(Debug)]
+enum Text {
+    None,
+    Key(String),
+    /// Passed on as it comes.
+    Live,
+    /// Typed at its end.
+    Collect(String),
+}
+
+#[derive(Debug)]
+enum Shape {
+    Object { keys: KeyMap<Range<usize>>, key: String, start: usize, again: Option<Again> },
+    Array { count: usize },
+    /// An array around a lone value; it has no brackets in the source.
+    Lone,
+}
+
+/// The key was there before: its first value, and whether this one holds back what is written.
+#[derive(Debug)]
+struct Again {
+    first: Range<usize>,
+    holds: bool,
+}
+
+#[derive(Debug)]
+struct Frame {
+    node: NodeId,
+    shape: Shape,
+}
+
+/// The reader of one JSON value.
+#[derive(Debug)]
+pub struct Object {
+    lexer: Lexer,
+    frames: Vec<Frame>,
+    expect: Expect,
+    text: Text,
+    /// The type of the value that comes next.
+    node: NodeId,
+    /// Where the value stands in the arguments.
+    path: String,
+    /// It is the whole of the arguments: its last bracket goes out with the call's end only.
+    root: bool,
+}
+
+type Bad = (ErrorKind, String);
+
+impl Object {
+    pub fn new(cx: &Context<'_>, node: NodeId, path: &str, root: bool) -> Self {
+        Object {
+            lexer: Lexer::new(!cx.strict),
+            frames: Vec::new(),
+            expect: Expect::Value,
+            text: Text::None,
+            node,
+            path: path.to_owned(),
+            root,
+        }
+    }
+
+    /// How to read on when the call has failed here.
+    pub fn skip(&self) -> Skip {
+        match self.brackets() {
+            0 => Skip::After,
+            depth => Skip::in_brackets(depth, self.lexer.open_quote()),
+        }
+    }
+
+    fn brackets(&self) -> usize {
+        self.frames.iter().filter(|frame| !matches!(frame.shape, Shape::Lone)).count()
+    }
+
+    /// Reads the value from `io.at`. `Done`: it is complete.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        let Io { cx, window, last, .. } = *io;
+        loop {
+            let place = match (&self.text, self.expect) {
+                (Text::None, Expect::Key { .. }) => Place::Key,
+                (Text::None, Expect::Colon | Expect::Comma) => Place::Punctuation,
+                _ => Place::Value,
+            };
+            let before = io.at;
+            let lexeme = self.lexer.next(window, &mut io.at, last, place);
+            if matches!(lexeme, Lexeme::Need) {
+                return Step::Need;
+            }
+            if self.lexer.repaired {
+                io.found.repair(Repair::RelaxedJson);
+            }
+            let punct = matches!(lexeme, Lexeme::Punct(_));
+            match self.lexeme(&cx, io.found, lexeme) {
+                Ok(false) => {}
+                Ok(true) => return Step::Done,
+                Err((kind, message)) => {
+                    // Brackets and commas that were not expected count when reading on.
+                    if punct {
+                        io.at = (io.at - 1).max(before);
+                    }
+                    return Step::Failed(Failure { kind, message, skip: self.skip() });
+                }
+            }
+        }
+    }
+
+    fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<bool, Bad> {
+        match (lexeme, self.expect) {
+            (Lexeme::Bad(what), _) => Err(self.invalid(ErrorKind::InvalidJson, what)),
+            (Lexeme::Lax(what), _) => Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
+            (Lexeme::Plain(part), _) => {
+                match &mut self.text {
+                    Text::Live => push_str(&mut found.args.json, part),
+                    Text::Key(text) | Text::Collect(text) => text.push_str(part),
+                    Text::None => {}
+                }
+                Ok(false)
+            }
+            (Lexeme::Char(c), _) => {
+                match &mut self.text {
+                    Text::Live => push_char(&mut found.args.json, c),
+                    Text::Key(text) | Text::Collect(text) => text.push(c),
+                    Text::None => {}
+                }
+                Ok(false)
+            }
+            (Lexeme::StringEnd, _) => self.string_end(cx, found),
+            (Lexeme::StringStart, Expect::Key { .. }) => {
+                self.text = Text::Key(String::new());
+                Ok(false)
+            }
+            (Lexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
+                self.lax(cx, found, "keys stand in double quotes")?;
+                self.key(cx, found, word)?;
+                Ok(false)
+            }
+            (Lexeme::Punct(b'}'), Expect::Key { first }) => {
+                if !first {
+                    self.lax(cx, found, "a comma stands in front of }")?;
+                }
+                self.close(cx, found)
+            }
+            (Lexeme::Punct(b'}'), Expect::Comma) if self.in_object() => self.close(cx, found),
+            (Lexeme::Punct(b']'), Expect::Item { first }) => {
+                if !first {
+                    self.lax(cx, found, "a comma stands in front of ]")?;
+                }
+                self.close(cx, found)
+            }
+            (Lexeme::Punct(b']'), Expect::Comma) if !self.in_object() => self.close(cx, found),
+            (Lexeme::Punct(b','), Expect::Comma) => {
+                self.expect =
+                    if self.in_object() { Expect::Key { first: false } } else { Expect::Item { first: false } };
+                Ok(false)
+            }
+            (Lexeme::Punct(b':'), Expect::Colon) => {
+                self.expect = Expect::Value;
+                Ok(false)
+            }
+            (Lexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
+                self.prefix(cx, found);
+                let node = cx.schema.node(self.node);
+                self.text = if node.is_unknown() || node.has(&Choice::String) {
+                    found.args.json.push('"');
+                    Text::Live
+                } else {
+                    Text::Collect(String::new())
+                };
+                Ok(false)
+            }
+            (Lexeme::Punct(bracket @ (b'{' | b'[')), Expect::Value | Expect::Item { .. }) => {
+                self.open(cx, found, bracket)
+            }
+            (Lexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
+                self.word(cx, found, word)
+            }
+            (_, Expect::Key { .. }) => Err(self.invalid(ErrorKind::InvalidJson, "a key is expected")),
+            (_, Expect::Colon) => Err(self.invalid(ErrorKind::InvalidJson, "a colon is expected behind a key")),
+            (_, Expect::Comma) => Err(self.invalid(ErrorKind::InvalidJson, "brackets do not match")),
+            (_, Expect::Value | Expect::Item { .. }) => Err(self.invalid(ErrorKind::InvalidJson, "a value is expected")),
+        }
+    }
+
+    fn lax(&mut self, cx: &Context<'_>, found: &mut Found, what: &str) -> Result<(), Bad> {
+        cx.repair(found, Repair::RelaxedJson).map_err(|kind| self.invalid(kind, what))
+    }
+
+    fn invalid(&self, kind: ErrorKind, what: &str) -> Bad {
+        let path = self.path();
+        let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
+        (kind, format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}."))
+    }
+
+    fn in_object(&self) -> bool {
+        matches!(self.frames.last(), Some(Frame { shape: Shape::Object { .. }, .. }))
+    }
+
+    /// The path of the value that comes next or was just read.
+    fn path(&self) -> String {
+        self.path_of(&self.frames)
+    }
+
+    fn path_of(&self, frames: &[Frame]) -> String {
+        let mut path = self.path.clone();
+        for frame in frames {
+            match &frame.shape {
+                Shape::Object { key, .. } => path = messages::join(&path, key),
+                Shape::Array { count } => path.push_str(&format!("[{count}]")),
+                Shape::Lone => path.push_str("[0]"),
+            }
+        }
+        path
+    }
+
+    /// In an array: the comma, and the type of the item.
+    fn prefix(&mut self, cx: &Context<'_>, found: &mut Found) {
+        if let Some(Frame { node, shape: Shape::Array { count } }) = self.frames.last() {
+            if *count > 0 {
+                found.args.json.push(',');
+            }
+            self.node = cx.schema.item(*node, *count);
+        }
+    }
+
+    fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
+        let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
+        let mut name = written;
+        if cx.schema.member(id, written) == Member::Forbidden
+            && let Some((declared, _)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
+        {
+            cx.repair(found, Repair::KeyStyle)
+                .map_err(|kind| (kind, format!("The field {written} is called {declared}.")))?;
+            name = declared;
+        }
+        let parents = &self.frames[..self.frames.len() - 1];
+        self.node = super::place::member(cx, found, id, name, &|| self.path_of(parents));
+        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        match keys.get(name) {
+            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
+            None => {
+                if !keys.is_empty() {
+                    found.args.json.push(',');
+                }
+                push_string(&mut found.args.json, name);
+                found.args.json.push(':');
+            }
+        }
+        name.clone_into(key);
+        *start = found.args.json.len();
+        self.expect = Expect::Colon;
+        Ok(())
+    }
+
+    fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        match std::mem::replace(&mut self.text, Text::None) {
+            Text::Key(key) => {
+                self.key(cx, found, &key)?;
+                Ok(false)
+            }
+            Text::Live => {
+                found.args.json.push('"');
+                self.value_done(found)
+            }
+            Text::Collect(text) => self.scalar(cx, found, &text, true),
+            Text::None => Ok(false),
+        }
+    }
+
+    fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str) -> Result<bool, Bad> {
+        let literal = match word {
+            "True" => "true",
+            "False" => "false",
+            "None" => "null",
+            _ => word,
+        };
+        let json = matches!(literal, "true" | "false" | "null") || is_number(literal);
+        if !json || literal != word {
+            self.lax(cx, found, "strings stand in double quotes")?;
+        }
+        self.prefix(cx, found);
+        if literal != "null" {
+            return self.scalar(cx, found, literal, !json);
+        }
+        let node = cx.schema.node(self.node);
+        found.args.json.push_str("null");
+        let null = |choice: &Choice| match choice {
+            Choice::Null => true,
+            Choice::Literal(literal) => literal.json == "null",
+            _ => false,
+        };
+        if !node.is_unknown() && !node.choices.iter().any(null) {
+            self.violation(cx, found, "null");
+        }
+        self.value_done(found)
+    }
+
+    fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let Outcome { converted, problem } =
+            coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+        if converted {
+            cx.repair(found, Repair::Coerced).map_err(|kind| {
+                let path = self.path();
+                (kind, format!("{path}: {} must be {}.", messages::shorten(text), messages::expected(cx.schema, self.node)))
+            })?;
+        }
+        if problem.is_some() {
+            self.violation(cx, found, text);
+        }
+        self.value_done(found)
+    }
+
+    fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
+        let field = self.path();
+        let kind = coerce::violation(cx.schema.node(self.node));
+        let message = messages::violation(cx.schema, self.node, kind, &field, value);
+        found.problem(kind, field, message);
+    }
+
+    fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<bool, Bad> {
+        if self.brackets() + usize::from(!self.root) >= cx.limits.depth {
+            let message = format!("The value is nested more than {} levels deep.", cx.limits.depth);
+            return Err((ErrorKind::TooDeep, message));
+        }
+        self.prefix(cx, found);
+        let node = cx.schema.node(self.node);
+        let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
+        let takes = |id: NodeId| {
+            let node = cx.schema.node(id);
+            node.is_unknown() || node.has(&wanted) || literal_container(node, bracket)
+        };
+        if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
+            cx.repair(found, Repair::Coerced)
+                .map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", self.path())))?;
+            found.args.json.push('[');
+            self.frames.push(Frame { node: self.node, shape: Shape::Lone });
+            self.node = cx.schema.item(self.node, 0);
+        } else if !takes(self.node) {
+            let kind = if bracket == b'{' { "{…}" } else { "[…]" };
+            self.violation(cx, found, kind);
+            self.node = UNKNOWN;
+        }
+        found.args.json.push(bracket as char);
+        let shape = if bracket == b'{' {
+            self.expect = Expect::Key { first: true };
+            Shape::Object { keys: KeyMap::default(), key: String::new(), start: 0, again: None }
+        } else {
+            self.expect = Expect::Item { first: true };
+            Shape::Array { count: 0 }
+        };
+        self.frames.push(Frame { node: self.node, shape });
+        Ok(false)
+    }
+
+    fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        let Some(frame) = self.frames.pop() else { return Ok(true) };
+        if let Shape::Object { keys, .. } = &frame.shape {
+            found.missing(cx.schema, frame.node, &|| self.path(), |_, name| keys.position(name).is_some());
+        }
+        if self.root && self.frames.is_empty() {
+            found.args.hold();
+        }
+        found.args.json.push(if matches!(frame.shape, Shape::Object { .. }) { '}' } else { ']' });
+        self.value_done(found)
+    }
+
+    /// A value is written: account for it in what it is part of.
+    fn value_done(&mut self, found: &mut Found) -> Result<bool, Bad> {
+        self.expect = Expect::Comma;
+        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+            found.args.json.push(']');
+            self.frames.pop();
+        }
+        let path = match self.frames.last() {
+            Some(Frame { shape: Shape::Object { again: Some(_), .. }, .. }) => self.path(),
+            _ => String::new(),
+        };
+        match self.frames.last_mut() {
+            None => return Ok(true),
+            Some(Frame { shape: Shape::Array { count }, .. }) => *count += 1,
+            Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) => match again.take() {
+                None => keys.push(key, *start..found.args.json.len()),
+                Some(Again { first, holds }) => {
+                    if found.args.json[first] != found.args.json[*start..] {
+                        let message = format!("{path} is given twice, with different values. Give it once.");
+                        return Err((ErrorKind::DuplicateArgument, message));
+                    }
+                    found.args.json.truncate(*start);
+                    if holds {
+                        found.args.release();
+                    }
+                }
+            },
+            Some(Frame { shape: Shape::Lone, .. }) => {}
+        }
+        Ok(false)
+    }
+}
+
+fn literal_container(node: &crate::schema::Node, bracket: u8) -> bool {
+    node.choices
+        .iter()
+        .any(|choice| matches!(choice, Choice::Literal(literal) if literal.json.as_bytes().first() == Some(&bracket)))
+}

@@ -1,0 +1,643 @@
+//! The body of a call in pairs: `key=value key=value`.
+//!
+//! One state for each place in the text; everything that must be seen before deciding is in front of the window.
+
+use super::args::{Collision, Probe, Target};
+use super::place::{Field, is_declared, resolve};
+use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
+use crate::coerce;
+use crate::error::{ErrorKind, Repair};
+use crate::json::{push_char, push_str};
+use crate::pairs::{Ahead, Next, Part, Quoted, separated};
+use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::schema::{Choice, NodeId};
+
+#[derive(Debug)]
+enum State {
+    /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
+    Gap { line: bool, bare: bool, key: Ahead },
+    /// Behind `=`.
+    Equals { field: Field, declared: bool, ahead: Ahead },
+    Quoted { value: Value, quoted: Quoted, kept: bool, marks: Marks, ahead: Ahead },
+    Bare { value: Value, word: Bare, ahead: Ahead },
+    /// Bracketed text that is a string, to the letter.
+    Verbatim { value: Value, skip: Skip },
+    Json { field: Field, target: Target, start: usize, object: Object },
+    /// Directly behind a quoted or bracketed value.
+    After { quoted: bool, ahead: Ahead },
+}
+
+/// A string being read.
+#[derive(Debug)]
+struct Value {
+    field: Field,
+    text: Text,
+}
+
+#[derive(Debug)]
+enum Text {
+    /// Written as it comes, from this byte of the arguments on.
+    Live { target: Target, start: usize },
+    /// Typed at its end.
+    Collect(String),
+}
+
+/// What a bare value has shown so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Bare {
+    /// It has a character.
+    filled: bool,
+    /// It may take in tokens that are no pairs.
+    open_ended: bool,
+    /// It took one in.
+    joined: bool,
+    has_open: bool,
+    /// The first character of a delimiter is in it.
+    has_mark: bool,
+}
+
+#[derive(Debug)]
+pub struct Pairs {
+    state: State,
+    /// The last value was bare, and a delimiter's first character is in it.
+    bare_mark: bool,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Pairs { state: gap(false), bare_mark: false }
+    }
+}
+
+fn gap(bare: bool) -> State {
+    State::Gap { line: false, bare, key: Ahead::default() }
+}
+
+fn behind(quoted: bool) -> State {
+    State::After { quoted, ahead: Ahead::default() }
+}
+
+/// What one state made of the window.
+enum Move {
+    To(State),
+    /// More text is needed; the state is kept.
+    Stay(State),
+    Done,
+    Fail(Failure),
+}
+
+fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
+    Move::Fail(Failure { kind, message: message.into(), skip })
+}
+
+/// Has OPEN or CLOSE stood in a text? Both lie within plain runs, which a window may cut.
+#[derive(Debug, Default)]
+struct Marks {
+    seen: bool,
+    /// The end of the run so far, from where a delimiter may have begun.
+    tail: String,
+}
+
+impl Marks {
+    fn watch(&mut self, run: &str, delimiters: &Delimiters) {
+        let (open, close) = (&delimiters.open, &delimiters.close);
+        let first = memchr::memchr2(open.as_bytes()[0], close.as_bytes()[0], run.as_bytes());
+        if self.seen || (self.tail.is_empty() && first.is_none()) {
+            return;
+        }
+        self.tail.push_str(run);
+        self.seen = self.tail.contains(open.as_str()) || self.tail.contains(close.as_str());
+        let longest = open.len().max(close.len());
+        let keep = (self.tail.len().saturating_sub(longest)..).find(|at| self.tail.is_char_boundary(*at));
+        self.tail.drain(..keep.unwrap_or(0));
+    }
+
+    fn cut(&mut self) {
+        self.tail.clear();
+    }
+}
+
+impl Value {
+    fn push_str(&mut self, found: &mut Found, part: &str) {
+        match &mut self.text {
+            Text::Live { .. } => push_str(&mut found.args.json, part),
+            Text::Collect(text) => text.push_str(part),
+        }
+    }
+
+    fn push_char(&mut self, found: &mut Found, c: char) {
+        match &mut self.text {
+            Text::Live { .. } => push_char(&mut found.args.json, c),
+            Text::Collect(text) => text.push(c),
+        }
+    }
+
+    /// The value is complete.
+    fn done(self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
+        let skip = if quoted { Skip::After } else { Skip::Bare };
+        match self.text {
+            Text::Live { target, start } => {
+                io.found.args.json.push('"');
+                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
+            }
+            Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
+                Ok(()) => Move::To(next),
+                Err((kind, message)) => fail(kind, message, skip),
+            },
+        }
+    }
+}
+
+impl Pairs {
+    /// How to read on when the call is given up here.
+    pub fn skip(&self) -> Skip {
+        match &self.state {
+            State::Gap { .. } => Skip::TokenStart,
+            State::Equals { .. } => Skip::ValueStart,
+            State::Quoted { quoted, .. } => Skip::Quoted { quote: quoted.quote, escape: false },
+            State::Bare { .. } => Skip::Bare,
+            State::Verbatim { skip, .. } => *skip,
+            State::Json { object, .. } => object.skip(),
+            State::After { .. } => Skip::After,
+        }
+    }
+
+    /// The message has ended, and nothing is left of it: may the call be taken as closed here?
+    pub fn closable(&self, found: &Found) -> bool {
+        let between = match &self.state {
+            State::Gap { .. } | State::After { .. } => true,
+            State::Equals { .. } | State::Quoted { .. } | State::Bare { .. } => false,
+            State::Verbatim { .. } | State::Json { .. } => false,
+        };
+        between && !self.bare_mark && !found.used(Repair::UnquotedSpaces) && !found.used(Repair::InnerQuotes)
+    }
+
+    /// Is a quote or a bracket open?
+    pub fn unterminated(&self) -> bool {
+        matches!(self.state, State::Quoted { .. } | State::Verbatim { .. } | State::Json { .. })
+    }
+
+    /// Reads the body from `io.at`.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        let mut state = std::mem::replace(&mut self.state, gap(false));
+        loop {
+            let moved = match state {
+                State::Gap { line, bare, key } => gap_step(io, line, bare, key),
+                State::Equals { field, declared, ahead } => self.equals(io, field, declared, ahead),
+                State::Quoted { value, quoted, kept, marks, ahead } => {
+                    quoted_step(io, value, quoted, kept, marks, ahead)
+                }
+                State::Bare { value, word, ahead } => self.bare(io, value, word, ahead),
+                State::Verbatim { value, skip } => verbatim(io, value, skip),
+                State::Json { field, target, start, object } => json_step(io, field, target, start, object),
+                State::After { quoted, ahead } => after(io, quoted, ahead),
+            };
+            match moved {
+                Move::To(next) => state = next,
+                Move::Stay(same) => {
+                    self.state = same;
+                    return Step::Need;
+                }
+                Move::Done => return Step::Done,
+                Move::Fail(failure) => return Step::Failed(failure),
+            }
+        }
+    }
+
+
+    fn equals(&mut self, io: &mut Io<'_>, field: Field, declared: bool, mut ahead: Ahead) -> Move {
+        let cx = io.cx;
+        let mut rest = io.rest();
+        let blank = match rest.as_bytes().first() {
+            None if !io.last => return Move::Stay(State::Equals { field, declared, ahead }),
+            None => return empty(io, field),
+            Some(byte) => is_ws(*byte),
+        };
+        match starts(rest, &cx.delimiters.close, io.last) {
+            Mark::Partial => return Move::Stay(State::Equals { field, declared, ahead }),
+            Mark::Yes => return empty(io, field),
+            Mark::No => {}
+        }
+        if blank {
+            match ahead.look(rest, io.last, cx.delimiters) {
+                Next::Need => return Move::Stay(State::Equals { field, declared, ahead }),
+                Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
+                Next::Pair { at, length, direct, .. } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
+                    return empty(io, field);
+                }
+                Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => {}
+            }
+            let path = &field.path;
+            if !declared {
+                let message = format!("Behind {path}= stands no value. The empty string is written {path}=\"\"");
+                return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
+            }
+            if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
+                return fail(kind, format!("No blanks around `=`: write {path}=…"), Skip::TokenStart);
+            }
+            rest = &rest[ws_run(rest, 0)..];
+        }
+        let node = cx.schema.node(field.node);
+        let byte = rest.as_bytes()[0];
+        let bracket = matches!(byte, b'{' | b'[');
+        let json = bracket && (node.takes_container() || !node.takes_string());
+        if bracket && !json && rest.len() < 2 && !io.last {
+            return Move::Stay(State::Equals { field, declared, ahead });
+        }
+        io.at = io.window.len() - rest.len();
+        self.bare_mark = false;
+        if json {
+            return match io.found.args.place(&field.steps, &field.types, field.is_piece()) {
+                Ok(target) => {
+                    let start = io.found.args.begin(target, field.root_key());
+                    let object = Object::new(&cx, field.node, &field.path, false);
+                    Move::To(State::Json { field, target, start, object })
+                }
+                Err(collision) => collided(&field, collision),
+            };
+        }
+        let quote = byte == b'"' || byte == b'\'';
+        let text = match text(io, &field, quote) {
+            Ok(text) => text,
+            Err(collision) => return collided(&field, collision),
+        };
+        let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
+            && cx.schema.declares_properties(cx.schema.root);
+        let value = Value { field, text };
+        let ahead = Ahead::default();
+        if quote {
+            io.at += 1;
+            let quoted = Quoted::new(byte);
+            Move::To(State::Quoted { value, quoted, kept: false, marks: Marks::default(), ahead })
+        } else if bracket && ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
+            Move::To(State::Verbatim { value, skip: Skip::ValueStart })
+        } else {
+            Move::To(State::Bare { value, word: Bare { open_ended, ..Bare::default() }, ahead })
+        }
+    }
+
+    fn bare(&mut self, io: &mut Io<'_>, mut value: Value, mut word: Bare, mut ahead: Ahead) -> Move {
+        let Io { cx, window, last, .. } = *io;
+        let bytes = window.as_bytes();
+        let (open, close) = (&cx.delimiters.open, &cx.delimiters.close);
+        let (mark, other) = (open.as_bytes()[0], close.as_bytes()[0]);
+        loop {
+            let start = io.at;
+            let stops = |byte: u8| is_ws(byte) || byte == b',' || byte == mark || byte == other || byte == b'<';
+            let end = bytes[start..].iter().position(|byte| stops(*byte)).map_or(bytes.len(), |length| start + length);
+            if end > start {
+                word.filled = true;
+                value.push_str(io.found, &window[start..end]);
+                io.at = end;
+            }
+            let Some(&byte) = bytes.get(end) else {
+                if last {
+                    return self.bare_done(io, value, word);
+                }
+                return Move::Stay(State::Bare { value, word, ahead });
+            };
+            let rest = &window[end..];
+            let c = rest.chars().next().unwrap_or(' ');
+            if cx.delimiters.is_first(c) {
+                match (starts(rest, open, last), starts(rest, close, last)) {
+                    (_, Mark::Yes) => return self.bare_done(io, value, word),
+                    (Mark::Partial, _) | (_, Mark::Partial) => return Move::Stay(State::Bare { value, word, ahead }),
+                    (opens, Mark::No) => word.has_open |= opens == Mark::Yes,
+                }
+                word.has_mark = true;
+            } else if is_ws(byte) {
+                if !word.open_ended || cx.strict || (word.joined && word.has_open) {
+                    return self.bare_done(io, value, word);
+                }
+                let next = ahead.look(rest, last, cx.delimiters);
+                if next == Next::Need {
+                    return Move::Stay(State::Bare { value, word, ahead });
+                }
+                ahead = Ahead::default();
+                let token = ws_run(rest, 0);
+                let ends = matches!(next, Next::Close | Next::End)
+                    || crate::scan::has_line_break(&rest[..token])
+                    || word.ends_at(&cx, rest, next);
+                if ends {
+                    return self.bare_done(io, value, word);
+                }
+                // The blanks, and the token behind them, belong to the value.
+                io.found.repair(Repair::UnquotedSpaces);
+                word.joined = true;
+                value.push_str(io.found, &rest[..token]);
+                io.at = end + token;
+                continue;
+            } else if byte == b',' && word.filled {
+                // A comma between two pairs is no part of either.
+                match rest.as_bytes().get(1) {
+                    None if !last => return Move::Stay(State::Bare { value, word, ahead }),
+                    Some(blank) if is_ws(*blank) => {
+                        let next = ahead.look(rest, last, cx.delimiters);
+                        if next == Next::Need {
+                            return Move::Stay(State::Bare { value, word, ahead });
+                        }
+                        ahead = Ahead::default();
+                        if word.ends_at(&cx, rest, next) {
+                            let done = self.bare_done(io, value, word);
+                            if matches!(done, Move::Fail(_)) {
+                                return done;
+                            }
+                            if let Err(kind) = cx.repair(io.found, Repair::CommaSeparator) {
+                                return fail(kind, NO_COMMAS, Skip::After);
+                            }
+                            io.at += 1;
+                            return done;
+                        }
+                    }
+                    None | Some(_) => {}
+                }
+            }
+            value.push_char(io.found, c);
+            word.filled = true;
+            io.at = end + c.len_utf8();
+        }
+    }
+
+    fn bare_done(&mut self, io: &mut Io<'_>, value: Value, word: Bare) -> Move {
+        if word.joined && word.has_open {
+            let path = &value.field.path;
+            let close = &io.cx.delimiters.close;
+            let message = format!(
+                "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
+            );
+            return fail(ErrorKind::MalformedCall, message, Skip::Bare);
+        }
+        self.bare_mark = word.has_mark;
+        value.done(io, false, gap(word.open_ended))
+    }
+}
+
+impl Bare {
+    /// Does what follows the value end it, being a pair?
+    fn ends_at(self, cx: &Context<'_>, rest: &str, next: Next) -> bool {
+        match next {
+            Next::Pair { at, length, direct, .. } => {
+                (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
+            }
+            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => false,
+        }
+    }
+}
+
+fn gap_step(io: &mut Io<'_>, mut line: bool, bare: bool, mut key: Ahead) -> Move {
+    let cx = io.cx;
+    // Blanks are consumed as they come, so `key` is only ever ahead of a token.
+    let token = ws_run(io.window, io.at);
+    line |= crate::scan::has_line_break(&io.window[io.at..token]);
+    io.at = token;
+    let rest = io.rest();
+    // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
+    let (length, direct) = match key.look(rest, false, cx.delimiters) {
+        Next::Need | Next::End => return Move::Stay(State::Gap { line, bare, key }),
+        Next::Close => return Move::Done,
+        Next::Open { .. } if line => {
+            let kind = if io.found.used(Repair::UnquotedSpaces) || io.found.used(Repair::InnerQuotes) {
+                ErrorKind::MalformedCall
+            } else {
+                match cx.repair(io.found, Repair::MissingClose) {
+                    Ok(()) => return Move::Done,
+                    Err(kind) => kind,
+                }
+            };
+            return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
+        }
+        Next::Pair { length, direct, .. } => (length, direct),
+        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !line),
+    };
+    let written = &rest[..length];
+    let declared = is_declared(cx.schema, written);
+    if !direct {
+        if !declared {
+            return no_pair(&cx, rest, bare && !line);
+        }
+        if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
+            return fail(kind, format!("No blanks around `=`: write {written}=…"), Skip::TokenStart);
+        }
+    }
+    io.at += ws_run(rest, length) + 1;
+    match resolve(&cx, io.found, written) {
+        Ok(field) => Move::To(State::Equals { field, declared, ahead: Ahead::default() }),
+        Err((kind, message)) => fail(kind, message, Skip::ValueStart),
+    }
+}
+
+fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
+    let token = rest.split(|c: char| c.is_ascii_whitespace()).next().unwrap_or(rest);
+    let message = format!(
+        "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
+        cx.tool,
+        messages::shorten(token),
+        messages::call_example(cx)
+    );
+    let strict = continues && cx.strict;
+    let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
+    fail(kind, message, Skip::TokenStart)
+}
+
+fn quoted_step(
+    io: &mut Io<'_>,
+    mut value: Value,
+    mut quoted: Quoted,
+    mut kept: bool,
+    mut marks: Marks,
+    mut ahead: Ahead,
+) -> Move {
+    let Io { cx, window, last, .. } = *io;
+    loop {
+        match quoted.next(window, &mut io.at, last) {
+            Part::Plain(part) => {
+                marks.watch(part, cx.delimiters);
+                value.push_str(io.found, part);
+                continue;
+            }
+            Part::Char(c) => {
+                marks.cut();
+                value.push_char(io.found, c);
+                continue;
+            }
+            Part::Need => return Move::Stay(State::Quoted { value, quoted, kept, marks, ahead }),
+            Part::Quote => {}
+        }
+        let rest = &window[io.at + 1..];
+        let next = if cx.strict { Next::Close } else { ahead.look(rest, last, cx.delimiters) };
+        let closes = match next {
+            Next::Need => return Move::Stay(State::Quoted { value, quoted, kept, marks, ahead }),
+            Next::Close | Next::End | Next::Open { line: true } => true,
+            Next::Pair { at, length, .. } => {
+                separated(rest) && (!kept || is_declared(cx.schema, &rest[at..at + length]))
+            }
+            Next::Open { line: false } | Next::Other { .. } => false,
+        };
+        io.at += 1;
+        if closes {
+            if kept && marks.seen {
+                let path = &value.field.path;
+                let message = format!(
+                    "{path}: quotes inside a value that also has call tags in it must be escaped: {path}=\"say \\\"hi\\\"\""
+                );
+                return fail(ErrorKind::UnterminatedValue, message, Skip::After);
+            }
+            return value.done(io, true, behind(true));
+        }
+        ahead = Ahead::default();
+        io.found.repair(Repair::InnerQuotes);
+        kept = true;
+        marks.cut();
+        value.push_char(io.found, quoted.quote as char);
+    }
+}
+
+fn verbatim(io: &mut Io<'_>, mut value: Value, mut skip: Skip) -> Move {
+    let start = io.at;
+    while let Some(&byte) = io.window.as_bytes().get(io.at) {
+        skip = skip.step(byte);
+        io.at += 1;
+        if skip == Skip::After {
+            value.push_str(io.found, &io.window[start..io.at]);
+            return value.done(io, true, behind(false));
+        }
+    }
+    value.push_str(io.found, &io.window[start..io.at]);
+    Move::Stay(State::Verbatim { value, skip })
+}
+
+fn json_step(io: &mut Io<'_>, field: Field, target: Target, start: usize, mut object: Object) -> Move {
+    match object.feed(io) {
+        Step::Need => Move::Stay(State::Json { field, target, start, object }),
+        Step::Failed(failure) => Move::Fail(failure),
+        Step::Done if io.found.args.end(target, start) => Move::To(behind(false)),
+        Step::Done => duplicate(&field, Skip::After),
+    }
+}
+
+fn after(io: &mut Io<'_>, quoted: bool, mut ahead: Ahead) -> Move {
+    let cx = io.cx;
+    let rest = io.rest();
+    match (rest.as_bytes().first(), starts(rest, &cx.delimiters.close, io.last)) {
+        (None, _) | (_, Mark::Partial) => Move::Stay(State::After { quoted, ahead }),
+        (_, Mark::Yes) => Move::To(gap(false)),
+        (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
+        (Some(b','), Mark::No) if cx.strict => {
+            fail(ErrorKind::Strict(Repair::CommaSeparator), NO_COMMAS, Skip::After)
+        }
+        (Some(b','), Mark::No) => match ahead.look(rest, io.last, cx.delimiters) {
+            Next::Need => Move::Stay(State::After { quoted, ahead }),
+            Next::Pair { .. } => {
+                io.found.repair(Repair::CommaSeparator);
+                io.at += 1;
+                Move::To(gap(false))
+            }
+            Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => {
+                fail(ErrorKind::MalformedCall, NO_COMMAS, Skip::After)
+            }
+        },
+        (Some(_), Mark::No) => {
+            let kind = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
+            let message = format!(
+                "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
+                cx.tool,
+                messages::call_example(&cx)
+            );
+            fail(kind, message, Skip::After)
+        }
+    }
+}
+
+const NO_COMMAS: &str = "Pairs stand side by side without commas: a=1 b=2";
+
+/// Where the text of a string goes: straight out if its type takes it whatever it is.
+fn text(io: &mut Io<'_>, field: &Field, quoted: bool) -> Result<Text, Collision> {
+    let node = io.cx.schema.node(field.node);
+    let live = if quoted { node.is_unknown() || node.has(&Choice::String) } else { node.is_string() };
+    let args = &mut io.found.args;
+    if !live {
+        return match args.probe(&field.steps) {
+            Probe::Blocked => Err(Collision::Taken),
+            Probe::Gap { next } => Err(Collision::Gap { next }),
+            Probe::Vacant | Probe::Whole | Probe::Items(_) => Ok(Text::Collect(String::new())),
+        };
+    }
+    let target = args.place(&field.steps, &field.types, field.is_piece())?;
+    let start = args.begin(target, field.root_key());
+    args.json.push('"');
+    Ok(Text::Live { target, start })
+}
+
+fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
+    cx.schema.node(id).collects() && cx.schema.node(cx.schema.item(id, 0)).takes_string()
+}
+
+/// `a=` without a value.
+fn empty(io: &mut Io<'_>, field: Field) -> Move {
+    if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
+        let message = format!("The empty string is written {}=\"\"", field.path);
+        return fail(kind, message, Skip::TokenStart);
+    }
+    match typed(io, &field, "", true) {
+        Ok(()) => Move::To(gap(false)),
+        Err((kind, message)) => fail(kind, message, Skip::TokenStart),
+    }
+}
+
+/// Types a complete text and puts it into its place.
+fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
+    let (cx, id) = (io.cx, field.node);
+    let repeated = |_| (ErrorKind::DuplicateArgument, twice(field));
+    let probe = io.found.args.probe(&field.steps);
+    let length = match probe {
+        Probe::Items(length) => Some(length),
+        Probe::Vacant => Some(0),
+        Probe::Whole | Probe::Blocked | Probe::Gap { .. } => None,
+    };
+    let items = length.and_then(|at| Some((at, coerce::items(cx.schema, id, text, quoted, at)?)));
+    let (outcome, again) = match items {
+        Some((length, (items, outcome))) => {
+            io.found.args.append(&field.steps, &field.types, length, &items).map_err(repeated)?;
+            (outcome, false)
+        }
+        None => {
+            let args = &mut io.found.args;
+            let target = args.place(&field.steps, &field.types, field.is_piece()).map_err(repeated)?;
+            let start = args.begin(target, field.root_key());
+            let outcome = coerce::scalar(cx.schema, id, text, quoted, &mut args.json);
+            if !args.end(target, start) {
+                return Err((ErrorKind::DuplicateArgument, twice(field)));
+            }
+            (outcome, matches!(target, Target::Again(_)))
+        }
+    };
+    if outcome.converted {
+        cx.repair(io.found, Repair::Coerced)
+            .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path, text)))?;
+    }
+    if let Some(kind) = outcome.problem
+        && !again
+    {
+        let message = messages::violation(cx.schema, id, kind, &field.path, text);
+        io.found.problem(kind, field.path.clone(), message);
+    }
+    Ok(())
+}
+
+fn twice(field: &Field) -> String {
+    format!("{} is given twice, with different values. Give it once.", field.path)
+}
+
+fn duplicate(field: &Field, skip: Skip) -> Move {
+    fail(ErrorKind::DuplicateArgument, twice(field), skip)
+}
+
+fn collided(field: &Field, collision: Collision) -> Move {
+    match collision {
+        Collision::Taken => duplicate(field, Skip::ValueStart),
+        Collision::Gap { next } => {
+            let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path);
+            fail(ErrorKind::MalformedCall, message, Skip::ValueStart)
+        }
+    }
+}

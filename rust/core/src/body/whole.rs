@@ -1,0 +1,106 @@
+//! The body of a call as one JSON object, perhaps in a wrapper that models put around it.
+
+use super::{Context, Failure, Io, Object, Skip, Step, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::scan::{Mark, has_line_break, starts, ws_run};
+
+/// What stands around the object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrapper {
+    Json,
+    Fence,
+}
+
+impl Wrapper {
+    fn close(self) -> &'static str {
+        match self {
+            Wrapper::Json => "</json>",
+            Wrapper::Fence => "```",
+        }
+    }
+}
+
+#[derive(Debug)]
+enum State {
+    Object(Object),
+    /// Behind it. `line`: a line break was among the blanks; `blank`: there were blanks.
+    Tail { wrapper: Option<Wrapper>, line: bool, blank: bool },
+}
+
+#[derive(Debug)]
+pub struct Whole {
+    wrapper: Option<Wrapper>,
+    state: State,
+}
+
+impl Whole {
+    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
+        Whole { wrapper, state: State::Object(Object::new(cx, cx.schema.root, "", true)) }
+    }
+
+    pub fn skip(&self) -> Skip {
+        match &self.state {
+            State::Object(object) => object.skip(),
+            State::Tail { .. } => Skip::After,
+        }
+    }
+
+    pub fn closable(&self) -> bool {
+        matches!(self.state, State::Tail { .. })
+    }
+
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
+            if let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper) {
+                let message = "Nothing stands around the JSON object: <call>name {\"key\":\"value\"}</call>".to_owned();
+                return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+            }
+        }
+        if let State::Object(object) = &mut self.state {
+            match object.feed(io) {
+                Step::Done => self.state = State::Tail { wrapper: self.wrapper, line: false, blank: false },
+                other => return other,
+            }
+        }
+        let State::Tail { wrapper, line, blank } = &mut self.state else { return Step::Need };
+        loop {
+            let token = ws_run(io.window, io.at);
+            *blank |= token > io.at;
+            *line |= has_line_break(&io.window[io.at..token]);
+            io.at = token;
+            let rest = io.rest();
+            let marks = (
+                starts(rest, &io.cx.delimiters.close, io.last),
+                wrapper.map_or(Mark::No, |wrapper| starts(rest, wrapper.close(), io.last)),
+                starts(rest, &io.cx.delimiters.open, io.last),
+            );
+            if rest.is_empty() {
+                return Step::Need;
+            }
+            match marks {
+                (Mark::Yes, _, _) => return Step::Done,
+                (_, Mark::Yes, _) => {
+                    io.at += wrapper.map_or(0, |wrapper| wrapper.close().len());
+                    *wrapper = None;
+                    *blank = false;
+                }
+                (_, _, Mark::Yes) if *line => {
+                    return match io.cx.repair(io.found, Repair::MissingClose) {
+                        Ok(()) => Step::Done,
+                        Err(kind) => {
+                            let message = messages::unclosed(&io.cx);
+                            Step::Failed(Failure { kind, message, skip: Skip::TokenStart })
+                        }
+                    };
+                }
+                (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Step::Need,
+                (Mark::No, Mark::No, _) => {
+                    let close = &io.cx.delimiters.close;
+                    let message = format!("Behind the JSON object only {close} may follow.");
+                    let skip = if *blank { Skip::TokenStart } else { Skip::After };
+                    return Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip });
+                }
+            }
+        }
+    }
+}

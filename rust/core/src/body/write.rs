@@ -1,0 +1,106 @@
+//! Pairs written: the inverse of reading them, by the same table.
+
+use crate::coerce::{self, Outcome, json_string};
+use crate::json::Value;
+use crate::limits::KEY_CHARS;
+use crate::pairs::{is_bare_safe, push_quoted, push_segment};
+use crate::scan::Delimiters;
+use crate::schema::{Member, NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
+
+/// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
+const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
+
+/// Appends the members of `value` as pairs, each with a blank in front. `None`: a key is too long for a pair.
+pub fn write_pairs(
+    schema: &Schema,
+    delimiters: &Delimiters,
+    value: &[(std::borrow::Cow<'_, str>, Value<'_>)],
+    out: &mut String,
+) -> Option<()> {
+    Writer { schema, delimiters }.members(schema.root, "", value, 1, out)
+}
+
+struct Writer<'s> {
+    schema: &'s Schema,
+    delimiters: &'s Delimiters,
+}
+
+impl Writer<'_> {
+    fn members(
+        &self,
+        id: NodeId,
+        prefix: &str,
+        members: &[(std::borrow::Cow<'_, str>, Value<'_>)],
+        depth: usize,
+        out: &mut String,
+    ) -> Option<()> {
+        let object = self.schema.node(id).object.as_ref();
+        for (name, value) in members {
+            let mut key = String::with_capacity(prefix.len() + name.len() + 1);
+            key.push_str(prefix);
+            if !prefix.is_empty() {
+                key.push('.');
+            }
+            if object.is_some_and(|object| is_misread(object, name)) {
+                key.push_str(&push_quoted(name));
+            } else {
+                push_segment(&mut key, name, self.delimiters);
+            }
+            if key.chars().count() > WRITTEN_KEY_CHARS {
+                return None;
+            }
+            let child = match self.schema.member(id, name) {
+                Member::Declared(child) | Member::Undeclared(child) => child,
+                Member::Forbidden => UNKNOWN,
+            };
+            match value {
+                Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
+                    self.members(child, &key, inner, depth + 1, out)?;
+                }
+                _ => {
+                    out.push(' ');
+                    out.push_str(&key);
+                    out.push('=');
+                    self.value(child, value, out);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn value(&self, id: NodeId, value: &Value<'_>, out: &mut String) {
+        match value {
+            Value::String(text) => {
+                if self.is_bare(id, text) { out.push_str(text) } else { out.push_str(&push_quoted(text)) }
+            }
+            // Where only a string fits, brackets would be read as one.
+            Value::Array(_) | Value::Object(_)
+                if !self.schema.node(id).takes_container() && self.schema.node(id).takes_string() =>
+            {
+                let mut json = String::new();
+                value.write(&mut json);
+                out.push_str(&push_quoted(&json));
+            }
+            _ => value.write(out),
+        }
+    }
+
+    /// Does the text, bare, read as that text?
+    fn is_bare(&self, id: NodeId, text: &str) -> bool {
+        if !is_bare_safe(text, self.delimiters) {
+            return false;
+        }
+        if self.schema.node(id).is_string() {
+            return true;
+        }
+        let mut json = String::new();
+        let outcome = coerce::scalar(self.schema, id, text, false, &mut json);
+        outcome == Outcome::default() && json == json_string(text)
+    }
+}
+
+/// Would a bare segment of this name be taken for another key, or part of one?
+fn is_misread(object: &Object, name: &str) -> bool {
+    let declared = object.properties.get(name).is_some();
+    object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
+}

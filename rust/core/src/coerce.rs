@@ -1,0 +1,202 @@
+//! What a text becomes, directed by its field's type: the one table, for reading and for writing.
+//!
+//! Order for quoted text: a string choice, then what takes it converted. For bare text: the first choice other than a string
+//! that takes it as it is, then a string choice, then what takes it converted.
+
+use crate::error::ProblemKind;
+use crate::json::{is_number, push_string, same_number, whole};
+use crate::schema::{Choice, Literal, Node, NodeId, Schema};
+
+/// What became of a text that was written as JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Not as the canonical form has it: the repair `coerced`.
+    pub converted: bool,
+    pub problem: Option<ProblemKind>,
+}
+
+impl Outcome {
+    fn merge(&mut self, other: Outcome) {
+        self.converted |= other.converted;
+        self.problem = self.problem.or(other.problem);
+    }
+}
+
+/// Writes the JSON of a scalar that stood as `text` where type `id` is expected.
+pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
+    typed(schema, id, text, quoted, true, out)
+}
+
+fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
+    let node = schema.node(id);
+    if node.is_unknown() {
+        if !quoted && is_json_scalar(text) { out.push_str(text) } else { push_string(out, text) }
+        return Outcome::default();
+    }
+    if !quoted {
+        for choice in &node.choices {
+            if take_bare(choice, text, out) {
+                return Outcome::default();
+            }
+        }
+    }
+    for choice in &node.choices {
+        let taken = match choice {
+            Choice::String => true,
+            Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+            _ => false,
+        };
+        if taken {
+            push_string(out, text);
+            return Outcome::default();
+        }
+    }
+    for choice in node.choices.iter().filter(|choice| lists || **choice != Choice::Array) {
+        if let Some(mut outcome) = convert(schema, node, choice, text, quoted, out) {
+            outcome.converted = true;
+            return outcome;
+        }
+    }
+    if !quoted && is_json_scalar(text) { out.push_str(text) } else { push_string(out, text) }
+    Outcome { converted: false, problem: Some(violation(node)) }
+}
+
+/// What to call a value that no choice takes.
+pub fn violation(node: &Node) -> ProblemKind {
+    if node.choices.iter().all(|choice| matches!(choice, Choice::Literal(_) | Choice::Null)) {
+        ProblemKind::NotInEnum
+    } else {
+        ProblemKind::WrongType
+    }
+}
+
+/// The items of a bare comma list or a lone scalar, each as JSON, for a field that [`Node::collects`]; the first will be
+/// item number `at`. `None`: the text is no array here, it is typed as one scalar.
+pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
+    let node = schema.node(id);
+    if !node.collects() {
+        return None;
+    }
+    // Another kind that takes the text, as it is or converted before the array's turn, wins.
+    let mut scratch = String::new();
+    if !quoted && node.choices.iter().any(|choice| take_bare(choice, text, &mut scratch)) {
+        return None;
+    }
+    let before = node.choices.iter().take_while(|choice| **choice != Choice::Array);
+    if before.into_iter().any(|choice| convert(schema, node, choice, text, quoted, &mut scratch).is_some()) {
+        return None;
+    }
+    split(schema, node, text, quoted, at)
+}
+
+/// One level only: an item that would have to be an array itself is no scalar's place.
+fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
+    let array = node.array.as_ref()?;
+    if !takes_scalars(schema.node(array.item(at))) {
+        return None;
+    }
+    let parts: Vec<&str> =
+        if !quoted && text.contains(',') { text.split(',').map(str::trim).collect() } else { vec![text] };
+    let mut outcome = Outcome { converted: true, problem: None };
+    let mut list = Vec::with_capacity(parts.len());
+    for (offset, part) in parts.into_iter().enumerate() {
+        let mut json = String::new();
+        outcome.merge(typed(schema, array.item(at + offset), part, quoted, false, &mut json));
+        list.push(json);
+    }
+    Some((list, outcome))
+}
+
+fn takes_scalars(node: &Node) -> bool {
+    node.is_unknown()
+        || node.choices.iter().any(|choice| match choice {
+            Choice::Array | Choice::Object => false,
+            Choice::Literal(literal) => !literal.json.starts_with(['{', '[']),
+            _ => true,
+        })
+}
+
+fn is_json_scalar(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null") || is_number(text)
+}
+
+fn take_bare(choice: &Choice, text: &str, out: &mut String) -> bool {
+    let json = match choice {
+        Choice::Integer => whole(text),
+        Choice::Number => is_number(text).then_some(text),
+        Choice::Boolean => matches!(text, "true" | "false").then_some(text),
+        Choice::Null => (text == "null").then_some(text),
+        Choice::Literal(literal) => same_literal(literal, text).then_some(literal.json.as_str()),
+        Choice::String | Choice::Array | Choice::Object => None,
+    };
+    json.map(|json| out.push_str(json)).is_some()
+}
+
+/// Is the text the JSON of this literal, which is no string? Numbers match by value.
+fn same_literal(literal: &Literal, text: &str) -> bool {
+    literal.text.is_none() && (literal.json == text || same_number(&literal.json, text))
+}
+
+fn convert(
+    schema: &Schema,
+    node: &Node,
+    choice: &Choice,
+    text: &str,
+    quoted: bool,
+    out: &mut String,
+) -> Option<Outcome> {
+    let lower = || text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false");
+    let fits = match choice {
+        Choice::Boolean if lower() => {
+            out.push_str(if text.len() == 4 { "true" } else { "false" });
+            true
+        }
+        Choice::Null if text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none") => {
+            out.push_str("null");
+            true
+        }
+        Choice::Integer | Choice::Number if quoted => take_bare(choice, text, out),
+        Choice::Literal(literal) => match &literal.text {
+            Some(own) => {
+                let folded = text.to_lowercase();
+                let unique = own.to_lowercase() == folded && like(node, &folded) == 1;
+                if unique {
+                    out.push_str(&literal.json);
+                }
+                unique
+            }
+            None => (quoted || lower() && literal.json == text.to_ascii_lowercase()) && {
+                let same = same_literal(literal, text) || literal.json == text.to_ascii_lowercase();
+                if same {
+                    out.push_str(&literal.json);
+                }
+                same
+            },
+        },
+        Choice::Array if node.collects() => {
+            let (list, outcome) = split(schema, node, text, quoted, 0)?;
+            out.push('[');
+            out.push_str(&list.join(","));
+            out.push(']');
+            return Some(outcome);
+        }
+        _ => false,
+    };
+    fits.then(Outcome::default)
+}
+
+/// How many strings of the enum are this text, case aside?
+fn like(node: &Node, folded: &str) -> usize {
+    let same = |choice: &&Choice| match choice {
+        Choice::Literal(Literal { text: Some(text), .. }) => text.to_lowercase() == folded,
+        _ => false,
+    };
+    node.choices.iter().filter(same).count()
+}
+
+/// A text as a JSON string.
+pub fn json_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}

@@ -1,0 +1,51 @@
+//! What the parser reports, in the order of the message.
+
+use crate::error::{ErrorKind, ProblemKind, Repair};
+
+/// One thing wrong with arguments that were handed over all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// Where, as a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
+    pub field: String,
+    /// A sentence for the model.
+    pub message: String,
+}
+
+/// A complete call. Offsets count characters of the message, `end` exclusive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallEnd {
+    pub index: usize,
+    pub name: String,
+    /// Compact JSON text of one object.
+    pub arguments: String,
+    pub start: usize,
+    pub end: usize,
+    pub repairs: Vec<Repair>,
+    pub problems: Vec<Problem>,
+}
+
+/// A call that cannot be handed over, or a forged result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// Of the call start that this ends; `None` where none was reported.
+    pub index: Option<usize>,
+    pub name: Option<String>,
+    pub kind: ErrorKind,
+    /// Written for the model: what is wrong, and how to write it.
+    pub message: String,
+    /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
+    pub raw: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// One event. Borrowed parts are valid until the call that reported them returns.
+#[derive(Debug)]
+pub enum Event<'a> {
+    Text(&'a str),
+    CallStart { index: usize, name: &'a str },
+    ArgumentsDelta { index: usize, delta: &'a str },
+    CallEnd(CallEnd),
+    CallError(CallError),
+}

@@ -1,0 +1,238 @@
+//! The one JSON lexer. It is fed windows of a text, remembers how far it has looked, and hands out lexemes.
+//!
+//! A window starts where the last one was consumed to. Only a word or an escape is ever held back; strings
+//! come in parts. Grammar (what may follow what) is the reader's business: it says in which [`Place`] it is.
+
+use super::write::is_plain;
+use crate::scan::is_ws;
+
+/// Where the reader stands; decides what a word may contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A string, word or bracket that is a value, or punctuation.
+    Value,
+    /// A member's key.
+    Key,
+    /// Behind a value or a key: punctuation only.
+    Punctuation,
+}
+
+/// One lexeme. `Plain` and `Char` are the content of the open string.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Lexeme<'w> {
+    /// One of `{ } [ ] , :`.
+    Punct(u8),
+    StringStart,
+    /// Content as it stands in the source; it may need escapes when written.
+    Plain(&'w str),
+    Char(char),
+    StringEnd,
+    Word(&'w str),
+    /// The window ends here; nothing is wrong so far.
+    Need,
+    /// No JSON, not even relaxed.
+    Bad(&'static str),
+    /// Relaxed JSON, where strict is asked for.
+    Lax(&'static str),
+}
+
+/// Lexer state between windows.
+#[derive(Debug, Default)]
+pub struct Lexer {
+    relaxed: bool,
+    quote: Option<u8>,
+    /// Bytes of a held word that were looked at already.
+    word: usize,
+    /// Set when a lexeme was no strict JSON.
+    pub repaired: bool,
+}
+
+impl Lexer {
+    pub fn new(relaxed: bool) -> Self {
+        Lexer { relaxed, ..Lexer::default() }
+    }
+
+    /// The quote of the string that is open.
+    pub fn open_quote(&self) -> Option<u8> {
+        self.quote
+    }
+
+    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
+    /// window has to start.
+    #[inline]
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+        let bytes = window.as_bytes();
+        if let Some(quote) = self.quote {
+            return self.content(window, at, last, quote);
+        }
+        while *at < bytes.len() && is_ws(bytes[*at]) {
+            *at += 1;
+        }
+        let Some(&byte) = bytes.get(*at) else { return Lexeme::Need };
+        match byte {
+            b'{' | b'}' | b'[' | b']' | b',' => {
+                *at += 1;
+                Lexeme::Punct(byte)
+            }
+            b':' if place != Place::Value => {
+                *at += 1;
+                Lexeme::Punct(byte)
+            }
+            _ if place == Place::Punctuation => Lexeme::Bad("a comma, a colon or a closing bracket is missing"),
+            b'"' => {
+                *at += 1;
+                self.quote = Some(byte);
+                Lexeme::StringStart
+            }
+            b'\'' => {
+                if !self.relaxed {
+                    return Lexeme::Lax("strings stand in double quotes");
+                }
+                *at += 1;
+                self.repaired = true;
+                self.quote = Some(byte);
+                Lexeme::StringStart
+            }
+            _ => self.word(window, at, last, place),
+        }
+    }
+
+    fn word<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+        let bytes = window.as_bytes();
+        let start = *at;
+        let mut end = start + self.word;
+        while end < bytes.len() {
+            let byte = bytes[end];
+            let stop = match byte {
+                b'{' | b'}' | b'[' | b']' | b',' => true,
+                b':' | b'"' | b'\'' => place == Place::Key,
+                _ => is_ws(byte),
+            };
+            if stop {
+                break;
+            }
+            end += 1;
+        }
+        if end == bytes.len() && !last {
+            self.word = end - start;
+            return Lexeme::Need;
+        }
+        self.word = 0;
+        *at = end;
+        Lexeme::Word(&window[start..end])
+    }
+
+    /// Content of the open string: a run of plain bytes, one decoded character, or the end.
+    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, quote: u8) -> Lexeme<'w> {
+        let bytes = window.as_bytes();
+        let start = *at;
+        let mut end = start;
+        while end < bytes.len() && is_plain(bytes[end]) && bytes[end] != quote {
+            end += 1;
+        }
+        if end > start {
+            *at = end;
+            return Lexeme::Plain(&window[start..end]);
+        }
+        let Some(&byte) = bytes.get(end) else { return Lexeme::Need };
+        if byte == quote {
+            *at += 1;
+            self.quote = None;
+            return Lexeme::StringEnd;
+        }
+        if byte != b'\\' {
+            if byte != b'"' {
+                // A raw control character.
+                if !self.relaxed {
+                    return Lexeme::Lax("line breaks and control characters in strings are written \\n, \\u0000");
+                }
+                self.repaired = true;
+            }
+            *at += 1;
+            return Lexeme::Char(byte as char);
+        }
+        let Some(&escape) = bytes.get(end + 1) else {
+            return if last { Lexeme::Bad("a string ends with a backslash") } else { Lexeme::Need };
+        };
+        let decoded = match escape {
+            b'"' | b'\\' | b'/' => escape as char,
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => match unicode_escape(&window[end..], last) {
+                Escape::Char(c, len) => {
+                    *at += len;
+                    return Lexeme::Char(c);
+                }
+                Escape::Need => return Lexeme::Need,
+                Escape::No => return self.lone_backslash(at),
+            },
+            b'\'' if self.relaxed => {
+                self.repaired = true;
+                '\''
+            }
+            _ => return self.lone_backslash(at),
+        };
+        *at += 2;
+        Lexeme::Char(decoded)
+    }
+
+    /// A backslash before a character that is no escape: kept, where that may be.
+    fn lone_backslash<'w>(&mut self, at: &mut usize) -> Lexeme<'w> {
+        if !self.relaxed {
+            return Lexeme::Lax("a backslash in a string is written \\\\");
+        }
+        self.repaired = true;
+        *at += 1;
+        Lexeme::Char('\\')
+    }
+}
+
+/// A `\u` escape at the start of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Escape {
+    /// The character and the bytes of its escape. Surrogate pairs are joined, a lone one is U+FFFD.
+    Char(char, usize),
+    Need,
+    No,
+}
+
+/// Reads `\uXXXX`, or two of them that are a surrogate pair; for every kind of quotes.
+pub fn unicode_escape(text: &str, last: bool) -> Escape {
+    let bytes = text.as_bytes();
+    let unit = |from: usize| -> Result<u32, bool> {
+        let mut value = 0;
+        for at in from..from + 4 {
+            match bytes.get(at).map(|b| (*b as char).to_digit(16)) {
+                Some(Some(digit)) => value = value * 16 + digit,
+                Some(None) => return Err(true),
+                None => return Err(last),
+            }
+        }
+        Ok(value)
+    };
+    let first = match unit(2) {
+        Ok(value) => value,
+        Err(true) => return Escape::No,
+        Err(false) => return Escape::Need,
+    };
+    if !(0xD800..0xDC00).contains(&first) {
+        return Escape::Char(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
+    }
+    let lone = Escape::Char(char::REPLACEMENT_CHARACTER, 6);
+    match (bytes.get(6), bytes.get(7)) {
+        (None, _) | (Some(b'\\'), None) if !last => return Escape::Need,
+        (Some(b'\\'), Some(b'u')) => {}
+        _ => return lone,
+    }
+    match unit(8) {
+        Ok(second) if (0xDC00..0xE000).contains(&second) => {
+            let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+            Escape::Char(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+        }
+        Err(false) => Escape::Need,
+        _ => lone,
+    }
+}

@@ -1,0 +1,11 @@
+//! JSON as text: one resumable lexer, strict and relaxed, and the compact writer. No schema, no tree.
+
+mod lexer;
+mod number;
+mod value;
+mod write;
+
+pub use lexer::{Escape, Lexeme, Lexer, Place, unicode_escape};
+pub use number::{is_number, same_number, whole};
+pub use value::{Value, parse};
+pub use write::{is_plain, push_char, push_str, push_string};

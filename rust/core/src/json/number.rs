@@ -1,0 +1,88 @@
+//! Numbers as text: nothing is ever rounded.
+
+/// Is the text one JSON number, to the letter of RFC 8259?
+pub fn is_number(text: &str) -> bool {
+    split(text).is_some()
+}
+
+struct Parts<'a> {
+    negative: bool,
+    int: &'a str,
+    fraction: &'a str,
+    exponent: Option<&'a str>,
+}
+
+fn digits(bytes: &[u8], mut at: usize) -> usize {
+    while at < bytes.len() && bytes[at].is_ascii_digit() {
+        at += 1;
+    }
+    at
+}
+
+fn split(text: &str) -> Option<Parts<'_>> {
+    let bytes = text.as_bytes();
+    let negative = bytes.first() == Some(&b'-');
+    let start = usize::from(negative);
+    let int = digits(bytes, start);
+    if int == start || (bytes[start] == b'0' && int > start + 1) {
+        return None;
+    }
+    let mut at = int;
+    let mut fraction = "";
+    if bytes.get(at) == Some(&b'.') {
+        let end = digits(bytes, at + 1);
+        if end == at + 1 {
+            return None;
+        }
+        fraction = &text[at + 1..end];
+        at = end;
+    }
+    let mut exponent = None;
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let end = digits(bytes, at + 1 + sign);
+        if end == at + 1 + sign {
+            return None;
+        }
+        exponent = Some(&text[at + 1..end]);
+        at = end;
+    }
+    (at == bytes.len()).then(|| Parts { negative, int: &text[start..int], fraction, exponent })
+}
+
+/// Sign, digits without outer zeros, and the power of ten of the last digit. Zero has no digits and no sign.
+fn normal(parts: &Parts<'_>) -> (bool, String, i64) {
+    let all = format!("{}{}", parts.int, parts.fraction);
+    let significant = all.trim_end_matches('0');
+    let dropped = all.len() - significant.len();
+    let digits = significant.trim_start_matches('0');
+    if digits.is_empty() {
+        return (false, String::new(), 0);
+    }
+    let exponent = parts.exponent.map_or(0, |text| {
+        let value = text.trim_start_matches(['+', '-']).parse::<i64>().unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
+        if text.starts_with('-') { -value } else { value }
+    });
+    let power = exponent - parts.fraction.len() as i64 + dropped as i64;
+    (parts.negative, digits.to_owned(), power)
+}
+
+/// A whole number as the text to write for it: `5` and `5.0` give `5`; an exponent is kept, never expanded.
+pub fn whole(text: &str) -> Option<&str> {
+    let parts = split(text)?;
+    if parts.exponent.is_some() {
+        return (normal(&parts).2 >= 0).then_some(text);
+    }
+    if parts.fraction.bytes().any(|digit| digit != b'0') {
+        return None;
+    }
+    Some(&text[..usize::from(parts.negative) + parts.int.len()])
+}
+
+/// Are both JSON numbers, and of the same value?
+pub fn same_number(a: &str, b: &str) -> bool {
+    match (split(a), split(b)) {
+        (Some(x), Some(y)) => a == b || normal(&x) == normal(&y),
+        _ => false,
+    }
+}

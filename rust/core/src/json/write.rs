@@ -1,0 +1,72 @@
+//! The compact writer: what stands between the quotes of a JSON string, and whole strings.
+
+/// May this byte stand in a JSON string as it is? (Bytes of UTF-8 sequences may.)
+const fn plain(byte: u8) -> bool {
+    byte >= 0x20 && byte != b'"' && byte != b'\\'
+}
+
+static PLAIN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = plain(at as u8);
+        at += 1;
+    }
+    table
+};
+
+/// Can this byte be copied into a JSON string?
+#[inline]
+pub fn is_plain(byte: u8) -> bool {
+    PLAIN[byte as usize]
+}
+
+/// Appends text as it must stand inside a JSON string.
+#[inline]
+pub fn push_str(out: &mut String, text: &str) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for (at, &byte) in bytes.iter().enumerate() {
+        if !is_plain(byte) {
+            out.push_str(&text[start..at]);
+            push_escape(out, byte);
+            start = at + 1;
+        }
+    }
+    out.push_str(&text[start..]);
+}
+
+/// Appends one character as it must stand inside a JSON string.
+#[inline]
+pub fn push_char(out: &mut String, c: char) {
+    if (c as u32) < 0x80 && !is_plain(c as u8) { push_escape(out, c as u8) } else { out.push(c) }
+}
+
+#[cold]
+fn push_escape(out: &mut String, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'\n' => 'n',
+        b'\r' => 'r',
+        b'\t' => 't',
+        0x08 => 'b',
+        0x0c => 'f',
+        _ => {
+            out.push_str("\\u00");
+            out.push(HEX[(byte >> 4) as usize] as char);
+            out.push(HEX[(byte & 15) as usize] as char);
+            return;
+        }
+    };
+    out.push('\\');
+    out.push(short);
+}
+
+/// Appends a whole JSON string, quotes included.
+pub fn push_string(out: &mut String, text: &str) {
+    out.push('"');
+    push_str(out, text);
+    out.push('"');
+}

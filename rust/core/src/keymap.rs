@@ -1,0 +1,60 @@
+//! A small ordered map from keys to values: a list while it is short, hashed once it is not.
+
+use std::collections::HashMap;
+
+/// Above this a scan is slower than a hash, and hostile input could make scans quadratic.
+const SCAN: usize = 12;
+
+#[derive(Clone, Debug)]
+pub struct KeyMap<V> {
+    entries: Vec<(Box<str>, V)>,
+    index: Option<HashMap<Box<str>, usize>>,
+}
+
+impl<V> Default for KeyMap<V> {
+    fn default() -> Self {
+        KeyMap { entries: Vec::new(), index: None }
+    }
+}
+
+impl<V> KeyMap<V> {
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Where the key stands, counted in the order of insertion.
+    pub fn position(&self, key: &str) -> Option<usize> {
+        match &self.index {
+            Some(index) => index.get(key).copied(),
+            None => self.entries.iter().position(|(k, _)| &**k == key),
+        }
+    }
+
+    pub fn get(&self, key: &str) -> Option<&V> {
+        self.position(key).map(|at| &self.entries[at].1)
+    }
+
+    pub fn at(&self, at: usize) -> (&str, &V) {
+        let (key, value) = &self.entries[at];
+        (key, value)
+    }
+
+    /// Adds a key that is not there yet.
+    pub fn push(&mut self, key: &str, value: V) {
+        if let Some(index) = &mut self.index {
+            index.insert(key.into(), self.entries.len());
+        }
+        self.entries.push((key.into(), value));
+        if self.index.is_none() && self.entries.len() > SCAN {
+            self.index = Some(self.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect());
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.entries.iter().map(|(key, value)| (&**key, value))
+    }
+}

@@ -1,0 +1,37 @@
+//! Tool calls in plain text: read from a stream as it comes, typed by JSON Schema, and written back.
+//!
+//! **Theory of operation.** A [`Toolset`] is compiled once. A [`Parser`] is fed text and reports [`Event`]s in order.
+//! It has one buffer, which holds only what cannot be decided yet. Outside calls it looks for the opening marker; behind
+//! one, the protocol says whether a call begins and which body it has. The body turns text straight into JSON text: there is
+//! no tree, and numbers keep their digits. After an error only the end of the call is looked for, by simpler rules that
+//! know quotes and brackets. Whole messages are read by the same parser ([`parse`]).
+//!
+//! Nothing here does I/O, knows Python, or panics; the module order is in `ARCHITECTURE.md`.
+#![forbid(unsafe_code)]
+
+mod body;
+mod coerce;
+mod error;
+mod event;
+mod json;
+mod keymap;
+mod limits;
+mod message;
+mod pairs;
+mod parser;
+mod protocol;
+mod scan;
+mod schema;
+mod state;
+mod toolset;
+
+pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
+pub use event::{CallEnd, CallError, Event, Problem};
+pub use json::{Value, parse as parse_json};
+pub use limits::Limits;
+pub use message::{Item, fold, parse};
+pub use parser::Parser;
+pub use protocol::PROTOCOLS;
+pub use scan::Delimiters;
+pub use schema::{Descriptions, field_type};
+pub use toolset::{Definition, Fallback, Lookup, Options, Syntax, Tool, Toolset};

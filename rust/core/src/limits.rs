@@ -1,0 +1,35 @@
+//! Bounds on what one message may cost. Model output is hostile; every buffer has an end.
+
+/// Characters of text behind OPEN that are looked at before an attempt is given up as prose.
+pub const ATTEMPT_CHARS: usize = 256;
+/// Characters of a tool's name. Leaves room for a key within [`ATTEMPT_CHARS`]; the APIs allow 64 or 128.
+pub const NAME_CHARS: usize = 128;
+/// Characters of a key as written: what a closing quote looks ahead for, so also what a key may be.
+pub const KEY_CHARS: usize = 128;
+/// Characters of one bare segment of a key.
+pub const BARE_SEGMENT_CHARS: usize = 64;
+/// Digits of an index: more would be a gap in any array that fits into memory.
+pub const INDEX_DIGITS: usize = 9;
+/// Nodes of one compiled schema: unions of unions can multiply.
+pub const SCHEMA_NODES: usize = 20_000;
+/// Alternatives of one field before its type counts as unknown.
+pub const ALTERNATIVES: usize = 256;
+
+/// Limits that a host may set; the defaults are generous for honest models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes in one call, from OPEN to CLOSE. The buffer of a parser is at most this plus one chunk.
+    pub call_bytes: usize,
+    /// Nesting of JSON values; 128 is what `serde_json` and most decoders stop at.
+    pub depth: usize,
+    /// Calls in one message.
+    pub calls: usize,
+    /// Segments in one key.
+    pub key_segments: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { call_bytes: 16 << 20, depth: 128, calls: 4096, key_segments: 16 }
+    }
+}

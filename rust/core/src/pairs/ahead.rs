@@ -1,0 +1,78 @@
+//! What stands behind a value: never more than blanks, a comma, a key, blanks and one character.
+
+use super::key::{KeyLex, lex_key};
+use crate::scan::{Delimiters, Mark, has_line_break, is_ws, starts, ws_run};
+
+/// What was found. `line`: the blanks before it hold a line break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Need,
+    Close,
+    End,
+    Open { line: bool },
+    /// A key of `length` bytes at `at`, and `=` behind it, directly or not.
+    Pair { at: usize, length: usize, direct: bool, comma: bool, line: bool },
+    Other { line: bool },
+}
+
+/// How far was looked already: blanks may be many, and come one at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ahead {
+    blanks: usize,
+    /// End of the key, and of the blanks behind it that are known.
+    behind: Option<(usize, usize)>,
+}
+
+impl Ahead {
+    /// Looks at `text`, which starts directly behind the value. It must be the same text, grown, until it answers.
+    pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Next {
+        let bytes = text.as_bytes();
+        let comma = bytes.first() == Some(&b',');
+        self.blanks = ws_run(text, self.blanks.max(usize::from(comma)));
+        let at = self.blanks;
+        let line = || has_line_break(&text[..at]);
+        let Some(&byte) = bytes.get(at) else {
+            return match last {
+                true if comma => Next::Other { line: line() },
+                true => Next::End,
+                false => Next::Need,
+            };
+        };
+        let rest = &text[at..];
+        if !comma {
+            match starts(rest, &delimiters.close, last) {
+                Mark::Yes => return Next::Close,
+                Mark::Partial => return Next::Need,
+                Mark::No => {}
+            }
+            match starts(rest, &delimiters.open, last) {
+                Mark::Yes => return Next::Open { line: line() },
+                Mark::Partial => return Next::Need,
+                Mark::No => {}
+            }
+        }
+        if byte == b',' {
+            return Next::Other { line: line() };
+        }
+        let (end, from) = match self.behind {
+            Some(known) => known,
+            None => match lex_key(rest, last, delimiters) {
+                KeyLex::Need => return Next::Need,
+                KeyLex::No => return Next::Other { line: line() },
+                KeyLex::Key(length) => (at + length, at + length),
+            },
+        };
+        let stop = ws_run(text, from);
+        self.behind = Some((end, stop));
+        match bytes.get(stop) {
+            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end, comma, line: line() },
+            None if !last => Next::Need,
+            _ => Next::Other { line: line() },
+        }
+    }
+}
+
+/// Is there a separator in front: blanks, or a comma?
+pub fn separated(text: &str) -> bool {
+    text.as_bytes().first().is_some_and(|byte| is_ws(*byte) || *byte == b',')
+}

@@ -1,0 +1,135 @@
+//! Keys: segments joined by dots and indexes.
+
+use std::borrow::Cow;
+
+use super::quoted::{Part, Quoted};
+use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
+use crate::scan::{Delimiters, is_ws};
+
+/// What a text starts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyLex {
+    /// A key of so many bytes; what follows it decides whether it counts.
+    Key(usize),
+    Need,
+    No,
+}
+
+/// One step of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment<'k> {
+    Bare(&'k str),
+    /// Exact: never joined, folded or an index.
+    Quoted(String),
+    Index(usize),
+}
+
+/// May this character stand in a bare segment?
+fn is_bare(c: char, delimiters: &Delimiters) -> bool {
+    !(c.is_control() || c == ' ' || "=.[]{}\"'<,".contains(c) || delimiters.is_first(c))
+}
+
+/// Looks for a key at the start of `text`.
+pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
+    // The window of a key; a character more, so that a key that fills it is seen to end.
+    let end = text.char_indices().nth(KEY_CHARS + 1).map_or(text.len(), |(at, _)| at);
+    let full = end < text.len() || text.chars().count() > KEY_CHARS;
+    let need = if last || full { KeyLex::No } else { KeyLex::Need };
+    let text = &text[..end];
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        match bytes.get(at) {
+            None => return need,
+            Some(b'"' | b'\'') => match quoted_end(text, at) {
+                Some(end) => at = end,
+                None => return need,
+            },
+            Some(_) => {
+                let rest = &text[at..];
+                let length = rest.find(|c| !is_bare(c, delimiters)).unwrap_or(rest.len());
+                if length == 0 || rest[..length].chars().count() > BARE_SEGMENT_CHARS {
+                    return KeyLex::No;
+                }
+                at += length;
+            }
+        }
+        while bytes.get(at) == Some(&b'[') {
+            let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+            match bytes.get(at + 1 + digits) {
+                None if digits <= INDEX_DIGITS => return need,
+                Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
+                _ => return KeyLex::No,
+            }
+        }
+        match bytes.get(at) {
+            None if text[..at].chars().count() > KEY_CHARS => return KeyLex::No,
+            None if last => return KeyLex::Key(at),
+            None => return need,
+            Some(b'.') => at += 1,
+            Some(byte) if *byte == b'=' || is_ws(*byte) => {
+                return if text[..at].chars().count() > KEY_CHARS { KeyLex::No } else { KeyLex::Key(at) };
+            }
+            Some(_) => return KeyLex::No,
+        }
+    }
+}
+
+/// Behind the closing quote of the text that starts with a quote at `at`.
+fn quoted_end(text: &str, at: usize) -> Option<usize> {
+    let mut quoted = Quoted::new(text.as_bytes()[at]);
+    let mut at = at + 1;
+    loop {
+        match quoted.next(text, &mut at, true) {
+            Part::Quote => return Some(at + 1),
+            Part::Need => return None,
+            Part::Plain(_) | Part::Char(_) => {}
+        }
+    }
+}
+
+/// The segments of a key that [`lex_key`] found.
+pub fn segments(key: &str) -> Vec<Segment<'_>> {
+    let bytes = key.as_bytes();
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'.' => at += 1,
+            b'[' => {
+                let end = key[at..].find(']').map_or(key.len(), |length| at + length);
+                out.push(Segment::Index(key[at + 1..end].parse().unwrap_or(usize::MAX)));
+                at = end + 1;
+            }
+            quote @ (b'"' | b'\'') => {
+                let mut quoted = Quoted::new(quote);
+                let mut text = String::new();
+                at += 1;
+                loop {
+                    match quoted.next(key, &mut at, true) {
+                        Part::Plain(part) => text.push_str(part),
+                        Part::Char(c) => text.push(c),
+                        Part::Quote | Part::Need => break,
+                    }
+                }
+                at += 1;
+                out.push(Segment::Quoted(text));
+            }
+            _ => {
+                let end = key[at..].find(['.', '[']).map_or(key.len(), |length| at + length);
+                out.push(Segment::Bare(&key[at..end]));
+                at = end;
+            }
+        }
+    }
+    out
+}
+
+/// Appends a property's name as a segment, quoted where it would be misread.
+pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
+    let bare = !name.is_empty()
+        && name.chars().count() <= BARE_SEGMENT_CHARS
+        && name.chars().all(|c| is_bare(c, delimiters))
+        && !name.bytes().all(|b| b.is_ascii_digit());
+    out.push_str(&if bare { Cow::Borrowed(name) } else { Cow::Owned(super::push_quoted(name)) });
+}

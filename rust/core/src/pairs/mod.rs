@@ -1,0 +1,11 @@
+//! `key=value`: keys, what stands ahead of a decision, quoted text, and the writer that is their inverse.
+
+mod ahead;
+mod key;
+mod quoted;
+mod write;
+
+pub use ahead::{Ahead, Next, separated};
+pub use key::{KeyLex, Segment, lex_key, push_segment, segments};
+pub use quoted::{Part, Quoted};
+pub use write::{is_bare_safe, push_quoted};

@@ -1,0 +1,47 @@
+//! Writes what the pairs lexer reads: which strings may stand bare, and how the others are quoted.
+
+use crate::json::{Escape, unicode_escape};
+use crate::scan::Delimiters;
+
+/// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
+pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['[', '{'])
+        && !text.ends_with(',')
+        && !text.chars().any(|c| {
+            c.is_control() || c == ' ' || matches!(c, '"' | '\'' | '=' | '<' | '>' | '\\') || delimiters.is_first(c)
+        })
+}
+
+/// The text in the kind of quotes that needs fewer escapes, double ones if equal.
+pub fn push_quoted(text: &str) -> String {
+    let quote = if text.matches('"').count() <= text.matches('\'').count() { '"' } else { '\'' };
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(quote);
+    for (at, c) in text.char_indices() {
+        match c {
+            '\\' if reads_as_escape(&text[at..]) => out.push_str("\\\\"),
+            '\n' | '\r' | '\t' => out.push(c),
+            _ if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            _ => out.push(c),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// Would the backslash that the text starts with be read as part of an escape, once the text stands in quotes?
+fn reads_as_escape(text: &str) -> bool {
+    match text.as_bytes().get(1) {
+        // The closing quote would follow.
+        None => true,
+        Some(b'"' | b'\'' | b'\\' | b'n' | b'r' | b't') => true,
+        Some(b'u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        // Written as an escape itself, so a backslash would follow.
+        Some(byte) => *byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t'),
+    }
+}

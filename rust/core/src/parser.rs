@@ -1,0 +1,510 @@
+//! The parser: the only owner of a buffer.
+//!
+//! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
+//! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
+
+use crate::body::{Body, Context, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example};
+use crate::error::{ErrorKind, Repair};
+use crate::event::{CallEnd, CallError, Event};
+use crate::protocol::{Attempt, BodyStart, RESULT_MARKS};
+use crate::scan::{Delimiters, Mark, starts};
+use crate::state::{Call, Reading, State};
+use crate::toolset::{Lookup, Toolset};
+
+/// Reads one message. Which toolset it belongs to is the caller's to remember; it must be the same in every call.
+#[derive(Debug, Default)]
+pub struct Parser {
+    state: State,
+    /// Text that is not consumed yet, from byte `held` on.
+    buffer: String,
+    held: usize,
+    /// Characters of the message that were consumed.
+    offset: usize,
+    /// Calls committed so far, and calls reported as started.
+    calls: usize,
+    started: usize,
+    /// Nobody listens to deltas.
+    whole: bool,
+}
+
+type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
+
+/// The window of one run, and how much of it is consumed.
+struct Window<'w> {
+    text: &'w str,
+    at: usize,
+    /// Characters in front of byte `counted` of the text, in the message.
+    chars: usize,
+    counted: usize,
+    ascii: bool,
+    last: bool,
+}
+
+impl Window<'_> {
+    /// The offset in the message, in characters, of a byte at or behind those asked for before.
+    fn offset(&mut self, at: usize) -> usize {
+        let between = &self.text[self.counted..at];
+        self.chars += if self.ascii { between.len() } else { between.chars().count() };
+        self.counted = at;
+        self.chars
+    }
+}
+
+impl Parser {
+    /// `in_reasoning`: the message begins inside reasoning that a template has opened.
+    pub fn new(in_reasoning: bool) -> Self {
+        Parser { state: if in_reasoning { State::Reasoning } else { State::Start }, ..Parser::default() }
+    }
+
+    /// For whole messages: no argument deltas.
+    pub fn whole(in_reasoning: bool) -> Self {
+        Parser { whole: true, ..Parser::new(in_reasoning) }
+    }
+
+    /// Reads on.
+    pub fn feed(&mut self, tools: &Toolset, text: &str, sink: Sink<'_>) {
+        if self.buffer.len() == self.held {
+            self.buffer.clear();
+            self.held = 0;
+            let consumed = self.run(tools, text, false, sink);
+            self.buffer.push_str(&text[consumed..]);
+            return;
+        }
+        self.buffer.push_str(text);
+        self.run_buffer(tools, false, sink);
+    }
+
+    /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
+    pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
+        let complete = truncated == Some(false);
+        if complete || !matches!(self.state, State::Call(_)) {
+            self.run_buffer(tools, true, sink);
+        }
+        if matches!(self.state, State::Call(_)) {
+            self.end_inside(tools, complete, sink);
+        }
+        *self = Parser { whole: self.whole, ..Parser::default() };
+    }
+
+    fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.held += self.run(tools, &buffer[self.held..], last, sink);
+        self.buffer = buffer;
+        // Moving the rest to the front costs its length, so it is done when that was paid for.
+        if self.held * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.held);
+            self.held = 0;
+        }
+    }
+
+    /// Runs the states over a window. Returns the bytes consumed.
+    fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
+        let mut window =
+            Window { text, at: 0, chars: self.offset, counted: 0, ascii: text.is_ascii(), last };
+        loop {
+            let more = match self.state {
+                State::Start => self.start(tools, &window),
+                State::Reasoning => self.reasoning(tools, &mut window, sink),
+                State::Text => self.text(tools, &mut window, sink),
+                State::Rest => {
+                    emit_text(&window.text[window.at..], sink);
+                    window.at = text.len();
+                    false
+                }
+                State::Call(_) => self.call(tools, &mut window, sink),
+            };
+            if !more {
+                break;
+            }
+        }
+        self.offset = window.offset(window.at);
+        window.at
+    }
+
+    fn start(&mut self, tools: &Toolset, window: &Window<'_>) -> bool {
+        let open = tools.reasoning.as_ref().map_or(Mark::No, |(open, _)| starts(window.text, open, window.last));
+        self.state = match open {
+            Mark::Yes => State::Reasoning,
+            Mark::No => State::Text,
+            Mark::Partial => return false,
+        };
+        true
+    }
+
+    fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+        let rest = &window.text[window.at..];
+        let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
+        if let Some(found) = memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
+            let end = found + close.len();
+            emit_text(&rest[..end], sink);
+            window.at += end;
+            self.state = State::Text;
+            return true;
+        }
+        let hold = if window.last { rest.len() } else { partial_end(rest, close) };
+        emit_text(&rest[..hold], sink);
+        window.at += hold;
+        false
+    }
+
+    fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+        let (text, last) = (window.text, window.last);
+        let bytes = text.as_bytes();
+        let Delimiters { open, .. } = &tools.delimiters;
+        let (first, other) = (open.as_bytes()[0], b'<');
+        let mut at = window.at;
+        loop {
+            let found = if first == other {
+                memchr::memchr(first, &bytes[at..])
+            } else {
+                memchr::memchr2(first, other, &bytes[at..])
+            };
+            let Some(offset) = found else {
+                emit_text(&text[window.at..], sink);
+                window.at = text.len();
+                return false;
+            };
+            at += offset;
+            let rest = &text[at..];
+            let marks = [starts(rest, open, last), starts(rest, RESULT_MARKS[0], last), starts(rest, RESULT_MARKS[1], last)];
+            let held = match marks {
+                [Mark::Yes, _, _] => match tools.protocol.attempt(tools, &rest[open.len()..], last) {
+                    Attempt::Need => true,
+                    Attempt::Text => {
+                        at += open.len();
+                        continue;
+                    }
+                    attempt => {
+                        emit_text(&text[window.at..at], sink);
+                        window.at = at;
+                        return self.commit(tools, window, attempt, sink);
+                    }
+                },
+                [_, Mark::Yes, _] => {
+                    self.forged(window, at, RESULT_MARKS[0], sink);
+                    return true;
+                }
+                [_, _, Mark::Yes] => {
+                    self.forged(window, at, RESULT_MARKS[1], sink);
+                    return true;
+                }
+                marks => marks.contains(&Mark::Partial),
+            };
+            if held {
+                emit_text(&text[window.at..at], sink);
+                window.at = at;
+                return false;
+            }
+            // A byte that only looked like a marker's first; never inside a character, so go behind it.
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+
+    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) {
+        emit_text(&window.text[window.at..at], sink);
+        let start = window.offset(at);
+        window.at = at + mark.len();
+        let end = window.offset(window.at);
+        self.state = State::Rest;
+        sink(Event::CallError(CallError {
+            index: None,
+            name: None,
+            kind: ErrorKind::ForgedResult,
+            message: format!("Only the tools write {mark}>. End your message after the calls and wait for their results."),
+            raw: mark.to_owned(),
+            start,
+            end,
+        }));
+    }
+
+    /// A call begins at `window.at`.
+    fn commit(&mut self, tools: &Toolset, window: &mut Window<'_>, attempt: Attempt, sink: Sink<'_>) -> bool {
+        let open = &tools.delimiters.open;
+        let start = window.offset(window.at);
+        let behind = window.at + open.len();
+        if self.calls >= tools.limits.calls {
+            window.at = behind;
+            let end = window.offset(behind);
+            self.state = State::Rest;
+            sink(Event::CallError(CallError {
+                index: None,
+                name: None,
+                kind: ErrorKind::TooManyCalls,
+                message: format!("At most {} calls may stand in one message.", tools.limits.calls),
+                raw: open.clone(),
+                start,
+                end,
+            }));
+            return true;
+        }
+        self.calls += 1;
+        let mut call = Box::new(Call {
+            name: None,
+            tool: None,
+            index: None,
+            start,
+            raw: String::new(),
+            cut: 0,
+            found: Found::default(),
+            reading: Reading::Skip(Skip::TokenStart, nameless(tools)),
+        });
+        let begin = window.at;
+        window.at = behind;
+        if let Attempt::Call { name, body } = attempt {
+            let written = &window.text[behind + name.start..behind + name.end];
+            window.at = behind
+                + match body {
+                    BodyStart::Pairs(at) | BodyStart::Object(at, _) => at,
+                };
+            self.open_call(tools, &mut call, written, &body, sink);
+            if let Reading::Skip(..) = call.reading {
+                window.at = behind + name.end;
+            }
+        }
+        self.state = State::Call(call);
+        self.call_from(tools, window, begin, sink)
+    }
+
+    /// Names the call, and begins its body if the tool is known.
+    fn open_call(&mut self, tools: &Toolset, call: &mut Call, written: &str, body: &BodyStart, sink: Sink<'_>) {
+        let lookup = tools.lookup(written);
+        call.tool = lookup.tool();
+        let name = call.tool.map_or(written, |at| tools.tool(at).name.as_str());
+        call.name = Some(name.to_owned());
+        let failure = match lookup {
+            Lookup::Unknown => Some((ErrorKind::UnknownTool, unknown_tool(tools, written))),
+            Lookup::Folded(_) if tools.strict => {
+                let message = format!("The tool {written} is called {name}.");
+                Some((ErrorKind::Strict(Repair::ToolStyle), message))
+            }
+            Lookup::Folded(_) => {
+                call.found.repair(Repair::ToolStyle);
+                None
+            }
+            Lookup::Exact(_) | Lookup::Open => None,
+        };
+        if let Some((kind, message)) = failure {
+            call.reading = Reading::Skip(Skip::TokenStart, Failure { kind, message, skip: Skip::TokenStart });
+            return;
+        }
+        call.index = Some(self.started);
+        sink(Event::CallStart { index: self.started, name });
+        self.started += 1;
+        let cx = context(tools, call.tool, name);
+        call.reading = Reading::Body(match body {
+            BodyStart::Pairs(_) => Body::Pairs(Pairs::default()),
+            BodyStart::Object(_, wrapper) => Body::Whole(Whole::new(&cx, *wrapper)),
+        });
+    }
+
+    fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+        self.call_from(tools, window, window.at, sink)
+    }
+
+    /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
+    fn call_from(&mut self, tools: &Toolset, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) -> bool {
+        let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
+        let close = tools.delimiters.close.as_str();
+        loop {
+            if let Reading::Skip(skip, _) = &mut call.reading {
+                let closed = skip.read(window.text, &mut window.at, window.last, close);
+                if closed {
+                    window.at += close.len();
+                    self.fail(*call, window, begin, sink);
+                    return true;
+                }
+                self.keep(tools, call, window, begin);
+                return false;
+            }
+            let Call { name, tool, found, reading, index, .. } = &mut *call;
+            let Reading::Body(body) = reading else { return false };
+            let cx = context(tools, *tool, name.as_deref().unwrap_or(""));
+            let mut io = Io { cx, found, window: window.text, at: window.at, last: window.last };
+            let step = body.feed(&mut io);
+            window.at = io.at;
+            match step {
+                Step::Need => {
+                    if !self.whole {
+                        let delta = found.args.take_delta();
+                        if !delta.is_empty() {
+                            sink(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
+                        }
+                    }
+                    let waiting = window.text.len() - window.at;
+                    if call.raw.len() + (window.at - begin) + waiting > tools.limits.call_bytes {
+                        let Reading::Body(body) = &call.reading else { return false };
+                        let failure = too_large(tools, body.skip());
+                        call.reading = Reading::Skip(failure.skip, failure);
+                        continue;
+                    }
+                    self.keep(tools, call, window, begin);
+                    return false;
+                }
+                Step::Done => {
+                    if starts(&window.text[window.at..], close, true) == Mark::Yes {
+                        window.at += close.len();
+                    }
+                    self.end(tools, *call, window, begin, sink);
+                    return true;
+                }
+                Step::Failed(failure) => call.reading = Reading::Skip(failure.skip, failure),
+            }
+        }
+    }
+
+    /// The window is read, the call goes on.
+    fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
+        let part = &window.text[begin..window.at];
+        let mut room = tools.limits.call_bytes.saturating_sub(call.raw.len()).min(part.len());
+        while !part.is_char_boundary(room) {
+            room -= 1;
+        }
+        let room = if call.cut > 0 { 0 } else { room };
+        call.raw.push_str(&part[..room]);
+        call.cut += part.len() - room;
+        self.state = State::Call(call);
+    }
+
+    /// The call is complete up to `window.at`.
+    fn end(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+        let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
+        let Reading::Body(body) = &call.reading else { return self.fail(call, window, begin, sink) };
+        let found = &mut call.found;
+        body.finish(&cx, found);
+        let size = call.raw.len() + (window.at - begin);
+        let failure = if size > tools.limits.call_bytes {
+            Some(too_large(tools, Skip::TokenStart))
+        } else if let Some(validator) = call.tool.and_then(|at| tools.tool(at).validator.as_ref()) {
+            let problems = validator.problems(&found.args.json);
+            let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
+            let message = said.collect::<Vec<_>>().join(" ");
+            (!message.is_empty()).then(|| Failure {
+                kind: ErrorKind::InvalidArguments,
+                message: format!("{message} Write: {}", call_example(&cx)),
+                skip: Skip::TokenStart,
+            })
+        } else {
+            None
+        };
+        if let Some(failure) = failure {
+            call.reading = Reading::Skip(failure.skip, failure);
+            return self.fail(call, window, begin, sink);
+        }
+        let index = call.index.unwrap_or(0);
+        if !self.whole {
+            let delta = call.found.args.take_delta();
+            sink(Event::ArgumentsDelta { index, delta });
+        }
+        self.state = State::Text;
+        sink(Event::CallEnd(CallEnd {
+            index,
+            name: call.name.unwrap_or_default(),
+            arguments: call.found.args.json,
+            start: call.start,
+            end: window.offset(window.at),
+            repairs: call.found.repairs,
+            problems: call.found.problems,
+        }));
+    }
+
+    /// The failed call ends at `window.at`.
+    fn fail(&mut self, call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+        let Call { name, index, start, mut raw, cut, reading, .. } = call;
+        let (kind, message) = match reading {
+            Reading::Skip(_, Failure { kind, message, .. }) => (kind, message),
+            Reading::Body(_) => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
+        };
+        if cut == 0 {
+            raw.push_str(&window.text[begin..window.at]);
+        }
+        self.state = State::Text;
+        sink(Event::CallError(CallError {
+            index,
+            name,
+            kind,
+            message,
+            raw,
+            start,
+            end: window.offset(window.at),
+        }));
+    }
+
+    /// The message has ended inside a call.
+    fn end_inside(&mut self, tools: &Toolset, complete: bool, sink: Sink<'_>) {
+        let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
+        let buffer = std::mem::take(&mut self.buffer);
+        let rest = &buffer[self.held..];
+        let mut window = Window {
+            text: rest,
+            at: rest.len(),
+            chars: self.offset,
+            counted: 0,
+            ascii: false,
+            last: true,
+        };
+        let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
+        if let Reading::Body(body) = &call.reading {
+            let whole = complete && rest.is_empty() && body.closable(&call.found);
+            if whole && !tools.strict {
+                call.found.repair(Repair::MissingClose);
+                return self.end(tools, *call, &mut window, 0, sink);
+            }
+            let kind = match (whole, complete && body.unterminated()) {
+                (true, _) => ErrorKind::Strict(Repair::MissingClose),
+                (false, true) => ErrorKind::UnterminatedValue,
+                (false, false) => ErrorKind::IncompleteCall,
+            };
+            let what = match kind {
+                ErrorKind::UnterminatedValue => "A quote or bracket of the call is never closed",
+                _ => "The call was cut off before its end",
+            };
+            let message = format!("{what}; nothing was run. Write it again in full: {}", call_example(&cx));
+            let skip = body.skip();
+            call.reading = Reading::Skip(skip, Failure { kind, message, skip });
+        }
+        self.fail(*call, &mut window, 0, sink);
+    }
+}
+
+fn emit_text(text: &str, sink: Sink<'_>) {
+    if !text.is_empty() {
+        sink(Event::Text(text));
+    }
+}
+
+/// Where the end of `text` could be the beginning of `marker`.
+fn partial_end(text: &str, marker: &str) -> usize {
+    let longest = marker.len().saturating_sub(1).min(text.len());
+    (text.len() - longest..text.len())
+        .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
+        .unwrap_or(text.len())
+}
+
+fn context<'a>(tools: &'a Toolset, tool: Option<usize>, name: &'a str) -> Context<'a> {
+    Context {
+        schema: tool.map_or(&tools.unknown, |at| &tools.tool(at).schema),
+        strict: tools.strict,
+        delimiters: &tools.delimiters,
+        limits: &tools.limits,
+        tool: name,
+    }
+}
+
+fn nameless(tools: &Toolset) -> Failure {
+    let Delimiters { open, close } = &tools.delimiters;
+    Failure {
+        kind: ErrorKind::MalformedCall,
+        message: format!("A tool's name must stand behind {open}. Write: {open}name key=\"value\"{close}"),
+        skip: Skip::TokenStart,
+    }
+}
+
+fn unknown_tool(tools: &Toolset, name: &str) -> String {
+    let names: Vec<&str> = tools.tools().take(64).map(|tool| tool.name.as_str()).collect();
+    format!("There is no tool {}. The tools are: {}.", crate::body::shorten(name), names.join(", "))
+}
+
+fn too_large(tools: &Toolset, skip: Skip) -> Failure {
+    let message = format!("The call has more than {} bytes. Write less in one call.", tools.limits.call_bytes);
+    Failure { kind: ErrorKind::TooLarge, message, skip }
+}

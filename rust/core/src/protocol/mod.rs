@@ -1,0 +1,63 @@
+//! A protocol is how calls stand in text: what begins one, what its body is, how calls, results and the manual are written.
+//!
+//! Protocols are stateless; what changes while a message is read lives in the parser and the body.
+
+mod results;
+mod wire;
+
+use std::ops::Range;
+
+use crate::body::Wrapper;
+use crate::json::Value;
+use crate::toolset::{Tool, Toolset};
+
+pub use results::{RESULT_MARKS, neutralise, write_result};
+pub use wire::{Wire, is_writable_name};
+
+/// What stands behind an OPEN. Byte offsets count from behind OPEN.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// Cannot be told yet.
+    Need,
+    /// It was text.
+    Text,
+    /// A call without a name.
+    Nameless,
+    Call { name: Range<usize>, body: BodyStart },
+}
+
+/// Where a body starts, and of which kind it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyStart {
+    Pairs(usize),
+    /// At the opening bracket.
+    Object(usize, Option<Wrapper>),
+}
+
+/// One way to write calls into text.
+pub trait Protocol: Send + Sync + std::fmt::Debug {
+    fn name(&self) -> &'static str;
+
+    /// Looks at the text behind an OPEN. With `last` there is no more to come.
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
+
+    /// Writes one call in its canonical form.
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &Value<'_>) -> String;
+
+    /// What the model is told: a header, then one line for each tool.
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String;
+
+    /// One tool's line.
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
+}
+
+/// The protocol of that name.
+pub fn protocol(name: &str) -> Option<&'static dyn Protocol> {
+    match name {
+        "wire" => Some(&Wire),
+        _ => None,
+    }
+}
+
+/// The names that [`protocol`] knows.
+pub const PROTOCOLS: &[&str] = &["wire"];

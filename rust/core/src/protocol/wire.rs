@@ -1,0 +1,209 @@
+//! The wire format: `<call>name key=value</call>`, or with one JSON object for a body.
+
+use super::{Attempt, BodyStart, Protocol};
+use crate::body::{Wrapper, is_declared, write_pairs};
+use crate::json::{Value, push_string};
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::pairs::{Ahead, Next};
+use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::schema::{one_line, signature};
+use crate::toolset::{Lookup, Syntax, Tool, Toolset};
+
+#[derive(Debug)]
+pub struct Wire;
+
+/// May this byte stand in a name? (All bytes of other characters may.)
+fn ends_name(byte: u8) -> bool {
+    is_ws(byte) || matches!(byte, b'<' | b'{' | b'"' | b'\'' | b'=')
+}
+
+/// Length of the name that the text starts with.
+fn name_length(text: &str, delimiters: &Delimiters) -> usize {
+    let end = |(_, c): &(usize, char)| c.is_ascii() && ends_name(*c as u8) || delimiters.is_first(*c);
+    text.char_indices().find(end).map_or(text.len(), |(at, _)| at)
+}
+
+/// Can a tool of this name be called? Then the reader finds it behind OPEN.
+pub fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
+    !name.is_empty()
+        && name.chars().count() <= NAME_CHARS
+        && name_length(name, delimiters) == name.len()
+        && !name.chars().any(char::is_control)
+}
+
+/// What stands where a body could start.
+enum Look {
+    Need,
+    No,
+    Object(usize, Option<Wrapper>),
+}
+
+/// An object, in a wrapper or not, at `at`.
+fn object(text: &str, at: usize, last: bool) -> Look {
+    let rest = &text[at..];
+    let behind = |length: usize, wrapper: Wrapper| {
+        let bracket = ws_run(text, at + length);
+        match text.as_bytes().get(bracket) {
+            Some(b'{') => Look::Object(bracket, Some(wrapper)),
+            None if !last => Look::Need,
+            _ => Look::No,
+        }
+    };
+    if rest.starts_with('{') {
+        return Look::Object(at, None);
+    }
+    match (starts(rest, "<json>", last), starts(rest, "```", last)) {
+        (Mark::Yes, _) => behind(6, Wrapper::Json),
+        (_, Mark::Yes) => {
+            let language = rest[3..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+            behind(3 + language, Wrapper::Fence)
+        }
+        (Mark::Partial, _) | (_, Mark::Partial) => Look::Need,
+        (Mark::No, Mark::No) => Look::No,
+    }
+}
+
+impl Protocol for Wire {
+    fn name(&self) -> &'static str {
+        "wire"
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        let delimiters = &tools.delimiters;
+        let end = text.char_indices().nth(ATTEMPT_CHARS).map_or(text.len(), |(at, _)| at);
+        let full = end < text.len();
+        let (text, last) = (&text[..end], last || full);
+        let need = if last { Attempt::Text } else { Attempt::Need };
+        let bytes = text.as_bytes();
+        match bytes.first() {
+            None => return need,
+            Some(b'{') => return Attempt::Nameless,
+            Some(_) => {}
+        }
+        let start = ws_run(text, 0);
+        let length = name_length(&text[start..], delimiters);
+        let name = start..start + length;
+        let Some(&behind) = bytes.get(name.end) else {
+            return if text[name].chars().count() > NAME_CHARS { Attempt::Text } else { need };
+        };
+        let written = &text[name.clone()];
+        if length == 0 || written.chars().count() > NAME_CHARS || matches!(behind, b'=' | b'"' | b'\'') {
+            return Attempt::Text;
+        }
+        let token = ws_run(text, name.end);
+        if token == bytes.len() {
+            return need;
+        }
+        match object(text, token, last) {
+            Look::Need => return Attempt::Need,
+            Look::Object(at, wrapper) => return Attempt::Call { name, body: BodyStart::Object(at, wrapper) },
+            Look::No => {}
+        }
+        let lookup = tools.lookup(written);
+        let pairs = Attempt::Call { name: name.clone(), body: BodyStart::Pairs(name.end) };
+        if token > name.end && bytes[token] != b',' {
+            match Ahead::default().look(&text[token..], last, delimiters) {
+                Next::Need => return need,
+                Next::Pair { length, direct, .. } => {
+                    let schema = lookup.tool().map(|at| &tools.tool(at).schema);
+                    if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
+                        return pairs;
+                    }
+                }
+                Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => {}
+            }
+        }
+        // No pair: prose, unless it is closed like a call.
+        let mut at = name.end;
+        while let Some(offset) = text[at..].find(|c| delimiters.is_first(c)) {
+            at += offset;
+            let rest = &text[at..];
+            match (starts(rest, &delimiters.open, last), starts(rest, &delimiters.close, last)) {
+                (Mark::Yes, _) => return Attempt::Text,
+                (_, Mark::Yes) => {
+                    let simple = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'/' | b'-');
+                    let plain = start == 0 && written.bytes().all(simple);
+                    return if lookup.tool().is_some() || plain { pairs } else { Attempt::Text };
+                }
+                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+                (Mark::No, Mark::No) => at += rest.chars().next().map_or(1, char::len_utf8),
+            }
+        }
+        need
+    }
+
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &Value<'_>) -> String {
+        let Delimiters { open, close } = &tools.delimiters;
+        let mut out = String::with_capacity(64);
+        out.push_str(open);
+        out.push_str(name);
+        let length = out.len();
+        let pairs = match arguments {
+            Value::Object(members) if tool.is_none_or(|tool| tool.syntax == Syntax::Wire) => {
+                let schema = tool.map_or(&tools.unknown, |tool| &tool.schema);
+                write_pairs(schema, &tools.delimiters, members, &mut out)
+            }
+            _ => None,
+        };
+        if pairs.is_none() {
+            out.truncate(length);
+            if !matches!(arguments, Value::Object(members) if members.is_empty()) {
+                out.push(' ');
+                arguments.write(&mut out);
+            }
+        }
+        out.push_str(close);
+        out
+    }
+
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let mut out = header.map_or_else(|| default_header(tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        let json = tool.syntax == Syntax::Json;
+        let mut out = tool.name.clone();
+        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, json));
+        let described = tools.descriptions != crate::schema::Descriptions::None;
+        if let Some(description) = tool.description.as_deref().filter(|_| described) {
+            let line = one_line(description, &tools.delimiters);
+            if !line.is_empty() {
+                out.push_str(" - ");
+                out.push_str(&line);
+            }
+        }
+        out
+    }
+}
+
+fn default_header(tools: &Toolset) -> String {
+    let Delimiters { open, close } = &tools.delimiters;
+    let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
+    let pairs = tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json;
+    let mut out = String::from("To call tools, write as plain text, one after another:\n");
+    if pairs {
+        out.push_str(&format!(
+            "{open}sendMail to=ann@x.org text=\"Two words, \\\"quoted\\\"\" tags=[\"a\",\"b\"] opts.draft=true{close}\n"
+        ));
+    }
+    if json {
+        let mut body = String::new();
+        push_string(&mut body, "Two words");
+        out.push_str(&format!("{open}name {{\"text\":{body},\"count\":2}}{close}\n"));
+    }
+    if pairs {
+        out.push_str("Quote values with spaces; in quotes use \\\" \\\\ \\n. ");
+    }
+    if pairs && json {
+        out.push_str("Tools shown with {…} take one JSON object. ");
+    }
+    out.push_str("Results come as <tool-result>; never write one.\nTools (? optional, string by default):");
+    out
+}

@@ -1,0 +1,377 @@
+//! From a JSON Schema document to nodes.
+//!
+//! A node is made from a list of alternatives; an alternative is a list of schemas that all hold (a schema, what its
+//! `$ref` and `allOf` add, and one member of each `anyOf` and `oneOf`). Equal lists give the same node, which is how
+//! recursion ends: there are only so many schemas in a document.
+
+use std::collections::{HashMap, VecDeque};
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::resolve::{Document, Fault};
+use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::json;
+use crate::limits::{ALTERNATIVES, SCHEMA_NODES};
+
+/// Schemas that all hold.
+type Alternative<'s> = Vec<&'s Value>;
+
+/// Compiles a tool's parameters.
+pub fn compile(root: &Value) -> Result<Schema, Fault> {
+    let document = Document::new(root)?;
+    let mut compiler =
+        Compiler { document: &document, nodes: vec![Node::default()], known: HashMap::new(), open: VecDeque::new() };
+    let root = compiler.node_for(vec![vec![root]])?;
+    while let Some((id, alternatives)) = compiler.open.pop_front() {
+        let node = compiler.build(&alternatives)?;
+        compiler.nodes[id as usize] = node;
+    }
+    Ok(Schema { nodes: compiler.nodes, root })
+}
+
+struct Compiler<'d, 's> {
+    document: &'d Document<'s>,
+    nodes: Vec<Node>,
+    /// By the addresses of the schemas: the same ones mean the same type.
+    known: HashMap<Vec<Vec<usize>>, NodeId>,
+    open: VecDeque<(NodeId, Vec<Alternative<'s>>)>,
+}
+
+/// One way through the unions of a schema.
+#[derive(Clone, Default)]
+struct Walk<'s> {
+    held: Alternative<'s>,
+    /// Addresses, those of mere references too.
+    seen: Vec<usize>,
+    /// Unions of which a member is still to be chosen.
+    unions: Vec<&'s [Value]>,
+}
+
+/// Does the schema say nothing itself? Then its target is the same type, and recursion shows.
+fn is_reference(keywords: &Map<String, Value>) -> bool {
+    keywords.contains_key("$ref")
+        && keywords.keys().all(|k| matches!(k.as_str(), "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "title"))
+}
+
+fn address(schema: &Value) -> usize {
+    std::ptr::from_ref(schema) as usize
+}
+
+fn map(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.as_object()
+}
+
+impl<'s> Compiler<'_, 's> {
+    /// The node for schemas of which one alternative holds; it is built later.
+    fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, Fault> {
+        let mut alternatives = Vec::new();
+        for source in sources {
+            self.expand(source, Walk::default(), &mut alternatives);
+        }
+        if alternatives.is_empty() || alternatives.len() > ALTERNATIVES {
+            return Ok(UNKNOWN);
+        }
+        let key: Vec<Vec<usize>> =
+            alternatives.iter().map(|list: &Alternative<'_>| list.iter().map(|s| address(s)).collect()).collect();
+        if let Some(id) = self.known.get(&key) {
+            return Ok(*id);
+        }
+        if self.nodes.len() >= SCHEMA_NODES {
+            return Err((String::new(), format!("the schema has more than {SCHEMA_NODES} different types")));
+        }
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(Node::default());
+        self.known.insert(key, id);
+        self.open.push_back((id, alternatives));
+        Ok(id)
+    }
+
+    /// Adds the alternatives of `pending` (all hold, beside what `walk` holds) to `out`, in the schema's order.
+    fn expand(&self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>, out: &mut Vec<Alternative<'s>>) {
+        pending.reverse();
+        while let Some(schema) = pending.pop() {
+            if schema == &Value::Bool(false) {
+                return;
+            }
+            let Some(keywords) = map(schema) else { continue };
+            if walk.seen.contains(&address(schema)) {
+                continue;
+            }
+            walk.seen.push(address(schema));
+            if !is_reference(keywords) {
+                walk.held.push(schema);
+            }
+            if let Some(Value::Array(all)) = keywords.get("allOf") {
+                pending.extend(all.iter().rev());
+            }
+            for keyword in ["$ref", "$dynamicRef"] {
+                let target = keywords.get(keyword).and_then(Value::as_str);
+                pending.extend(target.and_then(|reference| self.document.resolve(reference).ok()));
+            }
+            for keyword in ["anyOf", "oneOf"] {
+                if let Some(Value::Array(members)) = keywords.get(keyword) {
+                    walk.unions.push(members);
+                }
+            }
+        }
+        if out.len() > ALTERNATIVES {
+            return;
+        }
+        if walk.unions.is_empty() {
+            out.push(walk.held);
+            return;
+        }
+        let members = walk.unions.remove(0);
+        // A member that was seen would go round in circles and says nothing new.
+        for member in members.iter().filter(|member| !walk.seen.contains(&address(member))) {
+            self.expand(vec![member], walk.clone(), out);
+        }
+    }
+
+    fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, Fault> {
+        let mut node = Node { union: alternatives.len() > 1, ..Node::default() };
+        let mut unknown = false;
+        let mut objects = Vec::new();
+        let mut arrays = Vec::new();
+        for alternative in alternatives {
+            let choices = choices(alternative);
+            unknown |= choices.is_empty();
+            // Of an unknown type too, members have the types that are said of them.
+            if choices.is_empty() || choices.contains(&Choice::Object) {
+                objects.push(alternative);
+            }
+            if choices.is_empty() || choices.contains(&Choice::Array) {
+                arrays.push(alternative);
+            }
+            for choice in choices {
+                if !node.choices.contains(&choice) {
+                    node.choices.push(choice);
+                }
+            }
+        }
+        if unknown {
+            node.choices.clear();
+        }
+        if !objects.is_empty() {
+            node.object = Some(self.object(&objects)?);
+        }
+        if !arrays.is_empty() {
+            node.array = Some(self.array(&arrays)?);
+        }
+        let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
+        node.description = said("description").and_then(Value::as_str).map(str::to_owned);
+        node.default = said("default").map(Value::to_string);
+        Ok(node)
+    }
+
+    fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Object, Fault> {
+        let mut object = Object::default();
+        let mut names: Vec<&'s str> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for properties in keyword_maps(alternatives, "properties") {
+            names.extend(properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
+        }
+        for name in names {
+            // One type for each alternative that declares the name; where the other alternatives are silent they
+            // say nothing against it.
+            let types: Vec<Alternative<'s>> = alternatives
+                .iter()
+                .map(|alternative| {
+                    let find = |schema: &&'s Value| map(schema)?.get("properties")?.get(name);
+                    alternative.iter().filter_map(find).collect::<Vec<_>>()
+                })
+                .filter(|list| !list.is_empty())
+                .collect();
+            let node = self.node_for(types)?;
+            object.properties.push(name, node);
+        }
+        for patterns in keyword_maps(alternatives, "patternProperties") {
+            for (pattern, schema) in patterns {
+                // Look-around and back-references are not linear: such a pattern directs nothing, and forbids nothing.
+                let (regex, node) = match Regex::new(pattern) {
+                    Ok(regex) => (regex, self.node_for(vec![vec![schema]])?),
+                    Err(_) => match Regex::new("") {
+                        Ok(all) => (all, UNKNOWN),
+                        Err(_) => continue,
+                    },
+                };
+                object.patterns.push((regex, node));
+            }
+        }
+        object.additional = self.additional(alternatives)?;
+        // Required is what every alternative requires.
+        let required = |alternative: &Alternative<'s>| -> Vec<&'s str> {
+            let lists = alternative.iter().filter_map(|schema| map(schema)?.get("required")?.as_array());
+            lists.flatten().filter_map(Value::as_str).collect()
+        };
+        let mut common = required(alternatives[0]);
+        for alternative in &alternatives[1..] {
+            let other = required(alternative);
+            common.retain(|name| other.contains(name));
+        }
+        for name in common {
+            if !object.required.iter().any(|seen| seen == name) {
+                object.required.push(name.to_owned());
+            }
+        }
+        object.index();
+        Ok(object)
+    }
+
+    fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, Fault> {
+        let mut open: Vec<Alternative<'s>> = Vec::new();
+        let mut closed = 0;
+        for alternative in alternatives {
+            let said: Vec<&'s Value> = alternative
+                .iter()
+                .filter_map(|schema| map(schema))
+                .filter_map(|m| m.get("additionalProperties").or_else(|| m.get("unevaluatedProperties")))
+                .collect();
+            if said.contains(&&Value::Bool(false)) {
+                closed += 1;
+            } else if !said.is_empty() {
+                open.push(said);
+            }
+        }
+        if closed == alternatives.len() {
+            return Ok(Additional::Closed);
+        }
+        if open.is_empty() {
+            return Ok(Additional::Unsaid);
+        }
+        Ok(Additional::Open(self.node_for(open)?))
+    }
+
+    fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, Fault> {
+        let mut array = Array::default();
+        let lists = |schema: &&'s Value| -> Option<&'s Vec<Value>> {
+            let keywords = map(schema)?;
+            keywords.get("prefixItems").or_else(|| keywords.get("items").filter(|v| v.is_array()))?.as_array()
+        };
+        let rest = |schema: &&'s Value| -> Option<&'s Value> {
+            let keywords = map(schema)?;
+            match keywords.get("items") {
+                Some(Value::Array(_)) => keywords.get("additionalItems"),
+                other => other,
+            }
+        };
+        let longest = alternatives.iter().flat_map(|a| a.iter().filter_map(lists)).map(Vec::len).max().unwrap_or(0);
+        let item = |alternative: &&Alternative<'s>, at: usize| -> Alternative<'s> {
+            let find = |schema: &&'s Value| lists(schema).and_then(|list| list.get(at)).or_else(|| rest(schema));
+            alternative.iter().filter_map(find).collect()
+        };
+        let types = |at: usize| -> Vec<Alternative<'s>> {
+            alternatives.iter().map(|a| item(a, at)).filter(|list| !list.is_empty()).collect()
+        };
+        for at in 0..longest {
+            array.prefix.push(self.node_for(types(at))?);
+        }
+        let items = types(usize::MAX);
+        if !items.is_empty() {
+            array.items = Some(self.node_for(items)?);
+        }
+        Ok(array)
+    }
+}
+
+fn keyword_maps<'a, 's: 'a>(
+    alternatives: &'a [&'a Alternative<'s>],
+    keyword: &'a str,
+) -> impl Iterator<Item = &'s Map<String, Value>> + 'a {
+    alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| map(schema)?.get(keyword)?.as_object())
+}
+
+/// The kinds that one alternative leaves; empty where nothing is said.
+fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
+    let mut kinds: Option<Vec<Choice>> = None;
+    let mut literals: Option<Vec<&Value>> = None;
+    for keywords in alternative.iter().filter_map(|schema| map(schema)) {
+        let mut said: Vec<Choice> = match keywords.get("type") {
+            Some(Value::String(name)) => vec![kind(name)],
+            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(kind).collect(),
+            _ => Vec::new(),
+        };
+        if !said.is_empty() {
+            if keywords.get("nullable") == Some(&Value::Bool(true)) && !said.contains(&Choice::Null) {
+                said.push(Choice::Null);
+            }
+            kinds = Some(match kinds {
+                None => said,
+                Some(before) => meet(&before, &said),
+            });
+        }
+        let listed: Option<Vec<&Value>> = match (keywords.get("const"), keywords.get("enum")) {
+            (Some(only), _) => Some(vec![only]),
+            (None, Some(Value::Array(list))) => Some(list.iter().collect()),
+            _ => None,
+        };
+        if let Some(listed) = listed {
+            literals = Some(match literals {
+                None => listed,
+                Some(before) => before.into_iter().filter(|value| listed.contains(value)).collect(),
+            });
+        }
+    }
+    if let Some(literals) = literals {
+        let allowed = |value: &&Value| kinds.as_ref().is_none_or(|kinds| kinds.iter().any(|k| is_kind(value, k)));
+        let nullable = kinds.as_ref().is_some_and(|kinds| kinds.contains(&Choice::Null));
+        let mut out: Vec<Choice> = literals.into_iter().filter(allowed).map(literal).collect();
+        // `nullable: true` beside an enum that does not list null: read as null all the same.
+        if nullable && alternative.iter().any(|s| s.get("nullable").is_some()) {
+            out.push(Choice::Null);
+        }
+        return out;
+    }
+    kinds.unwrap_or_else(|| {
+        let says = |words: &[&str]| alternative.iter().any(|schema| words.iter().any(|word| schema.get(word).is_some()));
+        let object = says(&["properties", "required", "additionalProperties", "patternProperties"]);
+        let array = says(&["items", "prefixItems"]);
+        match (object, array) {
+            (true, false) => vec![Choice::Object],
+            (false, true) => vec![Choice::Array],
+            _ => Vec::new(),
+        }
+    })
+}
+
+fn literal(value: &Value) -> Choice {
+    Choice::Literal(Literal { json: value.to_string(), text: value.as_str().map(str::to_owned) })
+}
+
+fn kind(name: &str) -> Choice {
+    match name {
+        "string" => Choice::String,
+        "integer" => Choice::Integer,
+        "number" => Choice::Number,
+        "boolean" => Choice::Boolean,
+        "null" => Choice::Null,
+        "array" => Choice::Array,
+        _ => Choice::Object,
+    }
+}
+
+/// What two type lists have in common, in the order of the first; an integer is a number too.
+fn meet(a: &[Choice], b: &[Choice]) -> Vec<Choice> {
+    a.iter()
+        .filter_map(|choice| match choice {
+            _ if b.contains(choice) => Some(choice.clone()),
+            Choice::Integer if b.contains(&Choice::Number) => Some(Choice::Integer),
+            Choice::Number if b.contains(&Choice::Integer) => Some(Choice::Integer),
+            _ => None,
+        })
+        .collect()
+}
+
+fn is_kind(value: &Value, kind: &Choice) -> bool {
+    match (kind, value) {
+        (Choice::String, Value::String(_))
+        | (Choice::Number, Value::Number(_))
+        | (Choice::Boolean, Value::Bool(_))
+        | (Choice::Null, Value::Null)
+        | (Choice::Array, Value::Array(_))
+        | (Choice::Object, Value::Object(_)) => true,
+        (Choice::Integer, Value::Number(number)) => json::whole(&number.to_string()).is_some(),
+        _ => false,
+    }
+}

@@ -1,0 +1,267 @@
+//! JSON Schema, compiled once to what directs the typing.
+//!
+//! A field's type is a list of alternatives, in the schema's order: `anyOf`, `oneOf` and type lists are joined,
+//! `allOf` and `$ref` are merged into each. What cannot direct the typing (`not`, `if`, formats, bounds) is left to the
+//! opt-in validation. Nothing is ever fetched.
+
+mod compile;
+mod resolve;
+mod signature;
+mod validate;
+
+use crate::keymap::KeyMap;
+use regex::Regex;
+
+pub use compile::compile;
+pub use signature::{Descriptions, NESTED_SEGMENTS, field_type, one_line, signature};
+pub use validate::Validator;
+
+pub type NodeId = u32;
+
+/// One kind of value that a field may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Null,
+    Array,
+    Object,
+    Literal(Literal),
+}
+
+/// A member of an enum, or a const.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// Compact JSON.
+    pub json: String,
+    /// The decoded text, where the literal is a string.
+    pub text: Option<String>,
+}
+
+/// A field's type.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Empty: unknown, any JSON.
+    pub choices: Vec<Choice>,
+    pub object: Option<Object>,
+    pub array: Option<Array>,
+    /// It was made of several alternatives.
+    pub union: bool,
+    pub description: Option<String>,
+    /// Compact JSON.
+    pub default: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    pub properties: KeyMap<NodeId>,
+    /// Folded name → position in `properties`; `None` where two names fold alike.
+    folded: std::collections::HashMap<String, Option<usize>>,
+    pub patterns: Vec<(Regex, NodeId)>,
+    pub additional: Additional,
+    pub required: Vec<String>,
+    joins: bool,
+}
+
+/// What the schema says of keys that it does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Additional {
+    /// Nothing: any value, but a near miss of a declared key is taken for it.
+    #[default]
+    Unsaid,
+    /// Explicitly allowed, with a type.
+    Open(NodeId),
+    Closed,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Array {
+    pub prefix: Vec<NodeId>,
+    /// `None`: unknown.
+    pub items: Option<NodeId>,
+}
+
+/// A compiled schema: nodes by number, so that it may be recursive.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    nodes: Vec<Node>,
+    pub root: NodeId,
+}
+
+/// Node 0 of every schema: nothing is known.
+pub const UNKNOWN: NodeId = 0;
+
+/// How a key relates to an object type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    Declared(NodeId),
+    /// By `patternProperties` or `additionalProperties`.
+    Undeclared(NodeId),
+    /// The object is closed.
+    Forbidden,
+}
+
+/// Case, `_` and `-` aside.
+pub fn fold(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+impl Object {
+    /// The type of an exact key: `properties`, then `patternProperties`, then `additionalProperties`.
+    pub fn member(&self, key: &str) -> Member {
+        if let Some(node) = self.properties.get(key) {
+            return Member::Declared(*node);
+        }
+        if let Some((_, node)) = self.patterns.iter().find(|(pattern, _)| pattern.is_match(key)) {
+            return Member::Undeclared(*node);
+        }
+        match self.additional {
+            Additional::Unsaid => Member::Undeclared(UNKNOWN),
+            Additional::Open(node) => Member::Undeclared(node),
+            Additional::Closed => Member::Forbidden,
+        }
+    }
+
+    /// The one declared key that differs only in case, `_` and `-`.
+    pub fn folded(&self, key: &str) -> Option<(&str, NodeId)> {
+        let at = (*self.folded.get(&fold(key))?)?;
+        let (name, node) = self.properties.at(at);
+        Some((name, *node))
+    }
+
+    /// Is a name with a dot declared, so that bare segments may be joined?
+    pub fn joins(&self) -> bool {
+        self.joins
+    }
+
+    pub fn explicitly_open(&self) -> bool {
+        matches!(self.additional, Additional::Open(_)) || !self.patterns.is_empty()
+    }
+
+    fn index(&mut self) {
+        self.joins = self.properties.iter().any(|(name, _)| name.contains('.'));
+        for (at, (name, _)) in self.properties.iter().enumerate() {
+            self.folded.entry(fold(name)).and_modify(|seen| *seen = None).or_insert(Some(at));
+        }
+    }
+}
+
+impl Array {
+    pub fn item(&self, at: usize) -> NodeId {
+        self.prefix.get(at).copied().or(self.items).unwrap_or(UNKNOWN)
+    }
+}
+
+impl Node {
+    pub fn is_unknown(&self) -> bool {
+        self.choices.is_empty()
+    }
+
+    pub fn has(&self, choice: &Choice) -> bool {
+        self.choices.contains(choice)
+    }
+
+    /// Can the value be a string? An unknown one can.
+    pub fn takes_string(&self) -> bool {
+        self.is_unknown()
+            || self.choices.iter().any(|choice| match choice {
+                Choice::String => true,
+                Choice::Literal(literal) => literal.text.is_some(),
+                _ => false,
+            })
+    }
+
+    /// Any string and nothing else: it can be passed on as it comes.
+    pub fn is_string(&self) -> bool {
+        self.choices == [Choice::String]
+    }
+
+    /// Can the value be an object or an array? An unknown one can.
+    pub fn takes_container(&self) -> bool {
+        self.is_unknown()
+            || self.has(&Choice::Array)
+            || self.has(&Choice::Object)
+            || self.choices.iter().any(|c| matches!(c, Choice::Literal(l) if l.json.starts_with(['{', '['])))
+    }
+
+    /// Is it an array, and no string? Then a scalar is an item, and a key may be repeated.
+    pub fn collects(&self) -> bool {
+        self.has(&Choice::Array) && !self.takes_string()
+    }
+}
+
+impl Schema {
+    #[inline]
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// The schema of a tool that nothing is known of.
+    pub fn unknown() -> Self {
+        Schema { nodes: vec![Node::default()], root: UNKNOWN }
+    }
+
+    /// The type of an exact key of a value of type `id`.
+    pub fn member(&self, id: NodeId, key: &str) -> Member {
+        self.node(id).object.as_ref().map_or(Member::Undeclared(UNKNOWN), |object| object.member(key))
+    }
+
+    /// The type of an item of a value of type `id`.
+    pub fn item(&self, id: NodeId, at: usize) -> NodeId {
+        self.node(id).array.as_ref().map_or(UNKNOWN, |array| array.item(at))
+    }
+
+    /// Is a value of this type written as dotted keys? It is an object with declared members, and no string or array.
+    pub fn nests(&self, id: NodeId) -> bool {
+        let node = self.node(id);
+        let plain = |choice: &Choice| matches!(choice, Choice::Object | Choice::Null);
+        node.has(&Choice::Object) && node.choices.iter().all(plain) && self.declares_properties(id)
+    }
+
+    /// Why a tool of this schema is not written in pairs, if so.
+    pub fn complexity(&self) -> Option<&'static str> {
+        let root = self.node(self.root);
+        if root.union {
+            Some("its parameters are a union")
+        } else if !root.is_unknown() && root.choices != [Choice::Object] {
+            Some("its parameters are no object")
+        } else if self.is_recursive() {
+            Some("its parameters are recursive")
+        } else {
+            None
+        }
+    }
+
+    /// Does the root contain itself?
+    fn is_recursive(&self) -> bool {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut open = vec![self.root];
+        while let Some(id) = open.pop() {
+            let node = self.node(id);
+            let object = node.object.iter().flat_map(|object| {
+                let additional = match object.additional {
+                    Additional::Open(node) => Some(node),
+                    Additional::Unsaid | Additional::Closed => None,
+                };
+                let named = object.properties.iter().map(|(_, id)| *id);
+                named.chain(object.patterns.iter().map(|(_, id)| *id)).chain(additional)
+            });
+            let array = node.array.iter().flat_map(|array| array.prefix.iter().copied().chain(array.items));
+            for child in object.chain(array) {
+                if child == self.root && child != UNKNOWN {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[child as usize], true) {
+                    open.push(child);
+                }
+            }
+        }
+        false
+    }
+
+    pub fn declares_properties(&self, id: NodeId) -> bool {
+        self.node(id).object.as_ref().is_some_and(|object| !object.properties.is_empty())
+    }
+}

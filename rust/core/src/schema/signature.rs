@@ -1,0 +1,186 @@
+//! A tool in one line, as the manual shows it: keys as the model must write them, short types.
+
+use super::{Additional, Choice, NodeId, Schema};
+use crate::json::{Value, parse};
+use crate::pairs::{is_bare_safe, push_quoted, push_segment};
+use crate::scan::Delimiters;
+
+/// Which descriptions the manual keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descriptions {
+    /// Of tools and of fields.
+    Full,
+    Tools,
+    None,
+}
+
+/// Segments of a key that the encoder writes and the manual shows.
+pub const NESTED_SEGMENTS: usize = 4;
+/// Levels of inner shapes that are shown; recursive types have no end.
+const SHAPE_LEVELS: usize = 5;
+
+/// Text from a schema as it may stand in the manual: one line, and no tag of ours in it.
+pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    crate::protocol::neutralise(&line, delimiters)
+}
+
+struct Writer<'s> {
+    schema: &'s Schema,
+    delimiters: &'s Delimiters,
+    descriptions: Descriptions,
+}
+
+/// The fields of a tool, each with a blank in front.
+pub fn signature(schema: &Schema, delimiters: &Delimiters, descriptions: Descriptions, json: bool) -> String {
+    let writer = Writer { schema, delimiters, descriptions };
+    let mut out = String::new();
+    if json {
+        out.push(' ');
+        out.push_str(&writer.shape(schema.root, SHAPE_LEVELS, true));
+    } else {
+        writer.fields(schema.root, "", true, 1, &mut out);
+    }
+    out
+}
+
+/// A field's type in a word; empty for a string.
+pub fn field_type(schema: &Schema, id: NodeId, delimiters: &Delimiters) -> String {
+    Writer { schema, delimiters, descriptions: Descriptions::None }.short(id, SHAPE_LEVELS)
+}
+
+impl Writer<'_> {
+    fn fields(&self, id: NodeId, prefix: &str, required: bool, depth: usize, out: &mut String) {
+        let Some(object) = &self.schema.node(id).object else {
+            out.push_str(" key=value…");
+            return;
+        };
+        for (name, child) in object.properties.iter() {
+            let mut key = prefix.to_owned();
+            if !prefix.is_empty() {
+                key.push('.');
+            }
+            push_segment(&mut key, name, self.delimiters);
+            let key = one_line(&key, self.delimiters);
+            let needed = required && object.required.iter().any(|r| r == name);
+            if depth < NESTED_SEGMENTS && self.schema.nests(*child) {
+                self.fields(*child, &key, needed, depth + 1, out);
+                self.description(*child, out);
+                continue;
+            }
+            out.push(' ');
+            out.push_str(&key);
+            self.field(*child, needed, SHAPE_LEVELS, out);
+        }
+        if prefix.is_empty() && (matches!(object.additional, Additional::Open(_)) || !object.patterns.is_empty()) {
+            out.push_str(" …=");
+            out.push_str(&match object.additional {
+                Additional::Open(node) => self.name(node, SHAPE_LEVELS),
+                Additional::Unsaid | Additional::Closed => "any".into(),
+            });
+        }
+    }
+
+    /// What stands behind a key: optional, type, default, description.
+    fn field(&self, id: NodeId, required: bool, levels: usize, out: &mut String) {
+        let node = self.schema.node(id);
+        if !required {
+            out.push('?');
+        }
+        let short = self.short(id, levels);
+        if !short.is_empty() {
+            out.push(':');
+            out.push_str(&short);
+        }
+        if let Some(default) = node.default.as_deref().filter(|default| *default != "null") {
+            out.push('=');
+            out.push_str(&one_line(&self.literal(default), self.delimiters));
+        }
+        self.description(id, out);
+    }
+
+    fn description(&self, id: NodeId, out: &mut String) {
+        if self.descriptions != Descriptions::Full {
+            return;
+        }
+        if let Some(description) = &self.schema.node(id).description {
+            let line = one_line(description, self.delimiters);
+            if !line.is_empty() {
+                out.push_str(" (");
+                out.push_str(&line);
+                out.push(')');
+            }
+        }
+    }
+
+    fn short(&self, id: NodeId, levels: usize) -> String {
+        if self.schema.node(id).is_string() { String::new() } else { self.name(id, levels) }
+    }
+
+    fn name(&self, id: NodeId, levels: usize) -> String {
+        let node = self.schema.node(id);
+        if node.is_unknown() {
+            return "any".into();
+        }
+        let mut names: Vec<String> = Vec::new();
+        for choice in &node.choices {
+            let name = match choice {
+                Choice::String => "string".into(),
+                Choice::Integer => "int".into(),
+                Choice::Number => "number".into(),
+                Choice::Boolean => "bool".into(),
+                Choice::Null => "null".into(),
+                Choice::Literal(literal) => one_line(&self.literal(&literal.json), self.delimiters),
+                Choice::Array => self.list(id, levels),
+                Choice::Object => self.shape(id, levels, false),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names.join("|")
+    }
+
+    /// A literal as it would be written for a field of its type.
+    fn literal(&self, json: &str) -> String {
+        match parse(json, SHAPE_LEVELS) {
+            Ok(Value::String(text)) if is_bare_safe(&text, self.delimiters) => text.into_owned(),
+            Ok(Value::String(text)) => push_quoted(&text),
+            _ => json.to_owned(),
+        }
+    }
+
+    fn list(&self, id: NodeId, levels: usize) -> String {
+        let Some(array) = self.schema.node(id).array.as_ref().filter(|_| levels > 0) else { return "[…]".into() };
+        let mut items: Vec<String> = array.prefix.iter().map(|item| self.name(*item, levels - 1)).collect();
+        if let Some(item) = array.items {
+            let name = self.name(item, levels - 1);
+            items.push(if array.prefix.is_empty() { name } else { format!("…{name}") });
+        }
+        if items.is_empty() {
+            items.push("any".into());
+        }
+        format!("[{}]", items.join(","))
+    }
+
+    fn shape(&self, id: NodeId, levels: usize, descriptions: bool) -> String {
+        let Some(object) = self.schema.node(id).object.as_ref().filter(|_| levels > 0) else { return "{…}".into() };
+        let inner = if descriptions { self.descriptions } else { Descriptions::None };
+        let writer = Writer { schema: self.schema, delimiters: self.delimiters, descriptions: inner };
+        let mut fields: Vec<String> = Vec::new();
+        for (name, child) in object.properties.iter() {
+            let mut field = String::new();
+            push_segment(&mut field, name, self.delimiters);
+            field = one_line(&field, self.delimiters);
+            writer.field(*child, object.required.iter().any(|r| r == name), levels - 1, &mut field);
+            fields.push(field);
+        }
+        match object.additional {
+            Additional::Open(node) => fields.push(format!("…:{}", self.name(node, levels - 1))),
+            Additional::Unsaid | Additional::Closed if fields.is_empty() => fields.push("…".into()),
+            Additional::Unsaid | Additional::Closed => {}
+        }
+        format!("{{{}}}", fields.join(","))
+    }
+}

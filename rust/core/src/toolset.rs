@@ -1,0 +1,246 @@
+//! Tools, compiled once; immutable, and shared by all parsers.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::error::{EncodeError, ToolError};
+use crate::json;
+use crate::limits::Limits;
+use crate::protocol::{Protocol, is_writable_name, protocol};
+use crate::scan::Delimiters;
+use crate::schema::{Descriptions, Schema, Validator, compile, fold};
+
+/// How a tool's calls are written. Both are read, whatever is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// `key=value` pairs.
+    Wire,
+    /// One JSON object.
+    Json,
+}
+
+/// What happens to a tool whose parameters pairs do not suit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// It is written as JSON.
+    Complex,
+    /// It is an error.
+    Error,
+    /// It is written as pairs all the same.
+    Force,
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub protocol: String,
+    pub syntax: Syntax,
+    pub fallback: Fallback,
+    pub strict: bool,
+    /// Check the whole vocabulary, and refuse calls with problems.
+    pub validate: bool,
+    pub descriptions: Descriptions,
+    pub delimiters: Delimiters,
+    /// Around reasoning; `None` where there is none.
+    pub reasoning: Option<(String, String)>,
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            protocol: "wire".into(),
+            syntax: Syntax::Wire,
+            fallback: Fallback::Complex,
+            strict: false,
+            validate: false,
+            descriptions: Descriptions::Full,
+            delimiters: Delimiters::default(),
+            reasoning: Some(("<think>".into(), "</think>".into())),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// A tool as the caller defines it.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub name: String,
+    pub description: Option<String>,
+    /// The JSON text of its parameters' schema.
+    pub parameters: String,
+    /// Validate this tool's calls, whatever the toolset does.
+    pub strict: bool,
+}
+
+/// A compiled tool.
+#[derive(Debug)]
+pub struct Tool {
+    pub name: String,
+    pub description: Option<String>,
+    pub schema: Schema,
+    pub syntax: Syntax,
+    /// Why it is written as JSON, where it is not by choice.
+    pub reason: Option<&'static str>,
+    pub validator: Option<Validator>,
+}
+
+/// Which tool a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lookup {
+    Exact(usize),
+    /// Only after folding, but uniquely.
+    Folded(usize),
+    /// The toolset is open: any name will do.
+    Open,
+    Unknown,
+}
+
+impl Lookup {
+    /// The declared tool.
+    pub fn tool(self) -> Option<usize> {
+        match self {
+            Lookup::Exact(at) | Lookup::Folded(at) => Some(at),
+            Lookup::Open | Lookup::Unknown => None,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Toolset {
+    tools: Vec<Tool>,
+    names: HashMap<String, usize>,
+    /// `None` where two names fold alike.
+    folded: HashMap<String, Option<usize>>,
+    pub protocol: &'static dyn Protocol,
+    pub strict: bool,
+    pub descriptions: Descriptions,
+    pub delimiters: Delimiters,
+    pub reasoning: Option<(String, String)>,
+    pub limits: Limits,
+    /// The type of the arguments of tools that nothing is known of.
+    pub unknown: Schema,
+}
+
+impl Toolset {
+    pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
+        let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
+        let protocol = protocol(&options.protocol).ok_or_else(|| ToolError {
+            tool: String::new(),
+            pointer: String::new(),
+            message: format!(
+                "there is no protocol {:?}; there are: {}",
+                options.protocol,
+                crate::protocol::PROTOCOLS.join(", ")
+            ),
+        })?;
+        let mut set = Toolset {
+            tools: Vec::with_capacity(definitions.len()),
+            names: HashMap::new(),
+            folded: HashMap::new(),
+            protocol,
+            strict,
+            descriptions,
+            delimiters,
+            reasoning,
+            limits,
+            unknown: Schema::unknown(),
+        };
+        for definition in definitions {
+            set.add(definition, syntax, fallback, validate)?;
+        }
+        Ok(set)
+    }
+
+    fn add(
+        &mut self,
+        definition: Definition,
+        syntax: Syntax,
+        fallback: Fallback,
+        validate: bool,
+    ) -> Result<(), ToolError> {
+        let Definition { name, description, parameters, strict } = definition;
+        let error = |pointer: &str, message: String| ToolError {
+            tool: name.clone(),
+            pointer: pointer.to_owned(),
+            message,
+        };
+        if !is_writable_name(&name, &self.delimiters) {
+            let message = "a call cannot be written with this name: it must have 1 to 128 characters, and no blanks, \
+                           control characters, quotes or any of < { =";
+            return Err(error("", message.into()));
+        }
+        if self.names.contains_key(&name) {
+            return Err(error("", "there are two tools of this name".into()));
+        }
+        let value: Value =
+            serde_json::from_str(&parameters).map_err(|e| error("", format!("the schema is no JSON: {e}")))?;
+        let schema = compile(&value).map_err(|(pointer, message)| error(&pointer, message))?;
+        let reason = schema.complexity();
+        let syntax = match (syntax, reason, fallback) {
+            (Syntax::Json, _, _) => Syntax::Json,
+            (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
+            (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
+            (Syntax::Wire, Some(reason), Fallback::Error) => {
+                return Err(error("", format!("its calls cannot be written as pairs: {reason}")));
+            }
+        };
+        let validator = match strict || validate {
+            true => Some(Validator::new(&value).map_err(|(pointer, message)| error(&pointer, message))?),
+            false => None,
+        };
+        let at = self.tools.len();
+        self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
+        self.names.insert(name.clone(), at);
+        let reason = reason.filter(|_| fallback != Fallback::Force);
+        self.tools.push(Tool { name, description, schema, syntax, reason, validator });
+        Ok(())
+    }
+
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter()
+    }
+
+    pub fn tool(&self, at: usize) -> &Tool {
+        &self.tools[at]
+    }
+
+    /// The tool of exactly that name.
+    pub fn get(&self, name: &str) -> Option<&Tool> {
+        self.names.get(name).map(|at| &self.tools[*at])
+    }
+
+    pub fn lookup(&self, name: &str) -> Lookup {
+        if self.tools.is_empty() {
+            return Lookup::Open;
+        }
+        if let Some(at) = self.names.get(name) {
+            return Lookup::Exact(*at);
+        }
+        match self.folded.get(&fold(name)) {
+            Some(Some(at)) => Lookup::Folded(*at),
+            Some(None) | None => Lookup::Unknown,
+        }
+    }
+
+    /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.
+    pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
+        if !matches!(arguments, json::Value::Object(_)) {
+            return Err(EncodeError(format!("the arguments of {name:?} are no JSON object")));
+        }
+        let tool = self.get(name);
+        if tool.is_none() && !is_writable_name(name, &self.delimiters) {
+            return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
+        }
+        Ok(self.protocol.write_call(self, tool, name, arguments))
+    }
+
+    /// The text of a result; nothing in it can be taken for a tag of ours.
+    pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        crate::protocol::write_result(&self.delimiters, name, content, error, number)
+    }
+
+    pub fn manual(&self, header: Option<&str>) -> String {
+        self.protocol.manual(self, header)
+    }
+}

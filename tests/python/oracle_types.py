@@ -1,0 +1,388 @@
+"""Types for the oracle: JSON Schema as lists of alternatives.
+
+Naive on purpose. A type is a tuple of alternatives, in the schema's order. `allOf` and what stands beside a
+`$ref` hold at once: each pair of alternatives meets, or drops out. Nothing is computed before it is asked
+for, so recursion needs no care.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+Schema = dict[str, Any] | bool
+# A JSON value as read: ("word", text) for numbers and booleans, ("null", None), ("string", text),
+# ("array", [tree, ...]), ("object", [(key, tree), ...]).
+Tree = tuple[str, Any]
+Path = tuple[str | int, ...]
+
+_SCALARS = ("string", "integer", "number", "boolean", "null")
+_NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
+_PLAIN_SEGMENT = re.compile(r"[^\x00-\x20\x7f-\x9f=.\[\]{}\"'<,`]{1,64}")
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """One kind of value a field may have; `parts` are the schemas that an array or object satisfies."""
+
+    kind: str  # of _SCALARS, or "literal", "array", "object", "unknown"
+    value: Any = None
+    parts: tuple[dict[str, Any], ...] = ()
+
+
+Type = tuple[Alternative, ...]
+UNKNOWN: Type = (Alternative("unknown"),)
+
+
+# JSON text ----------------------------------------------------------------------------------------
+
+
+def json_string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def json_literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def decimal(text: str) -> tuple[str, str, int] | None:
+    """A JSON number as sign, digits without zeros at either end, and exponent of ten; None for other text."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    sign, whole, fraction, exponent = match[1], match[2], match[3] or "", int(match[4] or 0)
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return "", "0", 0
+    stripped = digits.rstrip("0")
+    return sign, stripped, exponent - len(fraction) + len(digits) - len(stripped)
+
+
+def is_literal(text: str) -> bool:
+    return text in ("true", "false", "null") or decimal(text) is not None
+
+
+def as_integer(text: str) -> str | None:
+    """A whole JSON number as an integer keeps it."""
+    number = decimal(text)
+    if number is None or number[2] < 0:
+        return None
+    return text if "e" in text or "E" in text else text.partition(".")[0]
+
+
+def equal_word(text: str, value: Any) -> bool:
+    """Whether a bare word is JSON of the same value as a literal that is no string."""
+    if isinstance(value, bool):
+        return text == json_literal(value)
+    if value is None:
+        return text == "null"
+    return isinstance(value, (int, float)) and decimal(text) == decimal(json_literal(value)) is not None
+
+
+def equal_tree(tree: Tree, value: Any) -> bool:
+    kind, content = tree
+    if kind == "array":
+        return (
+            isinstance(value, list)
+            and len(content) == len(value)
+            and all(equal_tree(item, other) for item, other in zip(content, value, strict=True))
+        )
+    if kind == "object":
+        members = dict(content)
+        return (
+            isinstance(value, dict)
+            and members.keys() == value.keys()
+            and all(equal_tree(item, value[key]) for key, item in members.items())
+        )
+    if kind == "string":
+        return isinstance(value, str) and content == value
+    return equal_word("null" if kind == "null" else content, value)
+
+
+def field_path(path: Path) -> str:
+    """A place in the arguments as problems name it: a key, quoted where a bare segment would not do."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+            continue
+        plain = _PLAIN_SEGMENT.fullmatch(step) is not None
+        text += ("." if text else "") + (step if plain else json_string(step))
+    return text
+
+
+def folded_style(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+# Schemas ------------------------------------------------------------------------------------------
+
+
+def _has_type(value: Any, kind: str) -> bool:
+    if kind == "integer":
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and as_integer(json_literal(value)) is not None
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    python = {"string": str, "boolean": bool, "null": type(None), "array": list, "object": dict}[kind]
+    return isinstance(value, python)
+
+
+def _same_literal(a: Any, b: Any) -> bool:
+    return equal_tree(tree_of(a), b)
+
+
+def tree_of(value: Any) -> Tree:
+    if value is None:
+        return "null", None
+    if isinstance(value, str):
+        return "string", value
+    if isinstance(value, list):
+        return "array", [tree_of(item) for item in value]
+    if isinstance(value, dict):
+        return "object", [(key, tree_of(item)) for key, item in value.items()]
+    return "word", json_literal(value)
+
+
+def _meet(a: Alternative, b: Alternative) -> Alternative | None:
+    if a.kind == "unknown" or b.kind == "unknown":
+        return b if a.kind == "unknown" else a
+    if a.kind == b.kind == "literal":
+        return a if _same_literal(a.value, b.value) else None
+    if a.kind == "literal" or b.kind == "literal":
+        literal, other = (a, b) if a.kind == "literal" else (b, a)
+        return literal if _has_type(literal.value, other.kind) else None
+    if a.kind == b.kind:
+        return Alternative(a.kind, parts=a.parts + b.parts) if a.parts else a
+    if {a.kind, b.kind} == {"integer", "number"}:
+        return a if a.kind == "integer" else b
+    return None
+
+
+def _distinct(alternatives: list[Alternative]) -> Type:
+    """Without scalar kinds and literals that an earlier alternative repeats."""
+    kept: list[Alternative] = []
+    for new in alternatives:
+        repeated = any(
+            new.kind == old.kind and (new.kind != "literal" or _same_literal(new.value, old.value))
+            for old in kept
+            if not new.parts
+        )
+        if not repeated:
+            kept.append(new)
+    return tuple(kept)
+
+
+class Schemas:
+    """The types in one tool's schema, and in the schemas it refers to."""
+
+    def __init__(self, root: Schema) -> None:
+        self.root = root
+        self._cache: dict[int, Type] = {}
+        self._members: dict[tuple[int, str | int], tuple[Alternative, Type | None]] = {}
+
+    def type_of(self, schema: Any) -> Type:
+        if id(schema) not in self._cache:
+            found = self._alternatives(schema, ())
+            self._cache[id(schema)] = () if found is None else found
+        return self._cache[id(schema)]
+
+    def _alternatives(self, schema: Any, above: tuple[int, ...]) -> Type | None:
+        """None where a schema refers to itself and nothing else: it adds nothing."""
+        if schema is False:
+            return ()
+        if not isinstance(schema, dict):
+            return UNKNOWN
+        if id(schema) in above:
+            return None
+        above = (*above, id(schema))
+        result = self._own(schema)
+        together = [self._target(schema["$ref"])] if "$ref" in schema else []
+        for other in [*together, *schema.get("allOf", [])]:
+            result = self._both(result, self._alternatives(other, above))
+        for word in ("anyOf", "oneOf"):
+            if word in schema:
+                union: list[Alternative] = []
+                for branch in schema[word]:
+                    union += self._alternatives(branch, above) or ()
+                result = self._both(result, _distinct(union))
+        if schema.get("nullable") is True:
+            result = (*result, Alternative("null"))
+        return _distinct(list(result))
+
+    @staticmethod
+    def _both(left: Type, right: Type | None) -> Type:
+        if right is None:
+            return left
+        return tuple(met for a in left for b in right if (met := _meet(a, b)) is not None)
+
+    @staticmethod
+    def _own(schema: dict[str, Any]) -> Type:
+        """What the schema's own keywords allow."""
+        kinds = schema.get("type", [])
+        kinds = [kinds] if isinstance(kinds, str) else kinds
+        if "enum" in schema or "const" in schema:
+            values = schema["enum"] if "enum" in schema else [schema["const"]]
+            if "enum" in schema and "const" in schema:
+                values = [value for value in values if _same_literal(value, schema["const"])]
+            fitting = [
+                value for value in values if not kinds or any(_has_type(value, kind) for kind in kinds)
+            ]
+            return tuple(Alternative("literal", value) for value in fitting)
+        if not kinds:
+            if any(
+                word in schema
+                for word in ("properties", "patternProperties", "additionalProperties", "required")
+            ):
+                kinds = ["object"]
+            if "items" in schema or "prefixItems" in schema:
+                kinds = [*kinds, "array"]
+        if not kinds:
+            return UNKNOWN
+        return tuple(Alternative(kind, parts=() if kind in _SCALARS else (schema,)) for kind in kinds)
+
+    def _target(self, reference: str) -> Any:
+        if not reference.startswith("#"):
+            return True
+        target: Any = self.root
+        for step in reference[1:].split("/")[1:]:
+            step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(target, dict) and step in target:
+                target = target[step]
+            elif isinstance(target, list) and step.isdigit() and int(step) < len(target):
+                target = target[int(step)]
+            else:
+                return True
+        return target
+
+    # Objects and arrays
+
+    def _place(self, alternative: Alternative, step: str | int) -> Type | None:
+        """The type of a member or item in one alternative, None where it has none."""
+        cached = self._members.get((id(alternative), step))
+        if cached is not None:
+            return cached[1]
+        result: Type | None = None
+        for part in alternative.parts:
+            found = _item_schema(part, step) if isinstance(step, int) else _member_schema(part, step)
+            if found is not None and found is not _CLOSED:
+                result = self.type_of(found) if result is None else self._both(result, self.type_of(found))
+        self._members[(id(alternative), step)] = (alternative, result)
+        return result
+
+    def _union(self, of: Type, kind: str, step: str | int) -> Type:
+        types = [self._place(alternative, step) for alternative in of if alternative.kind == kind]
+        types += [UNKNOWN for alternative in of if alternative.kind == "unknown"]
+        known = [found for found in types if found is not None]
+        return _distinct([alternative for found in known for alternative in found]) if known else UNKNOWN
+
+    def member(self, of: Type, key: str) -> Type:
+        return self._union(of, "object", key)
+
+    def item(self, of: Type, index: int) -> Type:
+        return self._union(of, "array", index)
+
+    def item_types(self, of: Type) -> list[Type]:
+        """The types that any item of an array may have."""
+        parts = [part for alternative in of if alternative.kind == "array" for part in alternative.parts]
+        longest = max((len(part.get("prefixItems", [])) for part in parts), default=0)
+        return [self.item(of, index) for index in range(longest + 1)]
+
+
+_CLOSED = object()
+
+
+def _member_schema(part: dict[str, Any], key: str) -> Any:
+    if key in part.get("properties", {}):
+        return part["properties"][key]
+    for pattern, schema in part.get("patternProperties", {}).items():
+        if re.search(pattern, key):
+            return schema
+    if part.get("additionalProperties") is False:
+        return _CLOSED
+    return part.get("additionalProperties")
+
+
+def _item_schema(part: dict[str, Any], index: int) -> Any:
+    prefix = part.get("prefixItems", [])
+    return prefix[index] if index < len(prefix) else part.get("items")
+
+
+def has_kind(of: Type, *kinds: str) -> bool:
+    return any(alternative.kind in kinds for alternative in of)
+
+
+def allows(of: Type, kind: str) -> bool:
+    """Whether a value of this kind may stand here, apart from enums."""
+    return has_kind(of, kind, "unknown")
+
+
+def properties(of: Type) -> list[str]:
+    """The names that are literally declared here."""
+    names = [
+        name for a in of if a.kind == "object" for part in a.parts for name in part.get("properties", {})
+    ]
+    return list(dict.fromkeys(names))
+
+
+def is_undeclared(of: Type, key: str) -> bool:
+    """Whether the objects here are closed, and the key is none of theirs."""
+    if not has_kind(of, "object") or has_kind(of, "unknown"):
+        return False
+    objects = [alternative for alternative in of if alternative.kind == "object"]
+    return all(any(_member_schema(part, key) is _CLOSED for part in a.parts) for a in objects)
+
+
+def required(of: Type) -> list[str]:
+    """What every object here must have."""
+    if has_kind(of, "unknown"):
+        return []
+    lists = [[n for part in a.parts for n in part.get("required", [])] for a in of if a.kind == "object"]
+    first = lists[0] if lists else []
+    return [name for name in dict.fromkeys(first) if all(name in names for names in lists)]
+
+
+def key_style(of: Type, key: str, *, in_json: bool) -> str | None:
+    """The only declared key that a near miss can mean."""
+    parts = [part for a in of if a.kind == "object" for part in a.parts]
+    patterns = [pattern for part in parts for pattern in part.get("patternProperties", {})]
+    names = properties(of)
+    if key in names or has_kind(of, "unknown") or any(re.search(pattern, key) for pattern in patterns):
+        return None
+    if any(part.get("additionalProperties", False) is not False for part in parts):
+        return None
+    if in_json and not is_undeclared(of, key):
+        return None
+    matches = [name for name in names if folded_style(name) == folded_style(key)]
+    return matches[0] if len(matches) == 1 else None
+
+
+def takes_text(of: Type) -> bool:
+    """Whether a string can stand here: any, one of an enum, or because nothing is known."""
+    return any(
+        a.kind in ("string", "unknown") or (a.kind == "literal" and isinstance(a.value, str)) for a in of
+    )
+
+
+def takes_container(of: Type) -> bool:
+    """Whether `{` and `[` begin JSON here."""
+    return any(
+        a.kind in ("object", "array", "unknown")
+        or (a.kind == "literal" and isinstance(a.value, (dict, list)))
+        for a in of
+    )
+
+
+def takes_scalar(of: Type) -> bool:
+    return any(a.kind not in ("object", "array") and not isinstance(a.value, (dict, list)) for a in of)
+
+
+def collects(of: Type) -> bool:
+    """Whether scalars given one by one become the items of one array here."""
+    containers = [a.kind for a in of if a.kind in ("object", "array")]
+    return containers == ["array"] and not takes_text(of)
+
+
+def only_array(of: Type) -> bool:
+    """Whether a bare number behind a dot is an index here."""
+    return has_kind(of, "array") and all(alternative.kind in ("array", "null") for alternative in of)

@@ -1,0 +1,85 @@
+"""The toolset hands everything on to the core, and its errors name the place."""
+
+import copy
+import json
+import pickle
+import runpy
+import types
+from typing import Any
+
+import pytest
+
+import wirecall
+from wirecall import toolset
+from wirecall.errors import ToolError
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
+EMPTY = {"type": "object", "properties": {}}
+
+
+# --- ToolError
+
+
+@pytest.mark.parametrize(
+    ("tool", "pointer", "text"),
+    [
+        ("f", "/properties/a/type", "tool 'f', at /properties/a/type: wrong"),
+        ("f", "", "tool 'f', at the root of its schema: wrong"),
+        ("f", None, "tool 'f': wrong"),
+        (None, "/a", "at /a: wrong"),
+        (None, None, "wrong"),
+    ],
+)
+def test_tool_error(tool: str | None, pointer: str | None, text: str) -> None:
+    found = ToolError("wrong", tool=tool, pointer=pointer)
+    assert isinstance(found, ValueError)
+    assert str(found) == text
+    assert repr(found) == f"ToolError('wrong', tool={tool!r}, pointer={pointer!r})"
+    for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+        assert type(again) is ToolError
+        assert (again.message, again.tool, again.pointer) == ("wrong", tool, pointer)
+
+
+# --- the class
+
+
+class FakeCore:
+    def __new__(cls, *args: Any, **options: Any) -> "FakeCore":
+        self = super().__new__(cls)
+        self.args, self.options = args, options  # type: ignore[attr-defined]
+        return self
+
+
+DEFAULTS = {
+    "protocol": "wire",
+    "syntax": "wire",
+    "fallback_to_json": "complex",
+    "strict": False,
+    "validate": "report",
+    "descriptions": "full",
+    "delimiters": ("<call>", "</call>"),
+    "reasoning": ("<think>", "</think>"),
+    "limits": None,
+}
+
+
+def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wirecall, "_core", types.SimpleNamespace(Toolset=FakeCore), raising=False)
+    fake = runpy.run_path(toolset.__file__)["Toolset"]
+
+    made = fake([("a", SCHEMA), {"name": "b", "description": "B", "strict": True}])
+    assert type(made) is fake
+    assert made.args == ([("a", None, json.dumps(SCHEMA), False), ("b", "B", json.dumps(EMPTY), True)],)
+    assert made.options == DEFAULTS
+
+    other = {name: object() for name in DEFAULTS}
+    made = fake(**other)
+    assert (made.args, made.options) == (([],), other)
+
+
+def test_toolset_is_a_core_toolset() -> None:
+    made = toolset.Toolset([("b", True), ("a", SCHEMA)])
+    assert isinstance(made, toolset._core.Toolset)
+    assert type(made) is toolset.Toolset
+    with pytest.raises(ToolError, match="nan is no JSON number"):
+        toolset.Toolset([("a", {"default": float("nan")})])
