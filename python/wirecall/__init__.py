@@ -1,1 +1,37 @@
-"""Tool calls in a compact wire format."""
+"""Tool calling over plain text: read from a stream, typed by JSON Schema, handed over as native tool calls."""
+
+from wirecall._core import (
+    ArgumentsDelta,
+    CallEnd,
+    CallError,
+    CallStart,
+    Field,
+    Message,
+    Parser,
+    Plan,
+    Problem,
+    Text,
+)
+from wirecall.definitions import Definition, definitions
+from wirecall.errors import ToolError
+from wirecall.toolset import Toolset
+
+Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
+
+__all__ = [
+    "ArgumentsDelta",
+    "CallEnd",
+    "CallError",
+    "CallStart",
+    "Definition",
+    "Event",
+    "Field",
+    "Message",
+    "Parser",
+    "Plan",
+    "Problem",
+    "Text",
+    "ToolError",
+    "Toolset",
+    "definitions",
+]

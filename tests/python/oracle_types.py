@@ -258,19 +258,22 @@ class Schemas:
     # Objects and arrays
 
     def _place(self, alternative: Alternative, step: str | int) -> Type | None:
-        """The type of a member or item in one alternative, None where it has none."""
+        """The type of a member or item in one alternative, None where it can have no such member."""
         cached = self._members.get((id(alternative), step))
         if cached is not None:
             return cached[1]
-        result: Type | None = None
+        result: Type | None = UNKNOWN
         for part in alternative.parts:
             found = _item_schema(part, step) if isinstance(step, int) else _member_schema(part, step)
-            if found is not None and found is not _CLOSED:
-                result = self.type_of(found) if result is None else self._both(result, self.type_of(found))
+            if found is _CLOSED or result is None:
+                result = None
+            elif found is not None:
+                result = self._both(result, self.type_of(found))
         self._members[(id(alternative), step)] = (alternative, result)
         return result
 
     def _union(self, of: Type, kind: str, step: str | int) -> Type:
+        """In a union, the union of the types in each; what is nowhere to be found has an unknown type."""
         types = [self._place(alternative, step) for alternative in of if alternative.kind == kind]
         types += [UNKNOWN for alternative in of if alternative.kind == "unknown"]
         known = [found for found in types if found is not None]

@@ -33,7 +33,7 @@ class Notes:
 
 
 def _as_it_is(alternative: Alternative, text: str) -> str | None:
-    """A bare word in one alternative, strings in general excepted."""
+    """A bare word in one alternative, strings excepted."""
     kind = alternative.kind
     if kind == "integer":
         return as_integer(text)
@@ -45,13 +45,8 @@ def _as_it_is(alternative: Alternative, text: str) -> str | None:
         return text if text == "null" else None
     if kind == "unknown":
         return text if is_literal(text) else None
-    if kind == "literal":
-        same = (
-            text == alternative.value
-            if isinstance(alternative.value, str)
-            else equal_word(text, alternative.value)
-        )
-        return json_literal(alternative.value) if same else None
+    if kind == "literal" and not isinstance(alternative.value, str):
+        return json_literal(alternative.value) if equal_word(text, alternative.value) else None
     return None
 
 
@@ -81,9 +76,7 @@ def read_scalar(
             taken = _as_it_is(alternative, text)
             if taken is not None:
                 return taken
-    if has_kind(of, "string", "unknown"):
-        return json_string(text)
-    if quoted and any(a.kind == "literal" and a.value == text for a in of):
+    if has_kind(of, "string", "unknown") or any(a.value == text for a in of):
         return json_string(text)
     for alternative in of:
         if alternative.kind == "array":
@@ -123,11 +116,9 @@ def read_json(schemas: Schemas, of: Type, tree: Tree, path: Path, notes: Notes) 
             misfit(of, path, notes.problems)
         return "null"
     for alternative in of:
-        if alternative.kind in (kind, "unknown"):
-            break
         if alternative.kind == "literal" and equal_tree(tree, alternative.value):
             return json_literal(alternative.value)
-    else:
+    if not has_kind(of, kind, "unknown"):
         misfit(of, path, notes.problems)
         of = UNKNOWN
     if kind == "array":

@@ -33,5 +33,5 @@ pub use message::{Item, fold, parse};
 pub use parser::Parser;
 pub use protocol::PROTOCOLS;
 pub use scan::Delimiters;
-pub use schema::{Descriptions, field_type};
+pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Lookup, Options, Syntax, Tool, Toolset};

@@ -9,7 +9,8 @@ use crate::json;
 use crate::limits::Limits;
 use crate::protocol::{Protocol, is_writable_name, protocol};
 use crate::scan::Delimiters;
-use crate::schema::{Descriptions, Schema, Validator, compile, fold};
+use crate::message::Item;
+use crate::schema::{Descriptions, Field, Schema, Validator, compile, fold};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,6 +241,39 @@ impl Toolset {
         crate::protocol::write_result(&self.delimiters, name, content, error, number)
     }
 
+    /// The exact substrings of a whole message that are calls, in order.
+    pub fn segments(&self, text: &str) -> Vec<String> {
+        let calls = crate::message::parse(self, text, None, false).into_iter().filter_map(|item| match item {
+            Item::Call(call) => Some((call.start, call.end)),
+            Item::Text(_) | Item::Error(_) => None,
+        });
+        // Offsets count characters, in order: one walk serves them all.
+        let mut rest = text.chars();
+        let mut at = 0;
+        let mut take = |to: usize| {
+            let part: String = rest.by_ref().take(to - at).collect();
+            at = to;
+            part
+        };
+        calls
+            .map(|(start, end)| {
+                take(start);
+                take(end)
+            })
+            .collect()
+    }
+
+    /// The keys of a tool's calls, as the encoder writes them.
+    pub fn fields(&self, tool: &Tool) -> Vec<Field> {
+        crate::schema::fields(&tool.schema, &self.delimiters)
+    }
+
+    /// One tool's line of the manual.
+    pub fn signature(&self, tool: &Tool) -> String {
+        self.protocol.signature(self, tool)
+    }
+
+    /// What the model is told. `header` replaces the built-in one.
     pub fn manual(&self, header: Option<&str>) -> String {
         self.protocol.manual(self, header)
     }

@@ -1,6 +1,24 @@
-//! The Python module `wirecall._core`.
-use pyo3::prelude::*;
+//! The Python module `wirecall._core`: the core's types as Python sees them, and nothing else.
+
+mod convert;
+mod errors;
+#[allow(non_upper_case_globals)]
+mod events;
+mod ids;
+mod message;
+mod parser;
+#[allow(non_upper_case_globals)]
+mod toolset;
 
 /// The compiled part of `wirecall`.
-#[pymodule(gil_used = false)]
-mod _core {}
+#[pyo3::pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Text};
+    #[pymodule_export]
+    use crate::message::Message;
+    #[pymodule_export]
+    use crate::parser::Parser;
+    #[pymodule_export]
+    use crate::toolset::{Field, Plan, Toolset};
+}

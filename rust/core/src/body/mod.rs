@@ -19,7 +19,7 @@ use crate::scan::Delimiters;
 use crate::schema::{NodeId, Schema};
 
 pub use args::Args;
-pub use messages::{call_example, example, join, shorten};
+pub use messages::{call_example, join, shorten};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::is_declared;
@@ -107,7 +107,7 @@ impl Found {
         let Some(object) = &schema.node(id).object else { return };
         let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).collect();
         for name in missing {
-            let field = messages::join(&path(), name);
+            let field = join(&path(), name);
             let message = messages::missing(schema, id, &field, name);
             self.problem(ProblemKind::MissingRequired, field, message);
         }

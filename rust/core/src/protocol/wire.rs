@@ -7,7 +7,7 @@ use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
 use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 use crate::schema::{one_line, signature};
-use crate::toolset::{Lookup, Syntax, Tool, Toolset};
+use crate::toolset::{Syntax, Tool, Toolset};
 
 #[derive(Debug)]
 pub struct Wire;

@@ -13,7 +13,7 @@ use crate::keymap::KeyMap;
 use regex::Regex;
 
 pub use compile::compile;
-pub use signature::{Descriptions, NESTED_SEGMENTS, field_type, one_line, signature};
+pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
 pub use validate::Validator;
 
 pub type NodeId = u32;

@@ -1,6 +1,6 @@
 //! A tool in one line, as the manual shows it: keys as the model must write them, short types.
 
-use super::{Additional, Choice, NodeId, Schema};
+use super::{Additional, Choice, NodeId, Schema, UNKNOWN};
 use crate::json::{Value, parse};
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::scan::Delimiters;
@@ -40,45 +40,81 @@ pub fn signature(schema: &Schema, delimiters: &Delimiters, descriptions: Descrip
         out.push(' ');
         out.push_str(&writer.shape(schema.root, SHAPE_LEVELS, true));
     } else {
-        writer.fields(schema.root, "", true, 1, &mut out);
+        writer.fields(&mut out);
     }
     out
 }
 
-/// A field's type in a word; empty for a string.
-pub fn field_type(schema: &Schema, id: NodeId, delimiters: &Delimiters) -> String {
-    Writer { schema, delimiters, descriptions: Descriptions::None }.short(id, SHAPE_LEVELS)
+/// One key of a tool, as the encoder writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub key: String,
+    /// In the words of the manual.
+    pub r#type: String,
+    pub required: bool,
+}
+
+/// The keys of a tool, dotted ones for nested objects.
+pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
+    let writer = Writer { schema, delimiters, descriptions: Descriptions::None };
+    let mut out = Vec::new();
+    writer.walk(schema.root, "", true, 1, &mut |step| {
+        if let Walk::Field { key, id, required } = step {
+            out.push(Field { key: key.to_owned(), r#type: writer.name(id, SHAPE_LEVELS), required });
+        }
+    });
+    out
+}
+
+/// A step through a tool's fields.
+enum Walk<'k> {
+    Field { key: &'k str, id: NodeId, required: bool },
+    /// The members of this object have all been told.
+    Nested(NodeId),
 }
 
 impl Writer<'_> {
-    fn fields(&self, id: NodeId, prefix: &str, required: bool, depth: usize, out: &mut String) {
-        let Some(object) = &self.schema.node(id).object else {
-            out.push_str(" key=value…");
-            return;
-        };
+    /// Tells of each key that is written: nested objects by the dotted keys of their members.
+    fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(Walk<'_>)) {
+        let Some(object) = &self.schema.node(id).object else { return };
         for (name, child) in object.properties.iter() {
             let mut key = prefix.to_owned();
             if !prefix.is_empty() {
                 key.push('.');
             }
             push_segment(&mut key, name, self.delimiters);
-            let key = one_line(&key, self.delimiters);
             let needed = required && object.required.iter().any(|r| r == name);
             if depth < NESTED_SEGMENTS && self.schema.nests(*child) {
-                self.fields(*child, &key, needed, depth + 1, out);
-                self.description(*child, out);
-                continue;
+                self.walk(*child, &key, needed, depth + 1, tell);
+                tell(Walk::Nested(*child));
+            } else {
+                tell(Walk::Field { key: &key, id: *child, required: needed });
             }
-            out.push(' ');
-            out.push_str(&key);
-            self.field(*child, needed, SHAPE_LEVELS, out);
         }
-        if prefix.is_empty() && (matches!(object.additional, Additional::Open(_)) || !object.patterns.is_empty()) {
+    }
+
+    /// The keys of the whole tool, each with a blank in front.
+    fn fields(&self, out: &mut String) {
+        let root = self.schema.root;
+        self.walk(root, "", true, 1, &mut |step| match step {
+            Walk::Field { key, id, required } => {
+                out.push(' ');
+                out.push_str(&one_line(key, self.delimiters));
+                self.field(id, required, SHAPE_LEVELS, out);
+            }
+            Walk::Nested(id) => self.description(id, out),
+        });
+        let open = match &self.schema.node(root).object {
+            None => Some(UNKNOWN),
+            Some(object) => match object.additional {
+                Additional::Open(node) => Some(node),
+                Additional::Unsaid if !object.patterns.is_empty() => Some(UNKNOWN),
+                Additional::Unsaid | Additional::Closed => None,
+            },
+        };
+        if let Some(node) = open {
             out.push_str(" …=");
-            out.push_str(&match object.additional {
-                Additional::Open(node) => self.name(node, SHAPE_LEVELS),
-                Additional::Unsaid | Additional::Closed => "any".into(),
-            });
+            out.push_str(&self.name(node, SHAPE_LEVELS));
         }
     }
 

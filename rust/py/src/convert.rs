@@ -1,0 +1,157 @@
+//! Python values to the core's, and Python text with lone surrogates to text without.
+
+use std::borrow::Cow;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use wirecall_core::Value;
+
+/// Nesting of arguments that are written; what the reader takes back.
+const DEPTH: usize = 128;
+
+/// Arguments of a call: a mapping, or JSON text of an object.
+pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
+    if let Ok(text) = given.cast::<PyString>() {
+        let text = text.to_str().map_err(|_| surrogate())?;
+        return wirecall_core::parse_json(text, DEPTH)
+            .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")));
+    }
+    if let Ok(dict) = given.cast::<PyDict>() {
+        return object(dict, DEPTH);
+    }
+    match given.cast::<PyMapping>() {
+        Ok(mapping) => {
+            let dict = PyDict::new(given.py());
+            dict.update(mapping)?;
+            object(&dict, DEPTH)
+        }
+        Err(_) => {
+            let kind = given.get_type().qualname()?;
+            Err(PyTypeError::new_err(format!("the arguments must be a mapping or JSON text, not {kind}")))
+        }
+    }
+}
+
+fn surrogate() -> PyErr {
+    PyValueError::new_err("a lone surrogate cannot be written; replace it first, for example with U+FFFD")
+}
+
+fn text(string: &Bound<'_, PyString>) -> PyResult<Cow<'static, str>> {
+    Ok(Cow::Owned(string.to_str().map_err(|_| surrogate())?.to_owned()))
+}
+
+fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
+    let depth = deeper(depth)?;
+    let mut members = Vec::with_capacity(dict.len());
+    for (key, item) in dict.iter() {
+        let Ok(key) = key.cast::<PyString>() else {
+            return Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?)));
+        };
+        members.push((text(key)?, value(&item, depth)?));
+    }
+    Ok(Value::Object(members))
+}
+
+fn deeper(depth: usize) -> PyResult<usize> {
+    depth.checked_sub(1).ok_or_else(|| {
+        PyValueError::new_err(format!("the arguments are nested more than {DEPTH} levels deep, or contain themselves"))
+    })
+}
+
+/// Any JSON value.
+pub fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+    if let Ok(string) = item.cast::<PyString>() {
+        return Ok(Value::String(text(string)?));
+    }
+    if item.is_none() {
+        return Ok(Value::Null);
+    }
+    if let Ok(flag) = item.cast::<PyBool>() {
+        return Ok(Value::Bool(flag.is_true()));
+    }
+    if let Ok(int) = item.cast::<PyInt>() {
+        // The class's own way to write itself could be anything (enums say their names).
+        let digits = match int.extract::<i64>() {
+            Ok(small) => small.to_string(),
+            Err(_) => item.py().get_type::<PyInt>().call_method1("__repr__", (int,))?.extract()?,
+        };
+        return Ok(Value::Number(Cow::Owned(digits)));
+    }
+    if let Ok(float) = item.cast::<PyFloat>() {
+        if !float.value().is_finite() {
+            return Err(PyValueError::new_err("NaN and infinities are no JSON; send null or a string instead"));
+        }
+        let digits: String = item.py().get_type::<PyFloat>().call_method1("__repr__", (float,))?.extract()?;
+        return Ok(Value::Number(Cow::Owned(digits)));
+    }
+    if let Ok(list) = item.cast::<PyList>() {
+        let depth = deeper(depth)?;
+        return Ok(Value::Array(list.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
+    }
+    if let Ok(dict) = item.cast::<PyDict>() {
+        return object(dict, depth);
+    }
+    if let Ok(tuple) = item.cast::<PyTuple>() {
+        let depth = deeper(depth)?;
+        return Ok(Value::Array(tuple.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
+    }
+    if let Ok(mapping) = item.cast::<PyMapping>() {
+        let dict = PyDict::new(item.py());
+        dict.update(mapping)?;
+        return object(&dict, depth);
+    }
+    let kind = item.get_type().qualname()?;
+    Err(PyTypeError::new_err(format!("{kind} is no JSON value; convert it first")))
+}
+
+/// Content of a result: text as it is, anything else as compact JSON.
+pub fn content(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(string) = given.cast::<PyString>() {
+        return Ok(clean(string).into_owned());
+    }
+    let mut out = String::new();
+    value(given, DEPTH)?.write(&mut out);
+    Ok(out)
+}
+
+/// Text with U+FFFD for lone surrogates.
+pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> Cow<'a, str> {
+    match text.to_str() {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(Surrogates::default().join(text, true)),
+    }
+}
+
+/// Joins halves of surrogate pairs that come in adjacent chunks.
+#[derive(Debug, Default)]
+pub struct Surrogates {
+    high: Option<u16>,
+}
+
+impl Surrogates {
+    pub fn is_waiting(&self) -> bool {
+        self.high.is_some()
+    }
+
+    /// The text without lone surrogates; a high one at its end waits, unless this is the `last`.
+    pub fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> String {
+        let mut units: Vec<u16> = self.high.take().into_iter().collect();
+        units.extend(code_units(text));
+        if !last && units.last().is_some_and(|unit| (0xD800..0xDC00).contains(unit)) {
+            self.high = units.pop();
+        }
+        String::from_utf16_lossy(&units)
+    }
+
+    /// The message is over.
+    pub fn finish(&mut self) -> &'static str {
+        if self.high.take().is_some() { "\u{FFFD}" } else { "" }
+    }
+}
+
+/// The UTF-16 code units of any `str`. Encoding with `surrogatepass` cannot fail but for memory.
+fn code_units(text: &Bound<'_, PyString>) -> Vec<u16> {
+    let encoded = text.call_method1("encode", ("utf-16-le", "surrogatepass")).and_then(|bytes| bytes.extract::<Vec<u8>>());
+    encoded.unwrap_or_default().chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
+}

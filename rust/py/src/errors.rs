@@ -1,0 +1,34 @@
+//! Core errors as Python exceptions. The model's mistakes are events, not exceptions; these are the caller's.
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+use wirecall_core::{EncodeError, ToolError};
+
+/// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
+pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let raise = || -> PyResult<PyErr> {
+        let class = CLASS.import(py, "wirecall.errors", "ToolError")?;
+        let details = PyDict::new(py);
+        details.set_item("tool", (!error.tool.is_empty()).then_some(&error.tool))?;
+        details.set_item("pointer", (!error.tool.is_empty()).then_some(&error.pointer))?;
+        Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
+    };
+    raise().unwrap_or_else(|other| other)
+}
+
+pub fn encode_error(error: &EncodeError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+pub fn in_use() -> PyErr {
+    PyRuntimeError::new_err(
+        "this Parser is being used right now, by another thread or by its own ids callable; use one Parser for each message",
+    )
+}
+
+pub fn finished() -> PyErr {
+    PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
+}

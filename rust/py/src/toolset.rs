@@ -1,0 +1,304 @@
+//! Toolsets: compiled tools, and everything that needs no stream.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyString, PyTuple};
+use wirecall_core as core;
+
+use crate::message::Message;
+use crate::parser::Parser;
+use crate::{convert, errors};
+
+/// Compiled tools.
+#[pyclass(frozen, subclass, module = "wirecall._core")]
+#[derive(Debug)]
+pub struct Toolset {
+    tools: Arc<core::Toolset>,
+}
+
+/// How the calls of one tool are written.
+#[pyclass(frozen, eq, get_all, module = "wirecall")]
+#[derive(Debug, PartialEq)]
+pub struct Plan {
+    name: String,
+    encoding: String,
+    fields: Vec<Field>,
+    reason: Option<String>,
+}
+
+/// One key of a tool, as the encoder writes it.
+#[pyclass(frozen, eq, get_all, module = "wirecall", from_py_object)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    key: String,
+    r#type: String,
+    required: bool,
+}
+
+#[pymethods]
+impl Plan {
+    #[classattr]
+    const __match_args__: (&'static str, &'static str, &'static str, &'static str) =
+        ("name", "encoding", "fields", "reason");
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        crate::events::repr(slf)
+    }
+}
+
+#[pymethods]
+impl Field {
+    #[classattr]
+    const __match_args__: (&'static str, &'static str, &'static str) = ("key", "type", "required");
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        crate::events::repr(slf)
+    }
+}
+
+fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+        PyValueError::new_err(format!("{option} is {given:?}; it must be one of {}", names.join(", ")))
+    })
+}
+
+fn limits(given: Option<HashMap<String, i64>>) -> PyResult<core::Limits> {
+    let mut limits = core::Limits::default();
+    for (name, value) in given.unwrap_or_default() {
+        let place = match name.as_str() {
+            "call_bytes" => &mut limits.call_bytes,
+            "depth" => &mut limits.depth,
+            "calls" => &mut limits.calls,
+            "key_segments" => &mut limits.key_segments,
+            _ => {
+                let message = format!("there is no limit {name:?}; there are: call_bytes, depth, calls, key_segments");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        *place = usize::try_from(value)
+            .ok()
+            .filter(|value| *value > 0)
+            .ok_or_else(|| PyValueError::new_err(format!("the limit {name} is {value}; it must be positive")))?;
+    }
+    Ok(limits)
+}
+
+impl Toolset {
+    fn tool(&self, name: &str) -> PyResult<&core::Tool> {
+        self.tools.get(name).ok_or_else(|| {
+            let names: Vec<&str> = self.tools.tools().map(|tool| tool.name.as_str()).collect();
+            PyValueError::new_err(format!("there is no tool {name:?}; there are: {}", names.join(", ")))
+        })
+    }
+}
+
+#[pymethods]
+impl Toolset {
+    #[new]
+    #[pyo3(signature = (tools, /, *, protocol="wire", syntax="wire", fallback_to_json="complex", strict=false,
+        validate="report", descriptions="full", delimiters=("<call>".into(), "</call>".into()),
+        reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        tools: Vec<(String, Option<String>, String, bool)>,
+        protocol: &str,
+        syntax: &str,
+        fallback_to_json: &str,
+        strict: bool,
+        validate: &str,
+        descriptions: &str,
+        delimiters: (String, String),
+        reasoning: Option<(String, String)>,
+        limits: Option<HashMap<String, i64>>,
+    ) -> PyResult<Self> {
+        let options = core::Options {
+            protocol: protocol.to_owned(),
+            syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
+            fallback: one_of(
+                "fallback_to_json",
+                fallback_to_json,
+                &[
+                    ("complex", core::Fallback::Complex),
+                    ("error", core::Fallback::Error),
+                    ("force", core::Fallback::Force),
+                ],
+            )?,
+            strict,
+            validate: one_of("validate", validate, &[("report", false), ("error", true)])?,
+            descriptions: one_of(
+                "descriptions",
+                descriptions,
+                &[
+                    ("full", core::Descriptions::Full),
+                    ("tools", core::Descriptions::Tools),
+                    ("none", core::Descriptions::None),
+                ],
+            )?,
+            delimiters: core::Delimiters::new(&delimiters.0, &delimiters.1).map_err(PyValueError::new_err)?,
+            reasoning,
+            limits: self::limits(limits)?,
+        };
+        if options.reasoning.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
+            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None for none"));
+        }
+        let definitions = tools
+            .into_iter()
+            .map(|(name, description, parameters, strict)| core::Definition { name, description, parameters, strict })
+            .collect();
+        let tools = core::Toolset::new(definitions, options).map_err(|error| errors::tool_error(py, &error))?;
+        Ok(Toolset { tools: Arc::new(tools) })
+    }
+
+    /// The tools' names, in the order given.
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// Reads a whole message.
+    #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
+    fn parse(&self, text: &Bound<'_, PyString>, truncated: Option<bool>, in_reasoning: bool) -> Message {
+        Message::new(core::parse(&self.tools, &convert::clean(text), truncated, in_reasoning))
+    }
+
+    /// Reads many messages at once.
+    #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
+    fn parse_many(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        threads: Option<usize>,
+        truncated: Option<bool>,
+        in_reasoning: bool,
+    ) -> PyResult<Vec<Message>> {
+        if texts.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("parse_many takes a list of str; for one str use parse"));
+        }
+        let mut borrowed: Vec<PyBackedStr> = Vec::new();
+        for text in texts.try_iter()? {
+            let text = text?.cast_into::<PyString>()?;
+            borrowed.push(match text.clone().try_into() {
+                Ok(text) => text,
+                Err(_) => PyString::new(py, &convert::clean(&text)).try_into()?,
+            });
+        }
+        let threads = match threads {
+            Some(0) => return Err(PyValueError::new_err("threads is 0; it must be at least 1")),
+            Some(threads) => threads,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let read = py.detach(|| read_many(&self.tools, &borrowed, threads, truncated, in_reasoning));
+        Ok(read.into_iter().map(Message::new).collect())
+    }
+
+    /// A parser for one stream.
+    #[pyo3(signature = (*, ids=None, in_reasoning=false))]
+    fn parser(&self, py: Python<'_>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> PyResult<Parser> {
+        if ids.as_ref().is_some_and(|ids| !ids.bind(py).is_callable()) {
+            return Err(PyTypeError::new_err("ids must be a callable without arguments that returns a str"));
+        }
+        Ok(Parser::new(self.tools.clone(), ids, in_reasoning))
+    }
+
+    /// The canonical text of a call.
+    #[pyo3(signature = (name, arguments, /))]
+    fn encode(&self, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
+        self.tools.encode(name, &convert::arguments(arguments)?).map_err(|error| errors::encode_error(&error))
+    }
+
+    /// The text of a tool's result.
+    #[pyo3(signature = (name, content, /, *, error=false, number=None))]
+    fn encode_result(
+        &self,
+        name: &Bound<'_, PyString>,
+        content: &Bound<'_, PyAny>,
+        error: bool,
+        number: Option<u64>,
+    ) -> PyResult<String> {
+        Ok(self.tools.encode_result(&convert::clean(name), &convert::content(content)?, error, number))
+    }
+
+    /// What the model is told.
+    #[pyo3(signature = (*, header=None))]
+    fn manual(&self, header: Option<&str>) -> String {
+        self.tools.manual(header)
+    }
+
+    /// One tool's line of the manual.
+    #[pyo3(signature = (name, /))]
+    fn signature(&self, name: &str) -> PyResult<String> {
+        Ok(self.tools.signature(self.tool(name)?))
+    }
+
+    /// How a tool's calls are written.
+    #[pyo3(signature = (name, /))]
+    fn plan(&self, name: &str) -> PyResult<Plan> {
+        let tool = self.tool(name)?;
+        let fields = self.tools.fields(tool).into_iter();
+        Ok(Plan {
+            name: tool.name.clone(),
+            encoding: match tool.syntax {
+                core::Syntax::Wire => "pairs".into(),
+                core::Syntax::Json => "json".into(),
+            },
+            fields: fields.map(|core::Field { key, r#type, required }| Field { key, r#type, required }).collect(),
+            reason: tool.reason.map(str::to_owned),
+        })
+    }
+
+    /// The exact substrings that are calls.
+    #[pyo3(signature = (text, /))]
+    fn segments(&self, text: &Bound<'_, PyString>) -> Vec<String> {
+        self.tools.segments(&convert::clean(text))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let names: Vec<&str> = slf.get().tools.tools().map(|tool| tool.name.as_str()).collect();
+        Ok(format!("{}([{}])", slf.get_type().name()?, names.join(", ")))
+    }
+}
+
+/// Each worker takes the next few texts that nobody has; results come in the order of the texts.
+fn read_many(
+    tools: &core::Toolset,
+    texts: &[PyBackedStr],
+    threads: usize,
+    truncated: Option<bool>,
+    in_reasoning: bool,
+) -> Vec<Vec<core::Item>> {
+    const FEW: usize = 16;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let start = next.fetch_add(FEW, Ordering::Relaxed);
+            if start >= texts.len() {
+                return done;
+            }
+            let end = texts.len().min(start + FEW);
+            let few = texts[start..end].iter().map(|text| core::parse(tools, text, truncated, in_reasoning));
+            done.push((start, few.collect::<Vec<_>>()));
+        }
+    };
+    let workers = threads.min(texts.len().div_ceil(FEW)).max(1);
+    let mut parts: Vec<(usize, Vec<Vec<core::Item>>)> = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut parts = work();
+        for other in others {
+            match other.join() {
+                Ok(done) => parts.extend(done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        parts
+    });
+    parts.sort_unstable_by_key(|(start, _)| *start);
+    parts.into_iter().flat_map(|(_, items)| items).collect()
+}
