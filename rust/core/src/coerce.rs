@@ -5,6 +5,7 @@
 
 use crate::error::ProblemKind;
 use crate::json::{is_number, push_string, same_number, whole};
+use crate::scan::is_ws;
 use crate::schema::{Choice, Literal, Node, NodeId, Schema};
 
 /// What became of a text that was written as JSON.
@@ -96,7 +97,7 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
         return None;
     }
     let parts: Vec<&str> =
-        if !quoted && text.contains(',') { text.split(',').map(str::trim).collect() } else { vec![text] };
+        if !quoted && text.contains(',') { text.split(',').map(trim).collect() } else { vec![text] };
     let mut outcome = Outcome { converted: true, problem: None };
     let mut list = Vec::with_capacity(parts.len());
     for (offset, part) in parts.into_iter().enumerate() {
@@ -105,6 +106,11 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
         list.push(json);
     }
     Some((list, outcome))
+}
+
+/// Without the blanks around it.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
 fn takes_scalars(node: &Node) -> bool {

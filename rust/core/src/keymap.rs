@@ -1,14 +1,15 @@
 //! A small ordered map from keys to values: a list while it is short, hashed once it is not.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Above this a scan is slower than a hash, and hostile input could make scans quadratic.
 const SCAN: usize = 12;
 
 #[derive(Clone, Debug)]
 pub struct KeyMap<V> {
-    entries: Vec<(Box<str>, V)>,
-    index: Option<HashMap<Box<str>, usize>>,
+    entries: Vec<(Arc<str>, V)>,
+    index: Option<HashMap<Arc<str>, usize>>,
 }
 
 impl<V> Default for KeyMap<V> {
@@ -34,21 +35,26 @@ impl<V> KeyMap<V> {
         }
     }
 
+    /// The key as it is kept, and its value.
+    pub fn entry(&self, key: &str) -> Option<(&Arc<str>, &V)> {
+        self.position(key).map(|at| self.at(at))
+    }
+
     pub fn get(&self, key: &str) -> Option<&V> {
         self.position(key).map(|at| &self.entries[at].1)
     }
 
-    pub fn at(&self, at: usize) -> (&str, &V) {
+    pub fn at(&self, at: usize) -> (&Arc<str>, &V) {
         let (key, value) = &self.entries[at];
         (key, value)
     }
 
     /// Adds a key that is not there yet.
-    pub fn push(&mut self, key: &str, value: V) {
+    pub fn push(&mut self, key: Arc<str>, value: V) {
         if let Some(index) = &mut self.index {
-            index.insert(key.into(), self.entries.len());
+            index.insert(key.clone(), self.entries.len());
         }
-        self.entries.push((key.into(), value));
+        self.entries.push((key, value));
         if self.index.is_none() && self.entries.len() > SCAN {
             self.index = Some(self.entries.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect());
         }

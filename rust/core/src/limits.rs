@@ -12,6 +12,8 @@ pub const BARE_SEGMENT_CHARS: usize = 64;
 pub const INDEX_DIGITS: usize = 9;
 /// Nodes of one compiled schema: unions of unions can multiply.
 pub const SCHEMA_NODES: usize = 20_000;
+/// Steps of following references and unions in one schema; honest schemas need thousands.
+pub const SCHEMA_STEPS: usize = 10_000_000;
 /// Alternatives of one field before its type counts as unknown.
 pub const ALTERNATIVES: usize = 256;
 

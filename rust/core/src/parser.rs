@@ -36,15 +36,13 @@ struct Window<'w> {
     /// Characters in front of byte `counted` of the text, in the message.
     chars: usize,
     counted: usize,
-    ascii: bool,
     last: bool,
 }
 
 impl Window<'_> {
     /// The offset in the message, in characters, of a byte at or behind those asked for before.
     fn offset(&mut self, at: usize) -> usize {
-        let between = &self.text[self.counted..at];
-        self.chars += if self.ascii { between.len() } else { between.chars().count() };
+        self.chars += self.text[self.counted..at].chars().count();
         self.counted = at;
         self.chars
     }
@@ -99,8 +97,7 @@ impl Parser {
 
     /// Runs the states over a window. Returns the bytes consumed.
     fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
-        let mut window =
-            Window { text, at: 0, chars: self.offset, counted: 0, ascii: text.is_ascii(), last };
+        let mut window = Window { text, at: 0, chars: self.offset, counted: 0, last };
         loop {
             let more = match self.state {
                 State::Start => self.start(tools, &window),
@@ -322,14 +319,12 @@ impl Parser {
             let mut io = Io { cx, found, window: window.text, at: window.at, last: window.last };
             let step = body.feed(&mut io);
             window.at = io.at;
+            // What was written in front of an error goes out too: where the chunks ended must not show.
+            if !self.whole && !matches!(step, Step::Done) {
+                emit_delta(found, *index, sink);
+            }
             match step {
                 Step::Need => {
-                    if !self.whole {
-                        let delta = found.args.take_delta();
-                        if !delta.is_empty() {
-                            sink(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
-                        }
-                    }
                     let waiting = window.text.len() - window.at;
                     if call.raw.len() + (window.at - begin) + waiting > tools.limits.call_bytes {
                         let Reading::Body(body) = &call.reading else { return false };
@@ -370,11 +365,15 @@ impl Parser {
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
         let Reading::Body(body) = &call.reading else { return self.fail(call, window, begin, sink) };
         let found = &mut call.found;
+        let large = call.raw.len() + (window.at - begin) > tools.limits.call_bytes;
+        let validator = call.tool.and_then(|at| tools.tool(at).validator.as_ref());
+        if !self.whole && (large || validator.is_some()) {
+            emit_delta(found, call.index, sink);
+        }
         body.finish(&cx, found);
-        let size = call.raw.len() + (window.at - begin);
-        let failure = if size > tools.limits.call_bytes {
+        let failure = if large {
             Some(too_large(tools, Skip::TokenStart))
-        } else if let Some(validator) = call.tool.and_then(|at| tools.tool(at).validator.as_ref()) {
+        } else if let Some(validator) = validator {
             let problems = validator.problems(&found.args.json);
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
             let message = said.collect::<Vec<_>>().join(" ");
@@ -439,7 +438,6 @@ impl Parser {
             at: rest.len(),
             chars: self.offset,
             counted: 0,
-            ascii: false,
             last: true,
         };
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
@@ -472,6 +470,13 @@ fn emit_text(text: &str, sink: Sink<'_>) {
     }
 }
 
+fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {
+    let delta = found.args.take_delta();
+    if !delta.is_empty() {
+        sink(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
+    }
+}
+
 /// Where the end of `text` could be the beginning of `marker`.
 fn partial_end(text: &str, marker: &str) -> usize {
     let longest = marker.len().saturating_sub(1).min(text.len());
@@ -491,7 +496,7 @@ fn context<'a>(tools: &'a Toolset, tool: Option<usize>, name: &'a str) -> Contex
 }
 
 fn nameless(tools: &Toolset) -> Failure {
-    let Delimiters { open, close } = &tools.delimiters;
+    let Delimiters { open, close, .. } = &tools.delimiters;
     Failure {
         kind: ErrorKind::MalformedCall,
         message: format!("A tool's name must stand behind {open}. Write: {open}name key=\"value\"{close}"),

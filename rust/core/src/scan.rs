@@ -14,7 +14,8 @@ pub enum Mark {
 pub fn starts(text: &str, marker: &str, last: bool) -> Mark {
     let (text, marker) = (text.as_bytes(), marker.as_bytes());
     let shared = text.len().min(marker.len());
-    if text[..shared] != marker[..shared] {
+    // Most often the first byte tells.
+    if shared > 0 && text[0] != marker[0] || text[..shared] != marker[..shared] {
         Mark::No
     } else if shared == marker.len() {
         Mark::Yes
@@ -42,9 +43,30 @@ pub fn ws_run(text: &str, from: usize) -> usize {
     at
 }
 
+/// Bytes of the first `count` characters of `text`, or of all of it.
+pub fn first_chars(text: &str, count: usize) -> usize {
+    match text.as_bytes().get(..count) {
+        None => text.len(),
+        Some(start) if start.is_ascii() => count,
+        Some(_) => text.char_indices().nth(count).map_or(text.len(), |(at, _)| at),
+    }
+}
+
 /// Does the text hold a line break?
 pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
+}
+
+/// What could open or end a result.
+pub const RESULT_TAGS: [&str; 4] = ["<tool-result", "<tool-error", "</tool-result", "</tool-error"];
+
+/// Could this delimiter be part of a result's tags, or arise where its content touches one of them?
+fn meets_result_tags(mark: &str) -> bool {
+    let touches = |tag: &&str| {
+        let begins = |(at, _): (usize, char)| tag.starts_with(&mark[at..]);
+        mark.contains(tag) || tag.contains(mark) || mark.char_indices().any(begins)
+    };
+    mark.starts_with('>') || RESULT_TAGS.iter().any(touches)
 }
 
 /// The markers around a call.
@@ -52,11 +74,20 @@ pub fn has_line_break(text: &str) -> bool {
 pub struct Delimiters {
     pub open: String,
     pub close: String,
+    /// What each ASCII character may be.
+    classes: [u8; 128],
 }
+
+/// A delimiter begins with it.
+const FIRST: u8 = 1;
+/// It ends a run of characters in a bare value, for a closer look.
+const STOP: u8 = 2;
+/// It may stand in a bare segment of a key.
+const KEY: u8 = 4;
 
 impl Default for Delimiters {
     fn default() -> Self {
-        Delimiters { open: "<call>".into(), close: "</call>".into() }
+        Delimiters::of("<call>", "</call>")
     }
 }
 
@@ -64,26 +95,69 @@ impl Delimiters {
     /// The delimiters, or a sentence that says what is wrong with them.
     pub fn new(open: &str, close: &str) -> Result<Self, String> {
         for mark in [open, close] {
-            if mark.is_empty() {
-                return Err("a delimiter is empty".into());
+            // Of one character alone, nothing is left of OPEN to be neutralised in a result.
+            if mark.chars().count() < 2 {
+                return Err(format!("the delimiter {mark:?} needs two characters or more"));
             }
             if let Some(bad) =
-                mark.chars().find(|c| c.is_ascii_whitespace() || c.is_control() || "\"'=[]{}\\".contains(*c))
+                mark.chars().find(|c| c.is_ascii_whitespace() || c.is_control() || "\"'=[]{}\\,".contains(*c))
             {
                 return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
             }
             if mark.chars().all(char::is_alphanumeric) {
                 return Err(format!("the delimiter {mark:?} needs a character that is no letter or digit"));
             }
+            if mark.chars().all(|c| "0123456789eE+-.".contains(c)) {
+                return Err(format!("the delimiter {mark:?} could be part of a number"));
+            }
+            if meets_result_tags(mark) {
+                return Err(format!("the delimiter {mark:?} could be part of a <tool-result> tag"));
+            }
         }
         if open.starts_with(close) || close.starts_with(open) {
             return Err(format!("the delimiter {open:?} or {close:?} is the beginning of the other"));
         }
-        Ok(Delimiters { open: open.into(), close: close.into() })
+        Ok(Delimiters::of(open, close))
     }
 
-    /// Characters that no bare word, name or key of the encoder may contain.
+    fn of(open: &str, close: &str) -> Self {
+        let mut classes = [0; 128];
+        for (byte, class) in (0..128).zip(&mut classes) {
+            let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
+            let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,".contains(&byte));
+            *class = if first { FIRST } else { 0 }
+                | if first || is_ws(byte) || byte == b',' { STOP } else { 0 }
+                | if key { KEY } else { 0 };
+        }
+        Delimiters { open: open.into(), close: close.into(), classes }
+    }
+
+    /// Does a delimiter begin with it? No bare word, name or key of the encoder may contain it.
+    #[inline]
     pub fn is_first(&self, c: char) -> bool {
-        c == '<' || self.open.starts_with(c) || self.close.starts_with(c)
+        match self.classes.get(c as usize) {
+            Some(class) => class & FIRST != 0,
+            None => self.open.starts_with(c) || self.close.starts_with(c),
+        }
+    }
+
+    /// May the character stand in a bare segment of a key?
+    #[inline]
+    pub fn is_key(&self, c: char) -> bool {
+        match self.classes.get(c as usize) {
+            Some(class) => class & KEY != 0,
+            None => !(c.is_control() || self.is_first(c)),
+        }
+    }
+
+    /// Bytes of the run that a bare value can take without a closer look.
+    #[inline]
+    pub fn bare_run(&self, text: &str) -> usize {
+        let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
+        let stops = |byte: &u8| match self.classes.get(*byte as usize) {
+            Some(class) => class & STOP != 0,
+            None => *byte == open || *byte == close,
+        };
+        text.as_bytes().iter().position(stops).unwrap_or(text.len())
     }
 }

@@ -5,6 +5,7 @@
 //! their places. The value of a key that was there before is written at the end too, held back, compared and dropped.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::json::push_string;
 use crate::keymap::KeyMap;
@@ -12,8 +13,15 @@ use crate::schema::NodeId;
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    Key(String),
+pub struct Step {
+    /// The type of what the step is made in.
+    pub from: NodeId,
+    pub to: To,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum To {
+    Key(Arc<str>),
     Index(usize),
 }
 
@@ -55,7 +63,7 @@ enum Piece {
     /// Named, but its value is not written yet.
     Empty,
     Whole(Range<usize>),
-    Object(NodeId, KeyMap<usize>),
+    Object(NodeId, Box<KeyMap<usize>>),
     Array(Vec<usize>),
 }
 
@@ -82,7 +90,7 @@ impl Default for Args {
             hold: None,
             held: None,
             live: 0,
-            pieces: vec![Piece::Object(crate::schema::UNKNOWN, KeyMap::default())],
+            pieces: vec![Piece::Object(crate::schema::UNKNOWN, Box::default())],
         }
     }
 }
@@ -109,26 +117,26 @@ impl Args {
         self.hold = None;
     }
 
-    fn root(&self) -> &KeyMap<usize> {
-        match &self.pieces[0] {
-            Piece::Object(_, keys) => keys,
-            _ => unreachable!("the root is an object"),
+    fn root(&self) -> Option<&KeyMap<usize>> {
+        match self.pieces.first() {
+            Some(Piece::Object(_, keys)) => Some(keys),
+            _ => None,
         }
     }
 
     pub fn has_root_key(&self, key: &str) -> bool {
-        self.root().position(key).is_some()
+        self.root().is_some_and(|keys| keys.position(key).is_some())
     }
 
     /// What stands at the end of `steps`.
     pub fn probe(&self, steps: &[Step]) -> Probe {
         let mut at = 0;
         for step in steps {
-            let next = match (&self.pieces[at], step) {
-                (Piece::Object(_, keys), Step::Key(key)) => keys.get(key),
-                (Piece::Array(items), Step::Index(index)) if *index <= items.len() => items.get(*index),
-                (Piece::Array(items), Step::Index(_)) => return Probe::Gap { next: items.len() },
-                (Piece::Empty, Step::Key(_)) => None,
+            let next = match (&self.pieces[at], &step.to) {
+                (Piece::Object(_, keys), To::Key(key)) => keys.get(key),
+                (Piece::Array(items), To::Index(index)) if *index <= items.len() => items.get(*index),
+                (Piece::Array(items), To::Index(_)) => return Probe::Gap { next: items.len() },
+                (Piece::Empty, To::Key(_)) => None,
                 _ => return Probe::Blocked,
             };
             match next {
@@ -144,27 +152,27 @@ impl Args {
         }
     }
 
-    /// Makes or finds the place that `steps` lead to. `types` are the types of the objects on the way, root first.
-    pub fn place(&mut self, steps: &[Step], types: &[NodeId], pieces: bool) -> Result<Target, Collision> {
+    /// Makes or finds the place that `steps` lead to.
+    pub fn place(&mut self, steps: &[Step], pieces: bool) -> Result<Target, Collision> {
         let mut at = 0;
-        for (depth, step) in steps.iter().enumerate() {
+        for Step { from, to } in steps {
             // The container that this step needs, made where there is none.
             if matches!(self.pieces[at], Piece::Empty) {
-                self.pieces[at] = match step {
-                    Step::Key(_) => Piece::Object(types[depth], KeyMap::default()),
-                    Step::Index(_) => Piece::Array(Vec::new()),
+                self.pieces[at] = match to {
+                    To::Key(_) => Piece::Object(*from, Box::default()),
+                    To::Index(_) => Piece::Array(Vec::new()),
                 };
             }
             let new = self.pieces.len();
-            let found = match (&mut self.pieces[at], step) {
-                (Piece::Object(_, keys), Step::Key(key)) => match keys.get(key) {
+            let found = match (&mut self.pieces[at], to) {
+                (Piece::Object(_, keys), To::Key(key)) => match keys.get(key) {
                     Some(next) => Some(*next),
                     None => {
-                        keys.push(key, new);
+                        keys.push(key.clone(), new);
                         None
                     }
                 },
-                (Piece::Array(items), Step::Index(index)) => match items.get(*index) {
+                (Piece::Array(items), To::Index(index)) => match items.get(*index) {
                     Some(next) => Some(*next),
                     None if *index == items.len() => {
                         items.push(new);
@@ -196,7 +204,7 @@ impl Args {
             self.held = Some(self.json.len());
             self.hold = Some(self.json.len());
             // Every member but the one that was just named is sent already.
-            self.live = self.root().len() - 1;
+            self.live = self.root().map_or(0, |keys| keys.len() - 1);
         }
     }
 
@@ -246,19 +254,11 @@ impl Args {
     }
 
     /// Stores items behind the `length` that the array at `steps` has.
-    pub fn append(
-        &mut self,
-        steps: &[Step],
-        types: &[NodeId],
-        length: usize,
-        items: &[String],
-    ) -> Result<(), Collision> {
+    pub fn append(&mut self, steps: &[Step], length: usize, items: &[String]) -> Result<(), Collision> {
         let mut steps = steps.to_vec();
-        let mut types = types.to_vec();
-        types.push(crate::schema::UNKNOWN);
         for (offset, item) in items.iter().enumerate() {
-            steps.push(Step::Index(length + offset));
-            let target = self.place(&steps, &types, true)?;
+            steps.push(Step { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
+            let target = self.place(&steps, true)?;
             let start = self.begin(target, "");
             self.json.push_str(item);
             self.end(target, start);
@@ -269,9 +269,8 @@ impl Args {
 
     /// Writes the pieces in their places. `visit` is told each object made of pieces: its type, its path, its keys.
     pub fn write_pieces(&mut self, visit: &mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool)) {
-        let Some(held) = self.held else { return };
+        let (Some(held), Some(root)) = (self.held, self.root()) else { return };
         let mut out = String::new();
-        let root = self.root();
         for at in self.live..root.len() {
             let (key, piece) = root.at(at);
             out.push(if held == 0 && out.is_empty() { '{' } else { ',' });

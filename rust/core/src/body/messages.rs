@@ -1,5 +1,7 @@
 //! Sentences for the model: what is wrong, and a correct example.
 
+use std::sync::LazyLock;
+
 use crate::error::ProblemKind;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
@@ -12,7 +14,8 @@ pub fn join(path: &str, name: &str) -> String {
     if !path.is_empty() {
         out.push('.');
     }
-    push_segment(&mut out, name, &Delimiters::default());
+    static DEFAULT: LazyLock<Delimiters> = LazyLock::new(Delimiters::default);
+    push_segment(&mut out, name, &DEFAULT);
     out
 }
 
@@ -101,7 +104,7 @@ pub fn not_as_written(schema: &Schema, id: NodeId, field: &str, value: &str) -> 
 
 /// A whole call with the tool's first fields.
 pub fn call_example(cx: &Context<'_>) -> String {
-    let Delimiters { open, close } = cx.delimiters;
+    let Delimiters { open, close, .. } = cx.delimiters;
     let schema = cx.schema;
     let mut out = format!("{open}{}", cx.tool);
     let Some(object) = &schema.node(schema.root).object else { return out + " key=\"some text\"" + close };

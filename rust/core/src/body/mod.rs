@@ -40,6 +40,8 @@ pub struct Context<'a> {
 
 /// Problems listed of one call: more would help no model, and hostile calls have many.
 const MAX_PROBLEMS: usize = 32;
+/// Bytes of a problem's field, and of its message: each names a path, and a key in JSON may be as long as the call.
+const MAX_PROBLEM_BYTES: usize = 4096;
 
 /// A window, and what reading it may change.
 pub struct Io<'a> {
@@ -95,9 +97,21 @@ impl Found {
         self.repairs.contains(&repair)
     }
 
-    fn problem(&mut self, kind: ProblemKind, field: String, message: String) {
-        if self.problems.len() >= MAX_PROBLEMS {
+    /// Are there as many problems as are listed?
+    fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    fn problem(&mut self, kind: ProblemKind, mut field: String, mut message: String) {
+        if self.is_full() {
             return;
+        }
+        for text in [&mut field, &mut message] {
+            let mut end = text.len().min(MAX_PROBLEM_BYTES);
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            text.truncate(end);
         }
         self.problems.push(Problem { kind, field, message });
     }
@@ -105,7 +119,8 @@ impl Found {
     /// Reports the fields that an object of type `id` requires and does not have.
     fn missing(&mut self, schema: &Schema, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
         let Some(object) = &schema.node(id).object else { return };
-        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).collect();
+        let room = MAX_PROBLEMS - self.problems.len();
+        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
         for name in missing {
             let field = join(&path(), name);
             let message = messages::missing(schema, id, &field, name);
@@ -171,7 +186,11 @@ impl Body {
                 let mut incomplete: Vec<(NodeId, String, Vec<String>)> = Vec::new();
                 found.args.write_pieces(&mut |id, path, has| {
                     let Some(object) = &cx.schema.node(id).object else { return };
-                    let missing: Vec<String> = object.required.iter().filter(|name| !has(name)).cloned().collect();
+                    if incomplete.len() >= MAX_PROBLEMS {
+                        return;
+                    }
+                    let missing = object.required.iter().filter(|name| !has(name)).take(MAX_PROBLEMS);
+                    let missing: Vec<String> = missing.cloned().collect();
                     if !missing.is_empty() {
                         incomplete.push((id, path.to_owned(), missing));
                     }

@@ -1,11 +1,12 @@
 //! A JSON value in, typed compact JSON out, as it comes. Strings that their type takes are passed on part by part.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Context, Failure, Found, Io, Skip, Step, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, push_char, push_str, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, push_char, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Member, NodeId, UNKNOWN};
 
@@ -24,7 +25,7 @@ enum Expect {
 enum Text {
     None,
     Key(String),
-    /// Passed on as it comes.
+    /// Passed on as it comes; plain parts need no escapes.
     Live,
     /// Typed at its end.
     Collect(String),
@@ -56,6 +57,8 @@ struct Frame {
 pub struct Object {
     lexer: Lexer,
     frames: Vec<Frame>,
+    /// The frames that have brackets in the source.
+    brackets: usize,
     expect: Expect,
     text: Text,
     /// The type of the value that comes next.
@@ -69,28 +72,25 @@ pub struct Object {
 type Bad = (ErrorKind, String);
 
 impl Object {
-    pub fn new(cx: &Context<'_>, node: NodeId, path: &str, root: bool) -> Self {
+    pub fn new(cx: &Context<'_>, node: NodeId, path: String, root: bool) -> Self {
         Object {
             lexer: Lexer::new(!cx.strict),
             frames: Vec::new(),
+            brackets: 0,
             expect: Expect::Value,
             text: Text::None,
             node,
-            path: path.to_owned(),
+            path,
             root,
         }
     }
 
     /// How to read on when the call has failed here.
     pub fn skip(&self) -> Skip {
-        match self.brackets() {
+        match self.brackets {
             0 => Skip::After,
             depth => Skip::in_brackets(depth, self.lexer.open_quote()),
         }
-    }
-
-    fn brackets(&self) -> usize {
-        self.frames.iter().filter(|frame| !matches!(frame.shape, Shape::Lone)).count()
     }
 
     /// Reads the value from `io.at`. `Done`: it is complete.
@@ -131,7 +131,7 @@ impl Object {
             (Lexeme::Lax(what), _) => Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
             (Lexeme::Plain(part), _) => {
                 match &mut self.text {
-                    Text::Live => push_str(&mut found.args.json, part),
+                    Text::Live => found.args.json.push_str(part),
                     Text::Key(text) | Text::Collect(text) => text.push_str(part),
                     Text::None => {}
                 }
@@ -333,6 +333,9 @@ impl Object {
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
+        if found.is_full() {
+            return;
+        }
         let field = self.path();
         let kind = coerce::violation(cx.schema.node(self.node));
         let message = messages::violation(cx.schema, self.node, kind, &field, value);
@@ -340,7 +343,7 @@ impl Object {
     }
 
     fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<bool, Bad> {
-        if self.brackets() + usize::from(!self.root) >= cx.limits.depth {
+        if self.brackets + usize::from(!self.root) >= cx.limits.depth {
             let message = format!("The value is nested more than {} levels deep.", cx.limits.depth);
             return Err((ErrorKind::TooDeep, message));
         }
@@ -371,11 +374,13 @@ impl Object {
             Shape::Array { count: 0 }
         };
         self.frames.push(Frame { node: self.node, shape });
+        self.brackets += 1;
         Ok(false)
     }
 
     fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
         let Some(frame) = self.frames.pop() else { return Ok(true) };
+        self.brackets -= 1;
         if let Shape::Object { keys, .. } = &frame.shape {
             found.missing(cx.schema, frame.node, &|| self.path(), |_, name| keys.position(name).is_some());
         }
@@ -393,17 +398,14 @@ impl Object {
             found.args.json.push(']');
             self.frames.pop();
         }
-        let path = match self.frames.last() {
-            Some(Frame { shape: Shape::Object { again: Some(_), .. }, .. }) => self.path(),
-            _ => String::new(),
-        };
         match self.frames.last_mut() {
             None => return Ok(true),
             Some(Frame { shape: Shape::Array { count }, .. }) => *count += 1,
             Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) => match again.take() {
-                None => keys.push(key, *start..found.args.json.len()),
+                None => keys.push(Arc::from(key.as_str()), *start..found.args.json.len()),
                 Some(Again { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
+                        let path = self.path();
                         let message = format!("{path} is given twice, with different values. Give it once.");
                         return Err((ErrorKind::DuplicateArgument, message));
                     }

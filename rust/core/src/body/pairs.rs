@@ -8,7 +8,7 @@ use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::coerce;
 use crate::error::{ErrorKind, Repair};
 use crate::json::{push_char, push_str};
-use crate::pairs::{Ahead, Next, Part, Quoted, separated};
+use crate::pairs::{Ahead, Next, Part, Quoted, bare_run, separated};
 use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 use crate::schema::{Choice, NodeId};
 
@@ -17,14 +17,37 @@ enum State {
     /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
     Gap { line: bool, bare: bool, key: Ahead },
     /// Behind `=`.
-    Equals { field: Field, declared: bool, ahead: Ahead },
-    Quoted { value: Value, quoted: Quoted, kept: bool, marks: Marks, ahead: Ahead },
-    Bare { value: Value, word: Bare, ahead: Ahead },
+    Equals(Equals),
+    Quoted(InQuotes),
+    Bare(InWord),
     /// Bracketed text that is a string, to the letter.
     Verbatim { value: Value, skip: Skip },
-    Json { field: Field, target: Target, start: usize, object: Object },
+    Json { field: Field, target: Target, start: usize, object: Box<Object> },
     /// Directly behind a quoted or bracketed value.
     After { quoted: bool, ahead: Ahead },
+}
+
+#[derive(Debug)]
+struct Equals {
+    field: Field,
+    ahead: Ahead,
+}
+
+#[derive(Debug)]
+struct InQuotes {
+    value: Value,
+    quoted: Quoted,
+    /// A quote was content.
+    kept: bool,
+    marks: Marks,
+    ahead: Ahead,
+}
+
+#[derive(Debug)]
+struct InWord {
+    value: Value,
+    word: Bare,
+    ahead: Ahead,
 }
 
 /// A string being read.
@@ -80,8 +103,8 @@ fn behind(quoted: bool) -> State {
 /// What one state made of the window.
 enum Move {
     To(State),
-    /// More text is needed; the state is kept.
-    Stay(State),
+    /// More text is needed.
+    Stay,
     Done,
     Fail(Failure),
 }
@@ -118,6 +141,14 @@ impl Marks {
 }
 
 impl Value {
+    /// Text that needs no escapes in JSON.
+    fn push_plain(&mut self, found: &mut Found, part: &str) {
+        match &mut self.text {
+            Text::Live { .. } => found.args.json.push_str(part),
+            Text::Collect(text) => text.push_str(part),
+        }
+    }
+
     fn push_str(&mut self, found: &mut Found, part: &str) {
         match &mut self.text {
             Text::Live { .. } => push_str(&mut found.args.json, part),
@@ -133,9 +164,9 @@ impl Value {
     }
 
     /// The value is complete.
-    fn done(self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
+    fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
         let skip = if quoted { Skip::After } else { Skip::Bare };
-        match self.text {
+        match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');
                 if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
@@ -153,9 +184,9 @@ impl Pairs {
     pub fn skip(&self) -> Skip {
         match &self.state {
             State::Gap { .. } => Skip::TokenStart,
-            State::Equals { .. } => Skip::ValueStart,
-            State::Quoted { quoted, .. } => Skip::Quoted { quote: quoted.quote, escape: false },
-            State::Bare { .. } => Skip::Bare,
+            State::Equals(_) => Skip::ValueStart,
+            State::Quoted(InQuotes { quoted, .. }) => Skip::Quoted { quote: quoted.quote, escape: false },
+            State::Bare(_) => Skip::Bare,
             State::Verbatim { skip, .. } => *skip,
             State::Json { object, .. } => object.skip(),
             State::After { .. } => Skip::After,
@@ -166,7 +197,7 @@ impl Pairs {
     pub fn closable(&self, found: &Found) -> bool {
         let between = match &self.state {
             State::Gap { .. } | State::After { .. } => true,
-            State::Equals { .. } | State::Quoted { .. } | State::Bare { .. } => false,
+            State::Equals(_) | State::Quoted(_) | State::Bare(_) => false,
             State::Verbatim { .. } | State::Json { .. } => false,
         };
         between && !self.bare_mark && !found.used(Repair::UnquotedSpaces) && !found.used(Repair::InnerQuotes)
@@ -174,61 +205,63 @@ impl Pairs {
 
     /// Is a quote or a bracket open?
     pub fn unterminated(&self) -> bool {
-        matches!(self.state, State::Quoted { .. } | State::Verbatim { .. } | State::Json { .. })
+        matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
     }
 
     /// Reads the body from `io.at`.
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let mut state = std::mem::replace(&mut self.state, gap(false));
         loop {
-            let moved = match state {
-                State::Gap { line, bare, key } => gap_step(io, line, bare, key),
-                State::Equals { field, declared, ahead } => self.equals(io, field, declared, ahead),
-                State::Quoted { value, quoted, kept, marks, ahead } => {
-                    quoted_step(io, value, quoted, kept, marks, ahead)
-                }
-                State::Bare { value, word, ahead } => self.bare(io, value, word, ahead),
+            let bare_mark = &mut self.bare_mark;
+            let moved = match &mut self.state {
+                State::Gap { line, bare, key } => gap_step(io, line, *bare, key),
+                State::Equals(equals) => equals.step(io, bare_mark),
+                State::Quoted(quoted) => quoted.step(io),
+                State::Bare(bare) => bare.step(io, bare_mark),
                 State::Verbatim { value, skip } => verbatim(io, value, skip),
-                State::Json { field, target, start, object } => json_step(io, field, target, start, object),
-                State::After { quoted, ahead } => after(io, quoted, ahead),
+                State::Json { field, target, start, object } => match object.feed(io) {
+                    Step::Need => Move::Stay,
+                    Step::Failed(failure) => Move::Fail(failure),
+                    Step::Done if io.found.args.end(*target, *start) => Move::To(behind(false)),
+                    Step::Done => duplicate(field, Skip::After),
+                },
+                State::After { quoted, ahead } => after(io, *quoted, ahead),
             };
             match moved {
-                Move::To(next) => state = next,
-                Move::Stay(same) => {
-                    self.state = same;
-                    return Step::Need;
-                }
+                Move::To(next) => self.state = next,
+                Move::Stay => return Step::Need,
                 Move::Done => return Step::Done,
                 Move::Fail(failure) => return Step::Failed(failure),
             }
         }
     }
+}
 
-
-    fn equals(&mut self, io: &mut Io<'_>, field: Field, declared: bool, mut ahead: Ahead) -> Move {
+impl Equals {
+    fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+        let Equals { field, ahead } = self;
         let cx = io.cx;
         let mut rest = io.rest();
         let blank = match rest.as_bytes().first() {
-            None if !io.last => return Move::Stay(State::Equals { field, declared, ahead }),
+            None if !io.last => return Move::Stay,
             None => return empty(io, field),
             Some(byte) => is_ws(*byte),
         };
         match starts(rest, &cx.delimiters.close, io.last) {
-            Mark::Partial => return Move::Stay(State::Equals { field, declared, ahead }),
+            Mark::Partial => return Move::Stay,
             Mark::Yes => return empty(io, field),
             Mark::No => {}
         }
         if blank {
             match ahead.look(rest, io.last, cx.delimiters) {
-                Next::Need => return Move::Stay(State::Equals { field, declared, ahead }),
+                Next::Need => return Move::Stay,
                 Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
                 Next::Pair { at, length, direct, .. } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
                     return empty(io, field);
                 }
                 Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => {}
             }
-            let path = &field.path;
-            if !declared {
+            let path = field.path();
+            if !field.declared {
                 let message = format!("Behind {path}= stands no value. The empty string is written {path}=\"\"");
                 return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
@@ -242,15 +275,16 @@ impl Pairs {
         let bracket = matches!(byte, b'{' | b'[');
         let json = bracket && (node.takes_container() || !node.takes_string());
         if bracket && !json && rest.len() < 2 && !io.last {
-            return Move::Stay(State::Equals { field, declared, ahead });
+            return Move::Stay;
         }
         io.at = io.window.len() - rest.len();
-        self.bare_mark = false;
+        *bare_mark = false;
+        let field = std::mem::take(field);
         if json {
-            return match io.found.args.place(&field.steps, &field.types, field.is_piece()) {
+            return match io.found.args.place(&field.steps, field.is_piece()) {
                 Ok(target) => {
                     let start = io.found.args.begin(target, field.root_key());
-                    let object = Object::new(&cx, field.node, &field.path, false);
+                    let object = Box::new(Object::new(&cx, field.node, field.path(), false));
                     Move::To(State::Json { field, target, start, object })
                 }
                 Err(collision) => collided(&field, collision),
@@ -268,23 +302,25 @@ impl Pairs {
         if quote {
             io.at += 1;
             let quoted = Quoted::new(byte);
-            Move::To(State::Quoted { value, quoted, kept: false, marks: Marks::default(), ahead })
+            Move::To(State::Quoted(InQuotes { value, quoted, kept: false, marks: Marks::default(), ahead }))
         } else if bracket && ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
             Move::To(State::Verbatim { value, skip: Skip::ValueStart })
         } else {
-            Move::To(State::Bare { value, word: Bare { open_ended, ..Bare::default() }, ahead })
+            Move::To(State::Bare(InWord { value, word: Bare { open_ended, ..Bare::default() }, ahead }))
         }
     }
+}
 
-    fn bare(&mut self, io: &mut Io<'_>, mut value: Value, mut word: Bare, mut ahead: Ahead) -> Move {
+impl InWord {
+
+    fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+        let InWord { value, word, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let bytes = window.as_bytes();
         let (open, close) = (&cx.delimiters.open, &cx.delimiters.close);
-        let (mark, other) = (open.as_bytes()[0], close.as_bytes()[0]);
         loop {
             let start = io.at;
-            let stops = |byte: u8| is_ws(byte) || byte == b',' || byte == mark || byte == other || byte == b'<';
-            let end = bytes[start..].iter().position(|byte| stops(*byte)).map_or(bytes.len(), |length| start + length);
+            let end = start + cx.delimiters.bare_run(&window[start..]);
             if end > start {
                 word.filled = true;
                 value.push_str(io.found, &window[start..end]);
@@ -292,34 +328,34 @@ impl Pairs {
             }
             let Some(&byte) = bytes.get(end) else {
                 if last {
-                    return self.bare_done(io, value, word);
+                    return word.done(io, value, bare_mark);
                 }
-                return Move::Stay(State::Bare { value, word, ahead });
+                return Move::Stay;
             };
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
                 match (starts(rest, open, last), starts(rest, close, last)) {
-                    (_, Mark::Yes) => return self.bare_done(io, value, word),
-                    (Mark::Partial, _) | (_, Mark::Partial) => return Move::Stay(State::Bare { value, word, ahead }),
+                    (_, Mark::Yes) => return word.done(io, value, bare_mark),
+                    (Mark::Partial, _) | (_, Mark::Partial) => return Move::Stay,
                     (opens, Mark::No) => word.has_open |= opens == Mark::Yes,
                 }
                 word.has_mark = true;
             } else if is_ws(byte) {
                 if !word.open_ended || cx.strict || (word.joined && word.has_open) {
-                    return self.bare_done(io, value, word);
+                    return word.done(io, value, bare_mark);
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
                 if next == Next::Need {
-                    return Move::Stay(State::Bare { value, word, ahead });
+                    return Move::Stay;
                 }
-                ahead = Ahead::default();
+                *ahead = Ahead::default();
                 let token = ws_run(rest, 0);
                 let ends = matches!(next, Next::Close | Next::End)
                     || crate::scan::has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
-                    return self.bare_done(io, value, word);
+                    return word.done(io, value, bare_mark);
                 }
                 // The blanks, and the token behind them, belong to the value.
                 io.found.repair(Repair::UnquotedSpaces);
@@ -330,15 +366,15 @@ impl Pairs {
             } else if byte == b',' && word.filled {
                 // A comma between two pairs is no part of either.
                 match rest.as_bytes().get(1) {
-                    None if !last => return Move::Stay(State::Bare { value, word, ahead }),
+                    None if !last => return Move::Stay,
                     Some(blank) if is_ws(*blank) => {
                         let next = ahead.look(rest, last, cx.delimiters);
                         if next == Next::Need {
-                            return Move::Stay(State::Bare { value, word, ahead });
+                            return Move::Stay;
                         }
-                        ahead = Ahead::default();
+                        *ahead = Ahead::default();
                         if word.ends_at(&cx, rest, next) {
-                            let done = self.bare_done(io, value, word);
+                            let done = word.done(io, value, bare_mark);
                             if matches!(done, Move::Fail(_)) {
                                 return done;
                             }
@@ -357,22 +393,23 @@ impl Pairs {
             io.at = end + c.len_utf8();
         }
     }
+}
 
-    fn bare_done(&mut self, io: &mut Io<'_>, value: Value, word: Bare) -> Move {
-        if word.joined && word.has_open {
-            let path = &value.field.path;
+impl Bare {
+    /// The value ends here.
+    fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
+        if self.joined && self.has_open {
+            let path = value.field.path();
             let close = &io.cx.delimiters.close;
             let message = format!(
                 "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
             );
             return fail(ErrorKind::MalformedCall, message, Skip::Bare);
         }
-        self.bare_mark = word.has_mark;
-        value.done(io, false, gap(word.open_ended))
+        *bare_mark = self.has_mark;
+        value.done(io, false, gap(self.open_ended))
     }
-}
 
-impl Bare {
     /// Does what follows the value end it, being a pair?
     fn ends_at(self, cx: &Context<'_>, rest: &str, next: Next) -> bool {
         match next {
@@ -384,18 +421,18 @@ impl Bare {
     }
 }
 
-fn gap_step(io: &mut Io<'_>, mut line: bool, bare: bool, mut key: Ahead) -> Move {
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Move {
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
-    line |= crate::scan::has_line_break(&io.window[io.at..token]);
+    *line |= crate::scan::has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Next::Need | Next::End => return Move::Stay(State::Gap { line, bare, key }),
+        Next::Need | Next::End => return Move::Stay,
         Next::Close => return Move::Done,
-        Next::Open { .. } if line => {
+        Next::Open { .. } if *line => {
             let kind = if io.found.used(Repair::UnquotedSpaces) || io.found.used(Repair::InnerQuotes) {
                 ErrorKind::MalformedCall
             } else {
@@ -407,13 +444,12 @@ fn gap_step(io: &mut Io<'_>, mut line: bool, bare: bool, mut key: Ahead) -> Move
             return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
         }
         Next::Pair { length, direct, .. } => (length, direct),
-        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !line),
+        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
-    let declared = is_declared(cx.schema, written);
     if !direct {
-        if !declared {
-            return no_pair(&cx, rest, bare && !line);
+        if !is_declared(cx.schema, written) {
+            return no_pair(&cx, rest, bare && !*line);
         }
         if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
             return fail(kind, format!("No blanks around `=`: write {written}=…"), Skip::TokenStart);
@@ -421,13 +457,15 @@ fn gap_step(io: &mut Io<'_>, mut line: bool, bare: bool, mut key: Ahead) -> Move
     }
     io.at += ws_run(rest, length) + 1;
     match resolve(&cx, io.found, written) {
-        Ok(field) => Move::To(State::Equals { field, declared, ahead: Ahead::default() }),
+        Ok(field) => Move::To(State::Equals(Equals { field, ahead: Ahead::default() })),
         Err((kind, message)) => fail(kind, message, Skip::ValueStart),
     }
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
-    let token = rest.split(|c: char| c.is_ascii_whitespace()).next().unwrap_or(rest);
+    // Not the whole token: its end may not be there yet.
+    let token = bare_run(rest, cx.delimiters);
+    let token = if token.is_empty() { &rest[..rest.chars().next().map_or(0, char::len_utf8)] } else { token };
     let message = format!(
         "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
         cx.tool,
@@ -439,94 +477,81 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn quoted_step(
-    io: &mut Io<'_>,
-    mut value: Value,
-    mut quoted: Quoted,
-    mut kept: bool,
-    mut marks: Marks,
-    mut ahead: Ahead,
-) -> Move {
-    let Io { cx, window, last, .. } = *io;
-    loop {
-        match quoted.next(window, &mut io.at, last) {
-            Part::Plain(part) => {
-                marks.watch(part, cx.delimiters);
-                value.push_str(io.found, part);
-                continue;
+impl InQuotes {
+    fn step(&mut self, io: &mut Io<'_>) -> Move {
+        let InQuotes { value, quoted, kept, marks, ahead } = self;
+        let Io { cx, window, last, .. } = *io;
+        loop {
+            match quoted.next(window, &mut io.at, last) {
+                Part::Plain(part) => {
+                    marks.watch(part, cx.delimiters);
+                    value.push_plain(io.found, part);
+                    continue;
+                }
+                Part::Char(c) => {
+                    marks.cut();
+                    value.push_char(io.found, c);
+                    continue;
+                }
+                Part::Need => return Move::Stay,
+                Part::Quote => {}
             }
-            Part::Char(c) => {
-                marks.cut();
-                value.push_char(io.found, c);
-                continue;
+            let rest = &window[io.at + 1..];
+            let next = if cx.strict { Next::Close } else { ahead.look(rest, last, cx.delimiters) };
+            let closes = match next {
+                Next::Need => return Move::Stay,
+                Next::Close | Next::End | Next::Open { line: true } => true,
+                Next::Pair { at, length, .. } => {
+                    separated(rest) && (!*kept || is_declared(cx.schema, &rest[at..at + length]))
+                }
+                Next::Open { line: false } | Next::Other { .. } => false,
+            };
+            io.at += 1;
+            if closes {
+                if *kept && marks.seen {
+                    let path = value.field.path();
+                    let message = format!(
+                        "{path}: quotes inside a value that also has call tags in it must be escaped: {path}=\"say \\\"hi\\\"\""
+                    );
+                    return fail(ErrorKind::UnterminatedValue, message, Skip::After);
+                }
+                return value.done(io, true, behind(true));
             }
-            Part::Need => return Move::Stay(State::Quoted { value, quoted, kept, marks, ahead }),
-            Part::Quote => {}
+            *ahead = Ahead::default();
+            io.found.repair(Repair::InnerQuotes);
+            *kept = true;
+            marks.cut();
+            value.push_char(io.found, quoted.quote as char);
         }
-        let rest = &window[io.at + 1..];
-        let next = if cx.strict { Next::Close } else { ahead.look(rest, last, cx.delimiters) };
-        let closes = match next {
-            Next::Need => return Move::Stay(State::Quoted { value, quoted, kept, marks, ahead }),
-            Next::Close | Next::End | Next::Open { line: true } => true,
-            Next::Pair { at, length, .. } => {
-                separated(rest) && (!kept || is_declared(cx.schema, &rest[at..at + length]))
-            }
-            Next::Open { line: false } | Next::Other { .. } => false,
-        };
-        io.at += 1;
-        if closes {
-            if kept && marks.seen {
-                let path = &value.field.path;
-                let message = format!(
-                    "{path}: quotes inside a value that also has call tags in it must be escaped: {path}=\"say \\\"hi\\\"\""
-                );
-                return fail(ErrorKind::UnterminatedValue, message, Skip::After);
-            }
-            return value.done(io, true, behind(true));
-        }
-        ahead = Ahead::default();
-        io.found.repair(Repair::InnerQuotes);
-        kept = true;
-        marks.cut();
-        value.push_char(io.found, quoted.quote as char);
     }
 }
 
-fn verbatim(io: &mut Io<'_>, mut value: Value, mut skip: Skip) -> Move {
+fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {
     let start = io.at;
     while let Some(&byte) = io.window.as_bytes().get(io.at) {
-        skip = skip.step(byte);
+        *skip = skip.step(byte);
         io.at += 1;
-        if skip == Skip::After {
+        if *skip == Skip::After {
             value.push_str(io.found, &io.window[start..io.at]);
             return value.done(io, true, behind(false));
         }
     }
     value.push_str(io.found, &io.window[start..io.at]);
-    Move::Stay(State::Verbatim { value, skip })
+    Move::Stay
 }
 
-fn json_step(io: &mut Io<'_>, field: Field, target: Target, start: usize, mut object: Object) -> Move {
-    match object.feed(io) {
-        Step::Need => Move::Stay(State::Json { field, target, start, object }),
-        Step::Failed(failure) => Move::Fail(failure),
-        Step::Done if io.found.args.end(target, start) => Move::To(behind(false)),
-        Step::Done => duplicate(&field, Skip::After),
-    }
-}
-
-fn after(io: &mut Io<'_>, quoted: bool, mut ahead: Ahead) -> Move {
+fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
     let cx = io.cx;
     let rest = io.rest();
     match (rest.as_bytes().first(), starts(rest, &cx.delimiters.close, io.last)) {
-        (None, _) | (_, Mark::Partial) => Move::Stay(State::After { quoted, ahead }),
+        (None, _) | (_, Mark::Partial) => Move::Stay,
         (_, Mark::Yes) => Move::To(gap(false)),
         (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
         (Some(b','), Mark::No) if cx.strict => {
             fail(ErrorKind::Strict(Repair::CommaSeparator), NO_COMMAS, Skip::After)
         }
         (Some(b','), Mark::No) => match ahead.look(rest, io.last, cx.delimiters) {
-            Next::Need => Move::Stay(State::After { quoted, ahead }),
+            Next::Need => Move::Stay,
             Next::Pair { .. } => {
                 io.found.repair(Repair::CommaSeparator);
                 io.at += 1;
@@ -562,7 +587,7 @@ fn text(io: &mut Io<'_>, field: &Field, quoted: bool) -> Result<Text, Collision>
             Probe::Vacant | Probe::Whole | Probe::Items(_) => Ok(Text::Collect(String::new())),
         };
     }
-    let target = args.place(&field.steps, &field.types, field.is_piece())?;
+    let target = args.place(&field.steps, field.is_piece())?;
     let start = args.begin(target, field.root_key());
     args.json.push('"');
     Ok(Text::Live { target, start })
@@ -573,12 +598,12 @@ fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
 }
 
 /// `a=` without a value.
-fn empty(io: &mut Io<'_>, field: Field) -> Move {
+fn empty(io: &mut Io<'_>, field: &Field) -> Move {
     if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
-        let message = format!("The empty string is written {}=\"\"", field.path);
+        let message = format!("The empty string is written {}=\"\"", field.path());
         return fail(kind, message, Skip::TokenStart);
     }
-    match typed(io, &field, "", true) {
+    match typed(io, field, "", true) {
         Ok(()) => Move::To(gap(false)),
         Err((kind, message)) => fail(kind, message, Skip::TokenStart),
     }
@@ -597,12 +622,12 @@ fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(),
     let items = length.and_then(|at| Some((at, coerce::items(cx.schema, id, text, quoted, at)?)));
     let (outcome, again) = match items {
         Some((length, (items, outcome))) => {
-            io.found.args.append(&field.steps, &field.types, length, &items).map_err(repeated)?;
+            io.found.args.append(&field.steps, length, &items).map_err(repeated)?;
             (outcome, false)
         }
         None => {
             let args = &mut io.found.args;
-            let target = args.place(&field.steps, &field.types, field.is_piece()).map_err(repeated)?;
+            let target = args.place(&field.steps, field.is_piece()).map_err(repeated)?;
             let start = args.begin(target, field.root_key());
             let outcome = coerce::scalar(cx.schema, id, text, quoted, &mut args.json);
             if !args.end(target, start) {
@@ -613,19 +638,19 @@ fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(),
     };
     if outcome.converted {
         cx.repair(io.found, Repair::Coerced)
-            .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path, text)))?;
+            .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path(), text)))?;
     }
     if let Some(kind) = outcome.problem
         && !again
     {
-        let message = messages::violation(cx.schema, id, kind, &field.path, text);
-        io.found.problem(kind, field.path.clone(), message);
+        let message = messages::violation(cx.schema, id, kind, &field.path(), text);
+        io.found.problem(kind, field.path(), message);
     }
     Ok(())
 }
 
 fn twice(field: &Field) -> String {
-    format!("{} is given twice, with different values. Give it once.", field.path)
+    format!("{} is given twice, with different values. Give it once.", field.path())
 }
 
 fn duplicate(field: &Field, skip: Skip) -> Move {
@@ -636,7 +661,7 @@ fn collided(field: &Field, collision: Collision) -> Move {
     match collision {
         Collision::Taken => duplicate(field, Skip::ValueStart),
         Collision::Gap { next } => {
-            let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path);
+            let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path());
             fail(ErrorKind::MalformedCall, message, Skip::ValueStart)
         }
     }

@@ -1,20 +1,22 @@
 //! From a key as written to a place in the arguments and its type.
 
-use super::args::Step;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::args::{Step, To};
 use super::{Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::pairs::{Segment, segments};
 use crate::schema::{Choice, Member, Node, NodeId, Object, Schema, UNKNOWN};
 
 /// Where the value of a key goes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Field {
-    pub steps: Vec<Step>,
-    /// The types of the containers on the way, the root's first.
-    pub types: Vec<NodeId>,
+    pub steps: SmallVec<[Step; 1]>,
     pub node: NodeId,
-    /// As a key would be written, for messages.
-    pub path: String,
+    /// The first step is literally a property of the root.
+    pub declared: bool,
 }
 
 impl Field {
@@ -23,37 +25,54 @@ impl Field {
         self.steps.len() > 1
     }
 
+    /// As a key would be written, for messages.
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for step in &self.steps {
+            match &step.to {
+                To::Key(name) => path = messages::join(&path, name),
+                To::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+
     pub fn root_key(&self) -> &str {
-        match &self.steps[0] {
-            Step::Key(key) => key,
-            Step::Index(_) => "",
+        match self.steps.first() {
+            Some(Step { to: To::Key(key), .. }) => key,
+            Some(Step { to: To::Index(_), .. }) | None => "",
         }
     }
 }
 
 /// Is the first segment of the key, or a join of bare ones, literally a property of the root?
 pub fn is_declared(schema: &Schema, key: &str) -> bool {
-    let Some(object) = &schema.node(schema.root).object else { return false };
-    let segments = segments(key);
-    match &segments[..] {
+    is_declared_by(schema.node(schema.root), &segments(key))
+}
+
+fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
+    let Some(object) = &node.object else { return false };
+    match segments {
         [] | [Segment::Index(_), ..] => false,
         [Segment::Quoted(name), ..] => object.properties.get(name).is_some(),
-        [Segment::Bare(_), ..] => joined(object, &segments).is_some(),
+        [Segment::Bare(_), ..] => joined(object, segments).is_some(),
     }
 }
 
 /// The longest join of leading bare segments that is a declared property: how many segments, and the name.
-fn joined(object: &Object, segments: &[Segment<'_>]) -> Option<(usize, String)> {
-    let mut name = String::new();
-    let mut found = None;
-    for (at, segment) in segments.iter().enumerate() {
+fn joined<'o>(object: &'o Object, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>)> {
+    let Some(Segment::Bare(first)) = segments.first() else { return None };
+    let mut found = object.properties.entry(first).map(|(name, _)| (1, name));
+    if !object.joins() {
+        return found;
+    }
+    let mut joined = (*first).to_owned();
+    for (at, segment) in segments.iter().enumerate().skip(1) {
         let Segment::Bare(text) = segment else { break };
-        if at > 0 {
-            name.push('.');
-        }
-        name.push_str(text);
-        if object.properties.get(&name).is_some() {
-            found = Some((at + 1, name.clone()));
+        joined.push('.');
+        joined.push_str(text);
+        if let Some((name, _)) = object.properties.entry(&joined) {
+            found = Some((at + 1, name));
         }
     }
     found
@@ -71,44 +90,46 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
         return Err((ErrorKind::TooDeep, message));
     }
-    let mut field = Field { steps: Vec::new(), types: Vec::new(), node: cx.schema.root, path: String::new() };
+    let mut field = Field { steps: SmallVec::new(), node: cx.schema.root, declared: false };
     let mut at = 0;
     while at < segments.len() {
         let id = field.node;
         let node = cx.schema.node(id);
         let mut used = 1;
-        let (step, next) = match &segments[at] {
-            Segment::Index(index) => (Step::Index(*index), cx.schema.item(id, *index)),
+        let (to, next) = match &segments[at] {
+            Segment::Index(index) => (To::Index(*index), cx.schema.item(id, *index)),
             Segment::Bare(text)
                 if at > 0 && text.bytes().all(|b| b.is_ascii_digit()) && text.len() <= 9 && is_array_only(node) =>
             {
                 let index = text.parse().unwrap_or(usize::MAX);
-                (Step::Index(index), cx.schema.item(id, index))
+                (To::Index(index), cx.schema.item(id, index))
             }
-            Segment::Quoted(name) => (Step::Key(name.clone()), member(cx, found, id, name, &|| field.path.clone())),
-            Segment::Bare(text) => {
-                let mut name = (*text).to_owned();
-                if let Some(object) = &node.object {
-                    if let Some((count, long)) = joined(object, &segments[at..]) {
-                        used = count;
-                        name = long;
-                    } else if let Some((declared, _)) = object.folded(text).filter(|_| !object.explicitly_open()) {
-                        cx.repair(found, Repair::KeyStyle).map_err(|kind| {
-                            (kind, format!("The field {text} is called {declared}: write {declared}=…"))
-                        })?;
-                        name = declared.to_owned();
+            segment => {
+                let name = match (segment, &node.object) {
+                    (Segment::Bare(text), Some(object)) => {
+                        if let Some((count, name)) = joined(object, &segments[at..]) {
+                            used = count;
+                            name.clone()
+                        } else if let Some((name, _)) = object.folded(text).filter(|_| !object.explicitly_open()) {
+                            cx.repair(found, Repair::KeyStyle)
+                                .map_err(|kind| (kind, format!("The field {text} is called {name}: write {name}=…")))?;
+                            name.clone()
+                        } else {
+                            Arc::from(*text)
+                        }
                     }
-                }
-                let next = member(cx, found, id, &name, &|| field.path.clone());
-                (Step::Key(name), next)
+                    (Segment::Bare(text), None) => Arc::from(*text),
+                    (Segment::Quoted(name), _) => Arc::from(name.as_str()),
+                    (Segment::Index(_), _) => Arc::from(""),
+                };
+                let next = member(cx, found, id, &name, &|| field.path());
+                (To::Key(name), next)
             }
         };
-        match &step {
-            Step::Key(name) => field.path = messages::join(&field.path, name),
-            Step::Index(index) => field.path.push_str(&format!("[{index}]")),
+        if at == 0 {
+            field.declared = is_declared_by(node, &segments);
         }
-        field.types.push(id);
-        field.steps.push(step);
+        field.steps.push(Step { from: id, to });
         field.node = next;
         at += used;
     }
@@ -119,6 +140,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
 pub fn member(cx: &Context<'_>, found: &mut Found, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
     match cx.schema.member(id, name) {
         Member::Declared(node) | Member::Undeclared(node) => node,
+        Member::Forbidden if found.is_full() => UNKNOWN,
         Member::Forbidden => {
             let field = messages::join(&path(), name);
             if !found.problems.iter().any(|p| p.kind == ProblemKind::UnknownField && p.field == field) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::quoted::{Part, Quoted};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
-use crate::scan::{Delimiters, is_ws};
+use crate::scan::{Delimiters, first_chars, is_ws};
 
 /// What a text starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,31 +24,33 @@ pub enum Segment<'k> {
     Index(usize),
 }
 
-/// May this character stand in a bare segment?
-fn is_bare(c: char, delimiters: &Delimiters) -> bool {
-    !(c.is_control() || c == ' ' || "=.[]{}\"'<,".contains(c) || delimiters.is_first(c))
+/// What the text starts with that could be a bare segment.
+pub fn bare_run<'t>(text: &'t str, delimiters: &Delimiters) -> &'t str {
+    &text[..text.find(|c| !delimiters.is_key(c)).unwrap_or(text.len())]
 }
 
 /// Looks for a key at the start of `text`.
 pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
     // The window of a key; a character more, so that a key that fills it is seen to end.
-    let end = text.char_indices().nth(KEY_CHARS + 1).map_or(text.len(), |(at, _)| at);
-    let full = end < text.len() || text.chars().count() > KEY_CHARS;
-    let need = if last || full { KeyLex::No } else { KeyLex::Need };
+    let mut end = text.len().min(4 * (KEY_CHARS + 1));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
     let text = &text[..end];
+    let need = || if last || is_long(text) { KeyLex::No } else { KeyLex::Need };
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
         match bytes.get(at) {
-            None => return need,
+            None => return need(),
             Some(b'"' | b'\'') => match quoted_end(text, at) {
                 Some(end) => at = end,
-                None => return need,
+                None => return need(),
             },
             Some(_) => {
                 let rest = &text[at..];
-                let length = rest.find(|c| !is_bare(c, delimiters)).unwrap_or(rest.len());
-                if length == 0 || rest[..length].chars().count() > BARE_SEGMENT_CHARS {
+                let length = rest.find(|c| !delimiters.is_key(c)).unwrap_or(rest.len());
+                if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
                     return KeyLex::No;
                 }
                 at += length;
@@ -57,22 +59,26 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
         while bytes.get(at) == Some(&b'[') {
             let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
             match bytes.get(at + 1 + digits) {
-                None if digits <= INDEX_DIGITS => return need,
+                None if digits <= INDEX_DIGITS => return need(),
                 Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
                 _ => return KeyLex::No,
             }
         }
         match bytes.get(at) {
-            None if text[..at].chars().count() > KEY_CHARS => return KeyLex::No,
+            None if is_long(&text[..at]) => return KeyLex::No,
             None if last => return KeyLex::Key(at),
-            None => return need,
+            None => return need(),
             Some(b'.') => at += 1,
             Some(byte) if *byte == b'=' || is_ws(*byte) => {
-                return if text[..at].chars().count() > KEY_CHARS { KeyLex::No } else { KeyLex::Key(at) };
+                return if is_long(&text[..at]) { KeyLex::No } else { KeyLex::Key(at) };
             }
             Some(_) => return KeyLex::No,
         }
     }
+}
+
+fn is_long(key: &str) -> bool {
+    first_chars(key, KEY_CHARS) < key.len()
 }
 
 /// Behind the closing quote of the text that starts with a quote at `at`.
@@ -129,7 +135,7 @@ pub fn segments(key: &str) -> Vec<Segment<'_>> {
 pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
     let bare = !name.is_empty()
         && name.chars().count() <= BARE_SEGMENT_CHARS
-        && name.chars().all(|c| is_bare(c, delimiters))
+        && name.chars().all(|c| delimiters.is_key(c))
         && !name.bytes().all(|b| b.is_ascii_digit());
     out.push_str(&if bare { Cow::Borrowed(name) } else { Cow::Owned(super::push_quoted(name)) });
 }

@@ -1,12 +1,10 @@
 //! Tool results in text, and why nothing in them can forge a tag.
 
 use crate::json::push_string;
-use crate::scan::Delimiters;
+use crate::scan::{Delimiters, RESULT_TAGS};
 
 /// What begins a result; outside a call only the host writes it.
 pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
-/// What could open or end a result.
-const TAGS: [&str; 4] = ["<tool-result", "<tool-error", "</tool-result", "</tool-error"];
 
 /// Puts a visible backslash into whatever could be taken for a result tag or OPEN; changes nothing else.
 ///
@@ -17,7 +15,7 @@ pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     let mut from = 0;
     for (at, c) in text.char_indices() {
         let rest = &text[at..];
-        let tag = TAGS.iter().any(|tag| starts_ignoring_case(rest, tag)) || rest.starts_with(&delimiters.open);
+        let tag = RESULT_TAGS.iter().any(|tag| starts_ignoring_case(rest, tag)) || rest.starts_with(&delimiters.open);
         if tag {
             let behind = at + c.len_utf8();
             out.push_str(&text[from..behind]);

@@ -5,7 +5,7 @@ use crate::body::{Wrapper, is_declared, write_pairs};
 use crate::json::{Value, push_string};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
-use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, ws_run};
 use crate::schema::{one_line, signature};
 use crate::toolset::{Syntax, Tool, Toolset};
 
@@ -19,8 +19,7 @@ fn ends_name(byte: u8) -> bool {
 
 /// Length of the name that the text starts with.
 fn name_length(text: &str, delimiters: &Delimiters) -> usize {
-    let end = |(_, c): &(usize, char)| c.is_ascii() && ends_name(*c as u8) || delimiters.is_first(*c);
-    text.char_indices().find(end).map_or(text.len(), |(at, _)| at)
+    text.find(|c: char| c.is_ascii() && ends_name(c as u8) || delimiters.is_first(c)).unwrap_or(text.len())
 }
 
 /// Can a tool of this name be called? Then the reader finds it behind OPEN.
@@ -29,6 +28,11 @@ pub fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
         && name.chars().count() <= NAME_CHARS
         && name_length(name, delimiters) == name.len()
         && !name.chars().any(char::is_control)
+}
+
+/// Is a call of an undeclared tool of this name a call even without a body?
+fn is_plain_name(name: &str) -> bool {
+    name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'/' | b'-'))
 }
 
 /// What stands where a body could start.
@@ -70,7 +74,7 @@ impl Protocol for Wire {
 
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
         let delimiters = &tools.delimiters;
-        let end = text.char_indices().nth(ATTEMPT_CHARS).map_or(text.len(), |(at, _)| at);
+        let end = first_chars(text, ATTEMPT_CHARS);
         let full = end < text.len();
         let (text, last) = (&text[..end], last || full);
         let need = if last { Attempt::Text } else { Attempt::Need };
@@ -84,10 +88,10 @@ impl Protocol for Wire {
         let length = name_length(&text[start..], delimiters);
         let name = start..start + length;
         let Some(&behind) = bytes.get(name.end) else {
-            return if text[name].chars().count() > NAME_CHARS { Attempt::Text } else { need };
+            return if first_chars(&text[name.clone()], NAME_CHARS) < length { Attempt::Text } else { need };
         };
         let written = &text[name.clone()];
-        if length == 0 || written.chars().count() > NAME_CHARS || matches!(behind, b'=' | b'"' | b'\'') {
+        if length == 0 || first_chars(written, NAME_CHARS) < length || matches!(behind, b'=' | b'"' | b'\'') {
             return Attempt::Text;
         }
         let token = ws_run(text, name.end);
@@ -121,9 +125,8 @@ impl Protocol for Wire {
             match (starts(rest, &delimiters.open, last), starts(rest, &delimiters.close, last)) {
                 (Mark::Yes, _) => return Attempt::Text,
                 (_, Mark::Yes) => {
-                    let simple = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b':' | b'/' | b'-');
-                    let plain = start == 0 && written.bytes().all(simple);
-                    return if lookup.tool().is_some() || plain { pairs } else { Attempt::Text };
+                    let known = lookup.tool().is_some() || (start == 0 && is_plain_name(written));
+                    return if known { pairs } else { Attempt::Text };
                 }
                 (Mark::Partial, _) | (_, Mark::Partial) => return need,
                 (Mark::No, Mark::No) => at += rest.chars().next().map_or(1, char::len_utf8),
@@ -133,7 +136,7 @@ impl Protocol for Wire {
     }
 
     fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &Value<'_>) -> String {
-        let Delimiters { open, close } = &tools.delimiters;
+        let Delimiters { open, close, .. } = &tools.delimiters;
         let mut out = String::with_capacity(64);
         out.push_str(open);
         out.push_str(name);
@@ -147,10 +150,12 @@ impl Protocol for Wire {
         };
         if pairs.is_none() {
             out.truncate(length);
-            if !matches!(arguments, Value::Object(members) if members.is_empty()) {
-                out.push(' ');
-                arguments.write(&mut out);
-            }
+        }
+        let written = out.len() > length;
+        let empty = matches!(arguments, Value::Object(members) if members.is_empty());
+        if !written && !(empty && (tool.is_some() || is_plain_name(name))) {
+            out.push(' ');
+            arguments.write(&mut out);
         }
         out.push_str(close);
         out
@@ -184,7 +189,7 @@ impl Protocol for Wire {
 }
 
 fn default_header(tools: &Toolset) -> String {
-    let Delimiters { open, close } = &tools.delimiters;
+    let Delimiters { open, close, .. } = &tools.delimiters;
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
     let pairs = tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json;
     let mut out = String::from("To call tools, write as plain text, one after another:\n");

@@ -4,7 +4,7 @@
 //! `$ref` and `allOf` add, and one member of each `anyOf` and `oneOf`). Equal lists give the same node, which is how
 //! recursion ends: there are only so many schemas in a document.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use regex::Regex;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::resolve::{Document, Fault};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Schema, UNKNOWN};
 use crate::json;
-use crate::limits::{ALTERNATIVES, SCHEMA_NODES};
+use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};
 
 /// Schemas that all hold.
 type Alternative<'s> = Vec<&'s Value>;
@@ -20,8 +20,13 @@ type Alternative<'s> = Vec<&'s Value>;
 /// Compiles a tool's parameters.
 pub fn compile(root: &Value) -> Result<Schema, Fault> {
     let document = Document::new(root)?;
-    let mut compiler =
-        Compiler { document: &document, nodes: vec![Node::default()], known: HashMap::new(), open: VecDeque::new() };
+    let mut compiler = Compiler {
+        document: &document,
+        nodes: vec![Node::default()],
+        known: HashMap::new(),
+        open: VecDeque::new(),
+        steps: 0,
+    };
     let root = compiler.node_for(vec![vec![root]])?;
     while let Some((id, alternatives)) = compiler.open.pop_front() {
         let node = compiler.build(&alternatives)?;
@@ -36,6 +41,8 @@ struct Compiler<'d, 's> {
     /// By the addresses of the schemas: the same ones mean the same type.
     known: HashMap<Vec<Vec<usize>>, NodeId>,
     open: VecDeque<(NodeId, Vec<Alternative<'s>>)>,
+    /// What was done so far, in steps of like cost.
+    steps: usize,
 }
 
 /// One way through the unions of a schema.
@@ -67,7 +74,7 @@ impl<'s> Compiler<'_, 's> {
     fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, Fault> {
         let mut alternatives = Vec::new();
         for source in sources {
-            self.expand(source, Walk::default(), &mut alternatives);
+            self.expand(source, &mut alternatives)?;
         }
         if alternatives.is_empty() || alternatives.len() > ALTERNATIVES {
             return Ok(UNKNOWN);
@@ -87,12 +94,45 @@ impl<'s> Compiler<'_, 's> {
         Ok(id)
     }
 
-    /// Adds the alternatives of `pending` (all hold, beside what `walk` holds) to `out`, in the schema's order.
-    fn expand(&self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>, out: &mut Vec<Alternative<'s>>) {
-        pending.reverse();
+    /// Adds the alternatives of `sources`, which all hold, to `out`, in the schema's order.
+    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), Fault> {
+        sources.reverse();
+        let mut open = vec![(sources, Walk::default())];
+        while let Some((pending, walk)) = open.pop() {
+            let Some(mut walk) = self.follow(pending, walk)? else { continue };
+            if out.len() > ALTERNATIVES {
+                return Ok(());
+            }
+            if walk.unions.is_empty() {
+                out.push(walk.held);
+                continue;
+            }
+            let members = walk.unions.remove(0);
+            for member in members.iter().rev() {
+                // One that was seen would go round in circles and says nothing new.
+                if !walk.seen.contains(&address(member)) {
+                    self.count(walk.seen.len())?;
+                    open.push((vec![member], walk.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, steps: usize) -> Result<(), Fault> {
+        self.steps += steps + 1;
+        if self.steps > SCHEMA_STEPS {
+            return Err((String::new(), "its references and unions multiply beyond all bounds".into()));
+        }
+        Ok(())
+    }
+
+    /// Adds `pending` and what it refers to, last first, to `walk`. `None`: nothing can hold.
+    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, Fault> {
         while let Some(schema) = pending.pop() {
+            self.count(walk.seen.len())?;
             if schema == &Value::Bool(false) {
-                return;
+                return Ok(None);
             }
             let Some(keywords) = map(schema) else { continue };
             if walk.seen.contains(&address(schema)) {
@@ -115,18 +155,7 @@ impl<'s> Compiler<'_, 's> {
                 }
             }
         }
-        if out.len() > ALTERNATIVES {
-            return;
-        }
-        if walk.unions.is_empty() {
-            out.push(walk.held);
-            return;
-        }
-        let members = walk.unions.remove(0);
-        // A member that was seen would go round in circles and says nothing new.
-        for member in members.iter().filter(|member| !walk.seen.contains(&address(member))) {
-            self.expand(vec![member], walk.clone(), out);
-        }
+        Ok(Some(walk))
     }
 
     fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, Fault> {
@@ -134,6 +163,7 @@ impl<'s> Compiler<'_, 's> {
         let mut unknown = false;
         let mut objects = Vec::new();
         let mut arrays = Vec::new();
+        let mut seen = HashSet::new();
         for alternative in alternatives {
             let choices = choices(alternative);
             unknown |= choices.is_empty();
@@ -144,11 +174,7 @@ impl<'s> Compiler<'_, 's> {
             if choices.is_empty() || choices.contains(&Choice::Array) {
                 arrays.push(alternative);
             }
-            for choice in choices {
-                if !node.choices.contains(&choice) {
-                    node.choices.push(choice);
-                }
-            }
+            node.choices.extend(choices.into_iter().filter(|choice| seen.insert(choice.clone())));
         }
         if unknown {
             node.choices.clear();
@@ -159,6 +185,13 @@ impl<'s> Compiler<'_, 's> {
         if !arrays.is_empty() {
             node.array = Some(self.array(&arrays)?);
         }
+        // Beside a literal that is an array or an object, the types of members would change that literal.
+        let literal = |bracket: char| {
+            node.choices.iter().any(|choice| matches!(choice, Choice::Literal(l) if l.json.starts_with(bracket)))
+        };
+        let (no_object, no_array) = (literal('{'), literal('['));
+        node.object = node.object.filter(|_| !no_object);
+        node.array = node.array.filter(|_| !no_array);
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
@@ -168,7 +201,7 @@ impl<'s> Compiler<'_, 's> {
     fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Object, Fault> {
         let mut object = Object::default();
         let mut names: Vec<&'s str> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for properties in keyword_maps(alternatives, "properties") {
             names.extend(properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
         }
@@ -184,7 +217,7 @@ impl<'s> Compiler<'_, 's> {
                 .filter(|list| !list.is_empty())
                 .collect();
             let node = self.node_for(types)?;
-            object.properties.push(name, node);
+            object.properties.push(name.into(), node);
         }
         for patterns in keyword_maps(alternatives, "patternProperties") {
             for (pattern, schema) in patterns {
@@ -207,14 +240,11 @@ impl<'s> Compiler<'_, 's> {
         };
         let mut common = required(alternatives[0]);
         for alternative in &alternatives[1..] {
-            let other = required(alternative);
+            let other: HashSet<&str> = required(alternative).into_iter().collect();
             common.retain(|name| other.contains(name));
         }
-        for name in common {
-            if !object.required.iter().any(|seen| seen == name) {
-                object.required.push(name.to_owned());
-            }
-        }
+        let mut seen = HashSet::new();
+        object.required.extend(common.into_iter().filter(|name| seen.insert(*name)).map(str::to_owned));
         object.index();
         Ok(object)
     }

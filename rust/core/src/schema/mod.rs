@@ -11,6 +11,7 @@ mod validate;
 
 use crate::keymap::KeyMap;
 use regex::Regex;
+use std::sync::Arc;
 
 pub use compile::compile;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
@@ -19,7 +20,7 @@ pub use validate::Validator;
 pub type NodeId = u32;
 
 /// One kind of value that a field may have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     String,
     Integer,
@@ -32,7 +33,7 @@ pub enum Choice {
 }
 
 /// A member of an enum, or a const.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Literal {
     /// Compact JSON.
     pub json: String,
@@ -125,7 +126,7 @@ impl Object {
     }
 
     /// The one declared key that differs only in case, `_` and `-`.
-    pub fn folded(&self, key: &str) -> Option<(&str, NodeId)> {
+    pub fn folded(&self, key: &str) -> Option<(&Arc<str>, NodeId)> {
         let at = (*self.folded.get(&fold(key))?)?;
         let (name, node) = self.properties.at(at);
         Some((name, *node))

@@ -1,0 +1,472 @@
+"""The compiled part of wirecall: the reader and the writer of tool calls in text.
+
+Import everything from `wirecall`, not from here. The rules are those of docs/wire-format.md, whose sections the
+texts below name. All offsets count characters (code points) of the message, from 0, and ends are exclusive. The
+model's mistakes are events; only the caller's raise.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Literal, TypeAlias, final
+
+from typing_extensions import Self, disjoint_base
+
+__all__ = [
+    "ArgumentsDelta",
+    "CallEnd",
+    "CallError",
+    "CallStart",
+    "Field",
+    "Message",
+    "Parser",
+    "Plan",
+    "Problem",
+    "Text",
+    "Toolset",
+]
+
+_Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
+
+@disjoint_base
+class Toolset:
+    """Compiled tools, immutable: one may be used by any number of threads at once.
+
+    `wirecall.Toolset` is the public class; it reads the many forms of definitions and documents the options.
+    """
+
+    def __new__(
+        cls,
+        tools: Iterable[tuple[str, str | None, str, bool]],
+        /,
+        *,
+        protocol: str = "wire",
+        syntax: str = "wire",
+        fallback_to_json: str = "complex",
+        strict: bool = False,
+        validate: str = "report",
+        descriptions: str = "full",
+        delimiters: tuple[str, str] = ...,
+        reasoning: tuple[str, str] | None = ...,
+        limits: Mapping[str, int] | None = None,
+    ) -> Self:
+        """Compile tools.
+
+        Args:
+            tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
+                the full schema whatever `validate` says.
+            protocol: The name of a protocol.
+            syntax: "wire" or "json".
+            fallback_to_json: "complex", "error" or "force".
+            strict: Refuse near misses (section 5).
+            validate: "report" or "error" (section 4).
+            descriptions: "full", "tools" or "none" (section 9).
+            delimiters: OPEN and CLOSE (section 1).
+            reasoning: What opens and closes reasoning (section 1), None for nothing.
+            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each positive.
+
+        Raises:
+            ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
+            ValueError: An option that is none of its choices.
+        """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools' names, in the order given."""
+
+    def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
+        """Read a whole message: the same as feeding it to a parser.
+
+        Args:
+            text: The message. Lone surrogates are read as U+FFFD.
+            truncated: False only if the message is known to be complete; then a last call without CLOSE may
+                be repaired (`missing_close`, section 5).
+            in_reasoning: The message begins inside reasoning that a template has opened.
+        """
+
+    def parse_many(
+        self,
+        texts: Iterable[str],
+        /,
+        *,
+        threads: int | None = None,
+        truncated: bool | None = None,
+        in_reasoning: bool = False,
+    ) -> list[Message]:
+        """Read many whole messages, in their order, without the GIL.
+
+        Args:
+            texts: The messages.
+            threads: How many threads read, None for one for each processor.
+            truncated: As in `parse`, for all of them.
+            in_reasoning: As in `parse`, for all of them.
+
+        Raises:
+            TypeError: A text that is no str, or one str instead of many.
+            ValueError: `threads` is 0.
+        """
+
+    def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool = False) -> Parser:
+        """A parser for one stream.
+
+        Args:
+            ids: Called once for each call that starts, for its id. Without it an id is `call_` and 24 random
+                letters and digits.
+            in_reasoning: The message begins inside reasoning that a template has opened.
+
+        Raises:
+            TypeError: `ids` is not callable.
+        """
+
+    def encode(self, name: str, arguments: Mapping[str, Any] | str, /) -> str:
+        """The canonical text of a call (section 8): what reads back, in both modes, as the same JSON.
+
+        Args:
+            name: A tool's name. A tool that is not declared is written as if nothing were known of it.
+            arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
+                and int as what they are), or the JSON text of an object, whose digits are kept. They may
+                violate the schema.
+
+        Raises:
+            TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
+            ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over 128 levels of
+                nesting (or a cycle); a name that no call can have.
+        """
+
+    def encode_result(
+        self, name: str, content: object, /, *, error: bool = False, number: int | None = None
+    ) -> str:
+        """The text of a tool's result, in which nothing can be taken for a tag (section 10).
+
+        Args:
+            name: The tool's name.
+            content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
+                U+FFFD.
+            error: Write `<tool-error>` instead of `<tool-result>`.
+            number: Which call of the same tool in one turn this answers, where there is more than one.
+
+        Raises:
+            TypeError: A value that is no JSON.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting.
+        """
+
+    def manual(self, *, header: str | None = None) -> str:
+        """What the model is told: a header, and one line for each tool (section 9).
+
+        Args:
+            header: Instead of the built-in one; "" leaves the tools' lines alone.
+        """
+
+    def signature(self, name: str, /) -> str:
+        """One tool's line of the manual.
+
+        Raises:
+            ValueError: There is no such tool.
+        """
+
+    def plan(self, name: str, /) -> Plan:
+        """How a tool's calls are written.
+
+        Raises:
+            ValueError: There is no such tool.
+        """
+
+    def segments(self, text: str, /) -> list[str]:
+        """The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`."""
+
+@final
+class Parser:
+    """Reads one message from a stream; made by `Toolset.parser`.
+
+    May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
+    RuntimeError in the second and goes on in the first.
+    """
+
+    def feed(self, text: str, /) -> list[_Event]:
+        """Read on, and return the events that are certain now (section 7).
+
+        Cutting a message differently changes neither the joined texts and deltas nor the ends and errors.
+        Halves of a surrogate pair in adjacent chunks are joined; lone ones become U+FFFD.
+
+        Raises:
+            RuntimeError: The parser is finished, or in use.
+            TypeError: `ids` returned no str. After an exception from `ids` the parser is finished.
+        """
+
+    def finish(self, *, truncated: bool | None = None) -> list[_Event]:
+        """End the message, and return its last events.
+
+        Args:
+            truncated: False only if the message is known to be complete: then a last call without CLOSE may
+                be repaired. True or None: it is an `incomplete_call`.
+
+        Raises:
+            RuntimeError: The parser is finished already, or in use.
+        """
+
+    def reset(self) -> None:
+        """Forget everything, and be ready for the next message. `ids` and `in_reasoning` stay.
+
+        Raises:
+            RuntimeError: The parser is in use.
+        """
+
+@final
+class Message:
+    """A whole message, in order; made by `Toolset.parse`.
+
+    Its events are made when they are first asked for.
+    """
+
+    @property
+    def items(self) -> tuple[Text | CallEnd | CallError, ...]:
+        """Texts, calls and errors, in the order of the message. No two texts follow each other."""
+
+    @property
+    def text(self) -> str:
+        """The texts, joined."""
+
+    @property
+    def calls(self) -> tuple[CallEnd, ...]:
+        """The complete calls."""
+
+    @property
+    def errors(self) -> tuple[CallError, ...]:
+        """The calls that cannot be handed over, and forged results."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Text:
+    """Text outside calls."""
+
+    __match_args__ = ("text",)
+    type: ClassVar[Literal["text"]]
+    def __new__(cls, text: str) -> Self: ...
+    @property
+    def text(self) -> str:
+        """Not empty. Where a chunk is nothing but text, this is the very str that was fed."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class CallStart:
+    """A call has begun, and its tool is known. Exactly one end or error with this id follows."""
+
+    __match_args__ = ("index", "id", "name")
+    type: ClassVar[Literal["call_start"]]
+    def __new__(cls, index: int, id: str, name: str) -> Self: ...
+    @property
+    def index(self) -> int:
+        """Which of the started calls of the message, from 0."""
+
+    @property
+    def id(self) -> str:
+        """`call_` and 24 random letters and digits, or what `ids` returned."""
+
+    @property
+    def name(self) -> str:
+        """The tool, as declared."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class ArgumentsDelta:
+    """The next part of a call's arguments. Joined, the deltas of a call are the `arguments` of its end."""
+
+    __match_args__ = ("index", "delta")
+    type: ClassVar[Literal["arguments_delta"]]
+    def __new__(cls, index: int, delta: str) -> Self: ...
+    @property
+    def index(self) -> int:
+        """Of the call's start."""
+
+    @property
+    def delta(self) -> str:
+        """A part of the JSON text; not empty."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class CallEnd:
+    """A complete call."""
+
+    __match_args__ = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems")
+    type: ClassVar[Literal["call_end"]]
+    def __new__(
+        cls,
+        index: int,
+        id: str,
+        name: str,
+        arguments: str,
+        start: int,
+        end: int,
+        repairs: tuple[str, ...] | None = None,
+        problems: tuple[Problem, ...] | None = None,
+    ) -> Self: ...
+    @property
+    def index(self) -> int:
+        """Which of the started calls of the message, from 0."""
+
+    @property
+    def id(self) -> str:
+        """That of the call's start."""
+
+    @property
+    def name(self) -> str:
+        """The tool, as declared."""
+
+    @property
+    def arguments(self) -> str:
+        """Compact JSON text of one object; numbers keep their digits."""
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The decoded arguments: a new dict at each access."""
+
+    @property
+    def start(self) -> int:
+        """Offset of OPEN."""
+
+    @property
+    def end(self) -> int:
+        """Offset behind CLOSE."""
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Names of section 5, each once, in the order of first use."""
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What does not fit the tool's schema (section 4)."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class CallError:
+    """A call that cannot be handed over, or a forged result (section 6)."""
+
+    __match_args__ = ("index", "id", "name", "kind", "message", "raw", "start", "end")
+    type: ClassVar[Literal["call_error"]]
+    def __new__(
+        cls,
+        index: int | None,
+        id: str | None,
+        name: str | None,
+        kind: str,
+        message: str,
+        raw: str,
+        start: int,
+        end: int,
+    ) -> Self: ...
+    @property
+    def index(self) -> int | None:
+        """Of the call's start, None where none was reported."""
+
+    @property
+    def id(self) -> str | None:
+        """Of the call's start, None where none was reported."""
+
+    @property
+    def name(self) -> str | None:
+        """The tool's name, None where it is not known."""
+
+    @property
+    def kind(self) -> str:
+        """A kind of section 6; in strict mode also the name of a repair."""
+
+    @property
+    def message(self) -> str:
+        """Written for the model: what is wrong, and how to write it."""
+
+    @property
+    def raw(self) -> str:
+        """The source from `start` to `end`, cut only where it exceeds the limit of a call."""
+
+    @property
+    def start(self) -> int:
+        """Offset of OPEN, or of the forged tag."""
+
+    @property
+    def end(self) -> int:
+        """Offset behind what the error covers."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Problem:
+    """One thing in a call's arguments that does not fit the schema (section 4)."""
+
+    __match_args__ = ("kind", "field", "message")
+    def __new__(cls, kind: str, field: str, message: str) -> Self: ...
+    @property
+    def kind(self) -> str:
+        """`wrong_type`, `not_in_enum`, `missing_required`, `unknown_field` or `schema`."""
+
+    @property
+    def field(self) -> str:
+        """As a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole."""
+
+    @property
+    def message(self) -> str:
+        """A sentence for the model."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+
+@final
+class Plan:
+    """How the calls of one tool are written (section 8); made by `Toolset.plan`."""
+
+    __match_args__ = ("name", "encoding", "fields", "reason")
+    @property
+    def name(self) -> str:
+        """The tool."""
+
+    @property
+    def encoding(self) -> str:
+        """Either "pairs" or "json"."""
+
+    @property
+    def fields(self) -> list[Field]:
+        """The keys of its calls."""
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is written as JSON, where that was not asked for."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+@final
+class Field:
+    """One key of a tool's calls, as the encoder writes it."""
+
+    __match_args__ = ("key", "type", "required")
+    @property
+    def key(self) -> str:
+        """With its dots and quotes."""
+
+    @property
+    def type(self) -> str:
+        """The type, as the manual says it."""
+
+    @property
+    def required(self) -> bool:
+        """Whether every call must have it."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]

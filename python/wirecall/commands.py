@@ -1,0 +1,490 @@
+"""The commands of `wirecall`. Counting is in `tokens.py`, the demo in `demo.py`.
+
+Every failure that is not the model's is a `click.ClickException`, which ends with exit code 2.
+"""
+
+import codecs
+import dataclasses
+import errno
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any, BinaryIO
+
+import click
+
+from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text, ToolError, Toolset
+from wirecall import demo as recorded
+from wirecall import tokens as counting
+
+# How much is read at once, at most; what is there is read at once, however little.
+_CHUNK_BYTES = 1 << 16
+
+
+class ReaderGone(Exception):
+    """Whoever read our output has closed it."""
+
+
+class Failure(click.ClickException):
+    exit_code = 2
+
+
+class _Commands(click.Group):
+    """A group that reports a closed pipe; click would end with 1, which here means call errors."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno != errno.EPIPE and not (sys.platform == "win32" and error.errno == errno.EINVAL):
+                raise
+            raise ReaderGone from error
+
+
+_tools_option = click.option(
+    "--tools",
+    "tools_path",
+    metavar="FILE",
+    required=True,
+    help='JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}.',
+)
+_optional_tools_option = click.option(
+    "--tools",
+    "tools_path",
+    metavar="FILE",
+    help='JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}. '
+    "Without it, calls of any name are read, untyped.",
+)
+_descriptions_option = click.option(
+    "--descriptions",
+    type=click.Choice(["full", "tools", "none"]),
+    default="full",
+    show_default=True,
+    help="Whose descriptions the manual has.",
+)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Exit codes:
+  0    done; for parse, all calls could be read
+  1    parse: the message has call errors
+  2    wrong usage, a file or tool that cannot be used, something that is not installed
+  130  interrupted
+
+\b
+Examples:
+  wirecall demo
+  wirecall manual --tools tools.json
+  wirecall parse --tools tools.json message.txt
+""",
+)
+@click.version_option(package_name="wirecall")
+def wirecall() -> None:
+    """Tool calls in a compact wire format.
+
+    FILE is a path, or - for standard input. Errors go to standard error.
+    """
+
+
+@wirecall.command(
+    epilog="""\b
+Events, one JSON object on each line:
+  {"type": "text", "text"}
+  {"type": "call_start", "index", "id", "name"}
+  {"type": "arguments_delta", "index", "delta"}
+  {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
+  {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end"}
+
+\b
+Examples:
+  llm "…" | wirecall parse --tools tools.json
+  wirecall parse --tools tools.json message.txt | jq 'select(.type == "call_end")'
+  wirecall parse --tools tools.json --whole --complete message.txt
+  llm "…" | wirecall parse --text
+""",
+)
+@_optional_tools_option
+@click.option("--text", "only_text", is_flag=True, help="Print the text outside calls, and nothing else.")
+@click.option("--whole", is_flag=True, help='Read to the end, then print one {"items": […]}.')
+@click.option("--strict", is_flag=True, help="Refuse near misses instead of repairing them.")
+@click.option("--validate", is_flag=True, help="Check the whole schema; what does not fit it is an error.")
+@click.option(
+    "--truncated/--complete",
+    default=None,
+    help="Whether the message was cut off. Not knowing counts as cut off.",
+)
+@click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
+@click.argument("file", default="-")
+@click.pass_context
+def parse(
+    ctx: click.Context,
+    tools_path: str | None,
+    only_text: bool,
+    whole: bool,
+    strict: bool,
+    validate: bool,
+    truncated: bool | None,
+    in_reasoning: bool,
+    file: str,
+) -> None:
+    """Read a model's message and print events as they happen.
+
+    Ends with 0 if every call could be read, with 1 if one could not.
+    """
+    if only_text and whole:
+        raise click.UsageError("--text and --whole exclude each other.")
+    _not_both_stdin(tools_path, file)
+    toolset = _toolset(tools_path, strict=strict, validate="error" if validate else "report")
+    failed = False
+    if whole:
+        message = toolset.parse("".join(_pieces(file)), truncated=truncated, in_reasoning=in_reasoning)
+        _print(_json({"items": [_as_dict(item) for item in message.items]}))
+        failed = bool(message.errors)
+    else:
+        show = _show_text if only_text else _show_event
+        parser = toolset.parser(in_reasoning=in_reasoning)
+        for piece in _pieces(file):
+            failed |= show(parser.feed(piece))
+        failed |= show(parser.finish(truncated=truncated))
+    if failed:
+        ctx.exit(1)
+
+
+@wirecall.command(
+    epilog="""\b
+Examples:
+  wirecall encode --tools tools.json get_weather '{"city": "New York"}'
+  wirecall encode --tools tools.json get_weather - < arguments.json
+  wirecall encode --tools tools.json < calls.jsonl
+""",
+)
+@_optional_tools_option
+@click.argument("name", required=False)
+@click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
+def encode(tools_path: str | None, name: str | None, arguments: str | None) -> None:
+    """Write calls in the wire format.
+
+    With NAME, one call; ARGUMENTS is a JSON object, {} by default. Without, every line of standard input is
+    a call, {"name": …, "arguments": {…}}.
+    """
+    if name is None:
+        _not_both_stdin(tools_path, "-")
+        toolset = _toolset(tools_path)
+        for place, called, given in _calls("-"):
+            with _blame(place):
+                _print(_encode(toolset, called, given))
+        return
+    if arguments == "-":
+        _not_both_stdin(tools_path, "-")
+    toolset = _toolset(tools_path)
+    if arguments == "-":
+        arguments = _read("-")
+    with _blame("arguments"):
+        _print(_encode(toolset, name, "{}" if arguments is None else arguments))
+
+
+@wirecall.command(
+    epilog="""\b
+Examples:
+  wirecall manual --tools tools.json
+  wirecall manual --tools tools.json --descriptions none
+  wirecall manual --tools tools.json --header ''
+""",
+)
+@_tools_option
+@click.option("--header", metavar="TEXT", help="Instead of the built-in header; '' for none.")
+@_descriptions_option
+def manual(tools_path: str, header: str | None, descriptions: str) -> None:
+    """Print what a model is told about the tools."""
+    _print(_toolset(tools_path, descriptions=descriptions).manual(header=header))
+
+
+@wirecall.command(
+    epilog="""\b
+Examples:
+  wirecall tokens --tools tools.json
+  wirecall tokens --tools tools.json --calls calls.jsonl --json
+  wirecall tokens --tools tools.json --characters
+
+Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once and keeps it;
+without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
+""",
+)
+@_tools_option
+@click.option(
+    "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
+)
+@click.option(
+    "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="Vocabulary of tiktoken."
+)
+@click.option("--characters", is_flag=True, help="Count characters, which needs no tiktoken.")
+@_descriptions_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+def tokens(
+    tools_path: str, calls_path: str | None, encoding: str, characters: bool, descriptions: Any, as_json: bool
+) -> None:
+    """Count what definitions and calls cost, native against wire.
+
+    Native definitions are OpenAI chat tools as minified JSON. How providers render them for the model is not
+    public, so take that side as an estimate.
+    """
+    _not_both_stdin(tools_path, calls_path)
+    tools = _load_tools(tools_path)
+    calls = list(_calls(calls_path)) if calls_path is not None else []
+    try:
+        count: counting.Count = len if characters else counting.tokenizer(encoding)
+    except counting.VocabularyError as error:
+        raise Failure(f"{error} Or count --characters.") from error
+    with _blame(_title(tools_path)):
+        costs = counting.measure(tools, count=count, descriptions=descriptions)
+        toolset = Toolset(tools)
+    for place, name, arguments in calls:
+        with _blame(place):
+            costs.calls.append(counting.call_cost(toolset, name, arguments, count))
+    unit = "characters" if characters else "tokens"
+    if as_json:
+        vocabulary = None if characters else encoding
+        _print(_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)}))
+    else:
+        _print(_tables(costs, unit if characters else f"{unit} of {encoding}"))
+
+
+@wirecall.command(
+    epilog="""\b
+Examples:
+  wirecall demo
+  wirecall demo --speed 40
+  wirecall demo --speed 0 | less
+""",
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    default=recorded.SPEED,
+    show_default=True,
+    help="Tokens per second; 0 shows results at once, as does output that is no terminal, or NO_COLOR.",
+)
+def demo(speed: float) -> None:
+    """Replay recorded model outputs: no key, no network.
+
+    Left is what the model writes, right what a program receives.
+    """
+    recorded.run(speed)
+
+
+# --- reading
+
+
+def _open(path: str) -> BinaryIO:
+    if path == "-":
+        if sys.stdin is None:
+            raise Failure("standard input is closed")
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror or error}") from error
+
+
+def _pieces(path: str) -> Iterator[str]:
+    """Text as it comes in. Bytes that are no UTF-8 become U+FFFD."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    with ExitStack() as stack:
+        stream = _open(path)
+        if path != "-":
+            stack.enter_context(stream)
+        # A buffered reader's read1 returns what one read of the system gives.
+        read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        while True:
+            try:
+                chunk = read(_CHUNK_BYTES)
+            except IsADirectoryError as error:
+                raise Failure(f"{path}: {error.strerror}") from error
+            if piece := decoder.decode(chunk, final=not chunk):
+                yield piece
+            if not chunk:
+                return
+
+
+def _read(path: str) -> str:
+    """A whole file, which must be UTF-8."""
+    with ExitStack() as stack:
+        stream = _open(path)
+        if path != "-":
+            stack.enter_context(stream)
+        data = stream.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Failure(f"{_title(path)}: byte {error.start} is no UTF-8") from error
+
+
+def _title(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _not_both_stdin(tools_path: str | None, path: str | None) -> None:
+    if tools_path == "-" and path == "-":
+        raise click.UsageError("only one of the inputs can be standard input.")
+
+
+def _load_json(text: str, title: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise Failure(f"{title}, line {error.lineno}, column {error.colno}: {error.msg}") from error
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits, too deep
+        raise Failure(f"{title}: {error}") from error
+
+
+def _load_tools(path: str) -> list[Any]:
+    loaded = _load_json(_read(path), _title(path))
+    tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
+    if not isinstance(tools, list):
+        raise Failure(f'{_title(path)}: expected a JSON list of tools, or {{"tools": […]}}')
+    return tools
+
+
+def _toolset(path: str | None, **options: Any) -> Toolset:
+    if path is None:
+        return Toolset(**options)
+    tools = _load_tools(path)
+    with _blame(_title(path)):
+        return Toolset(tools, **options)
+
+
+def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
+    """Where each call stands, its name and its arguments: one JSON object on each line."""
+    for number, line in enumerate(_lines(path), start=1):
+        place = f"{_title(path)}, line {number}"
+        if not line.strip():
+            continue
+        call = _load_json(line, place)
+        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+            raise Failure(f'{place}: expected {{"name": …, "arguments": {{…}}}}')
+        yield place, call["name"], call.get("arguments", {})
+
+
+def _lines(path: str) -> Iterator[str]:
+    rest = ""
+    for piece in _pieces(path):
+        *lines, rest = (rest + piece).split("\n")
+        yield from lines
+    yield rest
+
+
+class _blame:
+    """Turns the caller's mistakes into a failure that names where the mistake stands."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, (ToolError, ValueError, TypeError)):
+            raise Failure(f"{self.place}: {error}") from error
+
+
+# --- writing
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _json(value: Any) -> str:
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not is_unicode, separators=(",", ":"))
+
+
+_ATTRIBUTES = {cls: cls.__match_args__ for cls in (Text, CallStart, ArgumentsDelta, CallEnd, CallError)}
+
+
+def _as_dict(event: Event) -> dict[str, Any]:
+    members: dict[str, Any] = {"type": event.type}
+    for name in _ATTRIBUTES[type(event)]:
+        members[name] = getattr(event, name)
+    if isinstance(event, CallEnd):
+        members["problems"] = [
+            {"kind": problem.kind, "field": problem.field, "message": problem.message}
+            for problem in event.problems
+        ]
+    return members
+
+
+def _show_event(events: Iterable[Event]) -> bool:
+    """Print events; whether one was an error."""
+    failed = False
+    for event in events:
+        sys.stdout.write(_json(_as_dict(event)) + "\n")
+        failed |= isinstance(event, CallError)
+    sys.stdout.flush()
+    return failed
+
+
+def _show_text(events: Iterable[Event]) -> bool:
+    """Print text, errors to standard error; whether there was one."""
+    failed = False
+    for event in events:
+        if isinstance(event, Text):
+            sys.stdout.write(event.text)
+        elif isinstance(event, CallError):
+            failed = True
+            click.echo(f"characters {event.start} to {event.end}: {event.kind}: {event.message}", err=True)
+    sys.stdout.flush()
+    return failed
+
+
+def _encode(toolset: Toolset, name: str, arguments: Any) -> str:
+    if toolset.names and name not in toolset.names:
+        raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
+    return toolset.encode(name, arguments)
+
+
+def _tables(costs: counting.Costs, unit: str) -> str:
+    definitions = [
+        *((tool.name, tool.native, tool.wire, _saved(tool.native, tool.wire)) for tool in costs.tools),
+        ("(header)", "", costs.header, ""),
+        ("all, as sent", costs.native, costs.wire, _saved(costs.native, costs.wire)),
+    ]
+    parts = [f"Definitions, in {unit}", _table(("tool", "native", "wire", "saved"), definitions)]
+    if costs.calls:
+        calls: list[tuple[object, ...]] = [
+            (call.name, call.arguments, call.named, call.envelope, call.wire, _saved(call.named, call.wire))
+            for call in costs.calls
+        ]
+        numbers = [(call.arguments, call.named, call.envelope, call.wire) for call in costs.calls]
+        sums = [sum(column) for column in zip(*numbers, strict=True)]
+        calls.append(("all", *sums, _saved(sums[1], sums[3])))
+        parts += [
+            "",
+            f"Calls, in {unit}",
+            _table(("tool", "arguments", "name+arguments", "tool_use", "wire", "saved"), calls),
+            "",
+            "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
+            "name+arguments: the least that a native call can be; `saved` is against this.",
+        ]
+    return "\n".join(parts)
+
+
+def _saved(native: int, wire: int) -> str:
+    return f"{(native - wire) / native:.0%}" if native else ""
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
+    """Columns of which the first is flush left and the others are flush right."""
+    cells = [head, *(tuple(map(str, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in cells
+    )

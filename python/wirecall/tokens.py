@@ -1,0 +1,201 @@
+"""What tool definitions and calls cost, native against wire.
+
+The unit is whatever the `count` that is passed in counts. `tokenizer` gives the tokens of one of tiktoken's
+vocabularies (extra `wirecall[tokens]`), `len` counts characters.
+
+Native texts are JSON without blanks. How a provider renders tools into the model's own prompt format is not
+published, so for definitions this is an estimate, and models other than OpenAI's have other vocabularies.
+"""
+
+import json
+import os
+import tempfile
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha1
+from pathlib import Path
+from typing import Any, Literal
+
+from wirecall.definitions import Definition, definitions
+from wirecall.toolset import Toolset
+
+Count = Callable[[str], int]
+
+ENCODING = "o200k_base"
+# Where tiktoken gets that vocabulary; its cache names files by the SHA-1 of their address.
+_ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+
+
+class VocabularyError(Exception):
+    """A vocabulary of tiktoken cannot be loaded; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class ToolCost:
+    """The definition of one tool, in the unit of `count`.
+
+    Attributes:
+        name: The tool's name.
+        native: Its definition as an OpenAI chat tool, `{"type":"function","function":{…}}`.
+        wire: Its line of the manual.
+    """
+
+    name: str
+    native: int
+    wire: int
+
+
+@dataclass(frozen=True)
+class CallCost:
+    """One call, in the unit of `count`.
+
+    Attributes:
+        name: The tool's name.
+        arguments: The arguments alone, as JSON.
+        named: `{"name":…,"arguments":{…}}`, the least that a call can be in JSON.
+        envelope: An Anthropic block with an id, `{"type":"tool_use","id":…,"name":…,"input":{…}}`.
+        wire: The canonical call, with its delimiters.
+    """
+
+    name: str
+    arguments: int
+    named: int
+    envelope: int
+    wire: int
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The definitions and calls of a toolset, in the unit of `count`.
+
+    Attributes:
+        tools: Each definition, in the order given.
+        header: The manual's header, which comes once.
+        native: All definitions, as one JSON array.
+        wire: The whole manual. Tokens can span line breaks, so this may differ from the sum of its parts.
+        calls: Each call, in the order given.
+    """
+
+    tools: list[ToolCost]
+    header: int
+    native: int
+    wire: int
+    calls: list[CallCost]
+
+
+def measure(
+    tools: Iterable[object],
+    calls: Iterable[tuple[str, Mapping[str, Any] | str]] = (),
+    *,
+    count: Count,
+    descriptions: Literal["full", "tools", "none"] = "full",
+) -> Costs:
+    """Count definitions and calls in both forms.
+
+    Args:
+        tools: What `Toolset` takes.
+        calls: Names and arguments; arguments are a mapping or JSON text.
+        count: From text to a number: `tokenizer()`, or `len` for characters.
+        descriptions: Whose descriptions the manual has; native definitions always have all.
+
+    Raises:
+        ToolError: A tool definition that cannot work.
+        ValueError: Arguments that are no JSON.
+    """
+    read = definitions(tools)
+    toolset = Toolset(read, descriptions=descriptions)
+    native = [native_definition(tool) for tool in read]
+    manual = toolset.manual()
+    signatures = toolset.manual(header="")
+    return Costs(
+        tools=[
+            ToolCost(tool.name, count(compact(chat)), count(toolset.signature(tool.name)))
+            for tool, chat in zip(read, native, strict=True)
+        ],
+        header=count(manual.removesuffix(signatures)),
+        native=count(compact(native)),
+        wire=count(manual),
+        calls=[call_cost(toolset, name, arguments, count) for name, arguments in calls],
+    )
+
+
+def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, count: Count) -> CallCost:
+    """Count one call.
+
+    Raises:
+        ValueError: Arguments that are no JSON, or a tool that is not in the toolset.
+    """
+    if name not in toolset.names:
+        raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
+    wire = toolset.encode(name, arguments)
+    text = compact(json.loads(arguments) if isinstance(arguments, str) else dict(arguments))
+    return CallCost(
+        name, count(text), count(native_call(name, text)), count(tool_use(name, text)), count(wire)
+    )
+
+
+def native_definition(tool: Definition) -> dict[str, Any]:
+    """The definition as an OpenAI chat tool."""
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description is not None:
+        function["description"] = tool.description
+    function["parameters"] = tool.parameters
+    if tool.strict is not None:
+        function["strict"] = tool.strict
+    return {"type": "function", "function": function}
+
+
+def native_call(name: str, arguments: str) -> str:
+    """`{"name":…,"arguments":{…}}`, without an id or any other envelope. `arguments` is JSON text."""
+    return f'{{"name":{compact(name)},"arguments":{arguments}}}'
+
+
+def tool_use(name: str, arguments: str) -> str:
+    """The same call as an Anthropic block, with a short id. `arguments` is JSON text."""
+    return f'{{"type":"tool_use","id":"toolu_01ABCDEFG","name":{compact(name)},"input":{arguments}}}'
+
+
+def compact(value: object) -> str:
+    """JSON without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def tokenizer(encoding: str = ENCODING) -> Count:
+    """The number of tokens of a text in one of tiktoken's vocabularies.
+
+    tiktoken downloads a vocabulary at its first use and caches it.
+
+    Raises:
+        VocabularyError: tiktoken is not installed, has no such vocabulary, or cannot fetch it.
+    """
+    try:
+        import tiktoken
+    except ImportError as error:
+        raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'") from error
+    names = tiktoken.list_encoding_names()
+    if encoding not in names:
+        raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; it has: {', '.join(names)}")
+    try:
+        vocabulary = tiktoken.get_encoding(encoding)
+    except Exception as error:  # requests' own, OSError, or ValueError for a file that is damaged
+        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 160, placeholder=" …")
+        raise VocabularyError(
+            f"tiktoken cannot load its vocabulary {encoding}, which it downloads once ({reason}). "
+            "Without a network, copy tiktoken's cache from a machine that has one, and name its directory in "
+            "TIKTOKEN_CACHE_DIR."
+        ) from error
+    return lambda text: len(vocabulary.encode_ordinary(text))
+
+
+def cached_tokenizer() -> Count | None:
+    """`tokenizer()` if its vocabulary is in tiktoken's cache, else None: never touches the network."""
+    directory = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    if directory is None:
+        directory = os.path.join(tempfile.gettempdir(), "data-gym-cache")
+    if not directory or not Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
+        return None
+    try:
+        return tokenizer()
+    except VocabularyError:
+        return None

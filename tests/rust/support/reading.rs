@@ -1,0 +1,79 @@
+//! One reading of a message, folded so that two of them can be compared.
+
+use wirecall_core::{CallEnd, CallError, Event, Parser, Toolset};
+
+/// What was seen, in order; adjacent texts are joined, and so are adjacent deltas of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Seen {
+    Text(String),
+    Start { index: usize, name: String },
+    Deltas { index: usize, json: String },
+    End(CallEnd),
+    Error(CallError),
+}
+
+fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
+    match event {
+        Event::Text(text) => match seen.last_mut() {
+            Some(Seen::Text(before)) => before.push_str(text),
+            _ => seen.push(Seen::Text(text.to_owned())),
+        },
+        Event::CallStart { index, name } => seen.push(Seen::Start { index, name: name.to_owned() }),
+        Event::ArgumentsDelta { index, delta } => match seen.last_mut() {
+            Some(Seen::Deltas { index: same, json }) if *same == index => json.push_str(delta),
+            _ => seen.push(Seen::Deltas { index, json: delta.to_owned() }),
+        },
+        Event::CallEnd(end) => seen.push(Seen::End(end)),
+        Event::CallError(error) => seen.push(Seen::Error(error)),
+    }
+}
+
+/// Feeds the chunks and finishes; `after` sees what there is so far behind each of them.
+pub fn read_chunks<'c>(
+    tools: &Toolset,
+    chunks: impl IntoIterator<Item = &'c str>,
+    truncated: Option<bool>,
+    mut after: impl FnMut(&[Seen]),
+) -> Vec<Seen> {
+    let mut seen = Vec::new();
+    let mut parser = Parser::new(false);
+    for chunk in chunks {
+        parser.feed(tools, chunk, &mut |event| fold(&mut seen, event));
+        after(&seen);
+    }
+    parser.finish(tools, truncated, &mut |event| fold(&mut seen, event));
+    seen
+}
+
+pub fn read(tools: &Toolset, text: &str, truncated: Option<bool>) -> Vec<Seen> {
+    read_chunks(tools, [text], truncated, |_| {})
+}
+
+/// The text in pieces, cut at these bytes (each a character's first, in order).
+pub fn pieces<'t>(text: &'t str, cuts: &[usize]) -> Vec<&'t str> {
+    let mut from = 0;
+    let mut out = Vec::with_capacity(cuts.len() + 1);
+    for &cut in cuts {
+        out.push(&text[from..cut]);
+        from = cut;
+    }
+    out.push(&text[from..]);
+    out
+}
+
+/// The bytes at which a text may be cut.
+pub fn boundaries(text: &str) -> Vec<usize> {
+    text.char_indices().map(|(at, _)| at).skip(1).collect()
+}
+
+pub fn calls(seen: &[Seen]) -> impl Iterator<Item = &CallEnd> {
+    seen.iter().filter_map(|one| match one {
+        Seen::End(end) => Some(end),
+        _ => None,
+    })
+}
+
+/// Calls that began, ended or failed: all but text.
+pub fn traces(seen: &[Seen]) -> usize {
+    seen.iter().filter(|one| !matches!(one, Seen::Text(_))).count()
+}

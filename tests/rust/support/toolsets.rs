@@ -1,0 +1,79 @@
+//! The toolsets that generated messages are read with: every schema shape, under every option that changes reading.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use wirecall_core::{Definition, Delimiters, Options, Toolset};
+
+pub const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
+
+pub fn definition(name: &str, schema: &Value) -> Definition {
+    Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false }
+}
+
+fn definitions() -> Vec<Definition> {
+    let weather = json!({"type": "object", "properties": {
+        "city": {"type": "string"}, "units": {"enum": ["metric", "imperial", "Imperial", 7, null]},
+        "days": {"type": "integer"}, "maxResults": {"type": "number"}, "deep": {"type": "boolean"}}, "required": ["city"]});
+    let create = json!({"type": "object", "properties": {
+        "tags": {"type": "array", "items": {"type": "string"}}, "ids": {"type": "array", "items": {"type": "integer"}},
+        "items": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}, "n": {"type": "integer"}},
+            "required": ["sku"], "additionalProperties": false}},
+        "profile": {"type": "object", "properties": {"name": {"type": "string"},
+            "address": {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "integer"}}}}},
+        "pair": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": false},
+        "meta": {"type": "object", "additionalProperties": {"type": "integer"}}}});
+    let search = json!({"type": "object", "properties": {
+        "q": {"type": "string"}, "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "when": {"type": ["string", "null", "integer"]}, "by": {"oneOf": [{"const": "name"}, {"type": "array", "items": {}}]},
+        "a.b": {"type": "string"}, "a": {"type": "object", "properties": {"c": {"type": "integer"}}}}, "additionalProperties": false});
+    let tree = json!({"$defs": {"node": {"type": "object", "properties": {"value": {"type": "string"},
+        "next": {"$ref": "#/$defs/node"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
+        "type": "object", "properties": {"root": {"$ref": "#/$defs/node"}, "value": {"type": "number"}}});
+    let any = json!({"type": "object", "patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": true});
+    vec![
+        definition("get_weather", &weather),
+        definition("create", &create),
+        definition("search", &search),
+        definition("tree", &tree),
+        definition("any", &any),
+        definition("ping", &json!({"type": "object", "properties": {}, "additionalProperties": false})),
+    ]
+}
+
+pub fn delimiters(at: usize) -> Delimiters {
+    let (open, close) = DELIMITERS[at];
+    Delimiters::new(open, close).expect("the delimiters are fine")
+}
+
+/// A toolset, and its markers for whoever prints a failure.
+pub struct Setting {
+    pub tools: Toolset,
+    pub name: String,
+}
+
+impl std::fmt::Debug for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Lenient and strict, with and without validation, of each pair of delimiters; and open toolsets.
+pub fn settings() -> &'static [Setting] {
+    static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+        let mut out = Vec::new();
+        for at in 0..DELIMITERS.len() {
+            for strict in [false, true] {
+                for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
+                    let options = Options { strict, validate, delimiters: delimiters(at), ..Options::default() };
+                    let tools = if kind == "open" { Vec::new() } else { definitions() };
+                    let tools = Toolset::new(tools, options).expect("the definitions are fine");
+                    let mode = if strict { "strict" } else { "lenient" };
+                    out.push(Setting { tools, name: format!("{mode} {kind} {}", DELIMITERS[at].0) });
+                }
+            }
+        }
+        out
+    });
+    &SETTINGS
+}
