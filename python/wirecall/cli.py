@@ -48,7 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _make_output_safe() -> None:
-    """A terminal that lacks a character shows a question mark, and no line break is translated."""
+    """A terminal that lacks a character shows a question mark, and no line break is translated.
+
+    A process can be started without a standard output (`>&-`); what it says then goes nowhere.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace", newline="\n")

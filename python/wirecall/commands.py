@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text, ToolError, Toolset
+from wirecall import CallEnd, CallError, Event, Text, ToolError, Toolset
 from wirecall import demo as recorded
 from wirecall import tokens as counting
 
@@ -74,6 +74,7 @@ Exit codes:
   1    parse: the message has call errors
   2    wrong usage, a file or tool that cannot be used, something that is not installed
   130  interrupted
+  141  whoever read the output has closed it
 
 \b
 Examples:
@@ -98,11 +99,12 @@ Events, one JSON object on each line:
   {"type": "arguments_delta", "index", "delta"}
   {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
   {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end"}
+"arguments" is JSON text, and the deltas of a call joined; "start" and "end" count characters.
 
 \b
 Examples:
   llm "…" | wirecall parse --tools tools.json
-  wirecall parse --tools tools.json message.txt | jq 'select(.type == "call_end")'
+  wirecall parse --tools tools.json message.txt | jq 'select(.type == "call_end").arguments | fromjson'
   wirecall parse --tools tools.json --whole --complete message.txt
   llm "…" | wirecall parse --text
 """,
@@ -250,7 +252,7 @@ def tokens(
         vocabulary = None if characters else encoding
         _print(_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)}))
     else:
-        _print(_tables(costs, unit if characters else f"{unit} of {encoding}"))
+        _print(counting.tables(costs, unit if characters else f"{unit} of {encoding}"))
 
 
 @wirecall.command(
@@ -404,12 +406,9 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=not is_unicode, separators=(",", ":"))
 
 
-_ATTRIBUTES = {cls: cls.__match_args__ for cls in (Text, CallStart, ArgumentsDelta, CallEnd, CallError)}
-
-
 def _as_dict(event: Event) -> dict[str, Any]:
     members: dict[str, Any] = {"type": event.type}
-    for name in _ATTRIBUTES[type(event)]:
+    for name in event.__match_args__:
         members[name] = getattr(event, name)
     if isinstance(event, CallEnd):
         members["problems"] = [
@@ -446,45 +445,3 @@ def _encode(toolset: Toolset, name: str, arguments: Any) -> str:
     if toolset.names and name not in toolset.names:
         raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
     return toolset.encode(name, arguments)
-
-
-def _tables(costs: counting.Costs, unit: str) -> str:
-    definitions = [
-        *((tool.name, tool.native, tool.wire, _saved(tool.native, tool.wire)) for tool in costs.tools),
-        ("(header)", "", costs.header, ""),
-        ("all, as sent", costs.native, costs.wire, _saved(costs.native, costs.wire)),
-    ]
-    parts = [f"Definitions, in {unit}", _table(("tool", "native", "wire", "saved"), definitions)]
-    if costs.calls:
-        calls: list[tuple[object, ...]] = [
-            (call.name, call.arguments, call.named, call.envelope, call.wire, _saved(call.named, call.wire))
-            for call in costs.calls
-        ]
-        numbers = [(call.arguments, call.named, call.envelope, call.wire) for call in costs.calls]
-        sums = [sum(column) for column in zip(*numbers, strict=True)]
-        calls.append(("all", *sums, _saved(sums[1], sums[3])))
-        parts += [
-            "",
-            f"Calls, in {unit}",
-            _table(("tool", "arguments", "name+arguments", "tool_use", "wire", "saved"), calls),
-            "",
-            "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
-            "name+arguments: the least that a native call can be; `saved` is against this.",
-        ]
-    return "\n".join(parts)
-
-
-def _saved(native: int, wire: int) -> str:
-    return f"{(native - wire) / native:.0%}" if native else ""
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
-    """Columns of which the first is flush left and the others are flush right."""
-    cells = [head, *(tuple(map(str, row)) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in cells
-    )

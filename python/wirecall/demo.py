@@ -56,8 +56,8 @@ Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat 
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
 _NO_TOKENS = """\
-Characters instead of tokens: tiktoken or its vocabulary is not here. `pip install 'wirecall[tokens]'`;
-`wirecall tokens` then fetches the vocabulary."""
+Characters, because tiktoken's vocabulary is not here: pip install 'wirecall[tokens]', then
+`wirecall tokens` fetches it."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def recordings() -> list[Recording]:
 
 def run(speed: float = SPEED) -> None:
     """Play every recording, then say what came of them; `speed` is in tokens per second, 0 for at once."""
-    console = Console(highlight=False, soft_wrap=False)
+    console = _Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 100
     console.width = min(console.width, _WIDE)
@@ -179,6 +179,13 @@ def _note(event: Event, sides: "_Sides", tally: Tally, count: counting.Count) ->
         tally.wire += count(sides.source(event.start, event.end))
     elif isinstance(event, CallError):
         tally.errors += 1
+
+
+class _Console(Console):
+    """A console that leaves a closed pipe to the command line; rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 class _Clock:

@@ -199,3 +199,46 @@ def cached_tokenizer() -> Count | None:
         return tokenizer()
     except VocabularyError:
         return None
+
+
+def tables(costs: Costs, unit: str) -> str:
+    """The costs for people to read; `unit` names what was counted."""
+    definitions = [
+        *((tool.name, tool.native, tool.wire, _saved(tool.native, tool.wire)) for tool in costs.tools),
+        ("(header)", "", costs.header, ""),
+        ("all, as sent", costs.native, costs.wire, _saved(costs.native, costs.wire)),
+    ]
+    parts = [f"Definitions, in {unit}", _table(("tool", "native", "wire", "saved"), definitions)]
+    if costs.calls:
+        calls: list[tuple[object, ...]] = [
+            (call.name, call.arguments, call.named, call.envelope, call.wire, _saved(call.named, call.wire))
+            for call in costs.calls
+        ]
+        numbers = [(call.arguments, call.named, call.envelope, call.wire) for call in costs.calls]
+        sums = [sum(column) for column in zip(*numbers, strict=True)]
+        calls.append(("all", *sums, _saved(sums[1], sums[3])))
+        parts += [
+            "",
+            f"Calls, in {unit}",
+            _table(("tool", "arguments", "name+arguments", "tool_use", "wire", "saved"), calls),
+            "",
+            "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
+            "name+arguments: the least that a native call can be; `saved` is against this.",
+        ]
+    return "\n".join(parts)
+
+
+def _saved(native: int, wire: int) -> str:
+    return f"{(native - wire) / native:.0%}" if native else ""
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
+    """Columns of which the first is flush left and the others are flush right."""
+    cells = [head, *(tuple(map(str, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in cells
+    )

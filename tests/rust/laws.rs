@@ -29,16 +29,16 @@ fn tiles(message: &str, seen: &[Seen]) -> TestCaseResult {
         match one {
             Seen::Text(text) => {
                 let end = at + text.chars().count();
-                prop_assert_eq!(*text, slice(message, at, end), "the text at {at}");
+                prop_assert_eq!(text, &slice(message, at, end), "the text that ends at {}", end);
                 at = end;
             }
             Seen::End(end) => {
-                prop_assert_eq!(end.start, at, "the start of {end:?}");
+                prop_assert_eq!(end.start, at, "the start of {:?}", end);
                 at = end.end;
             }
             Seen::Error(error) => {
-                prop_assert_eq!(error.start, at, "the start of {error:?}");
-                prop_assert_eq!(error.raw, slice(message, error.start, error.end), "the source of {error:?}");
+                prop_assert_eq!(error.start, at, "the start of {:?}", error);
+                prop_assert_eq!(&error.raw, &slice(message, error.start, error.end), "the source of {:?}", error);
                 at = error.end;
             }
             Seen::Start { .. } | Seen::Deltas { .. } => {}
@@ -99,7 +99,7 @@ fn deltas(seen: &[Seen]) -> TestCaseResult {
             Seen::Start { .. } => json = "",
             Seen::Deltas { json: joined, .. } => json = joined,
             Seen::End(end) => {
-                prop_assert_eq!(json, end.arguments);
+                prop_assert_eq!(json, &end.arguments);
                 let value: Value = serde_json::from_str(json).unwrap_or_default();
                 prop_assert!(value.is_object(), "{json}");
                 prop_assert_eq!(value.to_string(), signed_exponents(json), "compact, and no key twice");
@@ -257,7 +257,8 @@ proptest! {
             message += &lenient.encode(case.name, &value).expect("it can be written");
             message += &case.around[at + 1];
         }
-        let integers = schema.to_string().contains("\"integer\"");
+        // So may a number that equals a literal of its type: it becomes that literal.
+        let integers = ["integer", "enum", "const"].iter().any(|word| schema.to_string().contains(&format!("\"{word}\"")));
         for tools in [&lenient, &strict] {
             let seen = read(tools, &message, None);
             prop_assert_eq!(read_chunks(tools, per_character(&message), None, |_| {}), &seen[..]);
@@ -294,6 +295,8 @@ proptest! {
                 3 => arguments.insert("list".into(), Value::Array(vec![text.clone(), text])),
                 4 => arguments.insert("perhaps".into(), text),
                 5 => arguments.insert("nested".into(), serde_json::json!({ "text": text })),
+                // A key that is cut off is prose, so only a whole one keeps what is in it from being read.
+                _ if cut.is_some() => None,
                 _ => arguments.insert(texts[bit].clone(), Value::Null),
             };
         }

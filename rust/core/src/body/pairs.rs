@@ -443,8 +443,8 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             };
             return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
         }
-        Next::Pair { length, direct, .. } => (length, direct),
-        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
+        Next::Pair { length, direct, comma: false, .. } => (length, direct),
+        Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
     if !direct {
@@ -457,7 +457,13 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     }
     io.at += ws_run(rest, length) + 1;
     match resolve(&cx, io.found, written) {
-        Ok(field) => Move::To(State::Equals(Equals { field, ahead: Ahead::default() })),
+        Ok(field) => match io.found.args.probe(&field.steps) {
+            Probe::Blocked => collided(&field, Collision::Taken),
+            Probe::Gap { next } => collided(&field, Collision::Gap { next }),
+            Probe::Vacant | Probe::Whole | Probe::Items(_) => {
+                Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+            }
+        },
         Err((kind, message)) => fail(kind, message, Skip::ValueStart),
     }
 }
@@ -581,11 +587,7 @@ fn text(io: &mut Io<'_>, field: &Field, quoted: bool) -> Result<Text, Collision>
     let live = if quoted { node.is_unknown() || node.has(&Choice::String) } else { node.is_string() };
     let args = &mut io.found.args;
     if !live {
-        return match args.probe(&field.steps) {
-            Probe::Blocked => Err(Collision::Taken),
-            Probe::Gap { next } => Err(Collision::Gap { next }),
-            Probe::Vacant | Probe::Whole | Probe::Items(_) => Ok(Text::Collect(String::new())),
-        };
+        return Ok(Text::Collect(String::new()));
     }
     let target = args.place(&field.steps, field.is_piece())?;
     let start = args.begin(target, field.root_key());

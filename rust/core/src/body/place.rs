@@ -126,6 +126,10 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                 (To::Key(name), next)
             }
         };
+        let wanted = if matches!(to, To::Key(_)) { Choice::Object } else { Choice::Array };
+        if at > 0 && !node.is_unknown() && !node.has(&wanted) {
+            wrong_container(cx, found, &field, &wanted);
+        }
         if at == 0 {
             field.declared = is_declared_by(node, &segments);
         }
@@ -134,6 +138,20 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
         at += used;
     }
     Ok(field)
+}
+
+/// A key goes into a field that has no members: a problem, told once.
+fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &Choice) {
+    if found.is_full() {
+        return;
+    }
+    let path = field.path();
+    if found.problems.iter().any(|p| p.kind == ProblemKind::WrongType && p.field == path) {
+        return;
+    }
+    let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
+    let message = messages::violation(cx.schema, field.node, ProblemKind::WrongType, &path, value);
+    found.problem(ProblemKind::WrongType, path, message);
 }
 
 /// The type of an exact key; a forbidden one is a problem and untyped.

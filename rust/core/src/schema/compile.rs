@@ -206,15 +206,14 @@ impl<'s> Compiler<'_, 's> {
             names.extend(properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
         }
         for name in names {
-            // One type for each alternative that declares the name; where the other alternatives are silent they
-            // say nothing against it.
+            // An alternative that does not declare the name allows it as it allows any: not at all, or as anything.
             let types: Vec<Alternative<'s>> = alternatives
                 .iter()
-                .map(|alternative| {
+                .filter_map(|alternative| {
                     let find = |schema: &&'s Value| map(schema)?.get("properties")?.get(name);
-                    alternative.iter().filter_map(find).collect::<Vec<_>>()
+                    let declared: Alternative<'s> = alternative.iter().filter_map(find).collect();
+                    if declared.is_empty() { open_members(alternative) } else { Some(declared) }
                 })
-                .filter(|list| !list.is_empty())
                 .collect();
             let node = self.node_for(types)?;
             object.properties.push(name.into(), node);
@@ -253,15 +252,10 @@ impl<'s> Compiler<'_, 's> {
         let mut open: Vec<Alternative<'s>> = Vec::new();
         let mut closed = 0;
         for alternative in alternatives {
-            let said: Vec<&'s Value> = alternative
-                .iter()
-                .filter_map(|schema| map(schema))
-                .filter_map(|m| m.get("additionalProperties").or_else(|| m.get("unevaluatedProperties")))
-                .collect();
-            if said.contains(&&Value::Bool(false)) {
-                closed += 1;
-            } else if !said.is_empty() {
-                open.push(said);
+            match open_members(alternative) {
+                None => closed += 1,
+                Some(said) if said.is_empty() => return Ok(Additional::Unsaid),
+                Some(said) => open.push(said),
             }
         }
         if closed == alternatives.len() {
@@ -292,17 +286,27 @@ impl<'s> Compiler<'_, 's> {
             alternative.iter().filter_map(find).collect()
         };
         let types = |at: usize| -> Vec<Alternative<'s>> {
-            alternatives.iter().map(|a| item(a, at)).filter(|list| !list.is_empty()).collect()
+            alternatives.iter().map(|alternative| item(alternative, at)).collect()
         };
         for at in 0..longest {
             array.prefix.push(self.node_for(types(at))?);
         }
         let items = types(usize::MAX);
-        if !items.is_empty() {
+        if items.iter().any(|said| !said.is_empty()) {
             array.items = Some(self.node_for(items)?);
         }
         Ok(array)
     }
+}
+
+/// What an alternative says of members that it does not name: nothing (an empty list), schemas, or that there are none.
+fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
+    let said: Alternative<'s> = alternative
+        .iter()
+        .filter_map(|schema| map(schema))
+        .filter_map(|m| m.get("additionalProperties").or_else(|| m.get("unevaluatedProperties")))
+        .collect();
+    (!said.contains(&&Value::Bool(false))).then_some(said)
 }
 
 fn keyword_maps<'a, 's: 'a>(
