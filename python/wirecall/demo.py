@@ -30,8 +30,8 @@ from wirecall import tokens as counting
 
 # Tokens per second: twice what a quick model writes, so that all of it takes less than fifteen seconds.
 SPEED = 150.0
-# Seconds to look at a finished recording before the next one begins.
-_PAUSE = 0.6
+# Time to look at a finished recording before the next one begins, in tokens.
+_PAUSE = 90
 _FRAMES_PER_SECOND = 30
 # Columns: below, the sides stand one above the other; beyond, lines become too long to read.
 _NARROW, _WIDE = 72, 140
@@ -117,7 +117,7 @@ def run(speed: float = SPEED) -> None:
     for recording in played:
         tallies.append(_play(recording, console, speed if animated else 0, count or len))
         if animated:
-            time.sleep(_PAUSE)
+            time.sleep(_PAUSE / speed)
     tools = {tool["name"]: tool for recording in played for tool in recording.tools}
     definitions = counting.measure(tools.values(), count=count or len)
     console.print(_summary(tallies, definitions, is_tokens=count is not None))

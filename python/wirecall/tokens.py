@@ -236,9 +236,8 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:
     """Columns of which the first is flush left and the others are flush right."""
     cells = [head, *(tuple(map(str, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in cells
-    )
+    lines = []
+    for first, *others in cells:
+        columns = [first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]
+        lines.append("  ".join(columns).rstrip())
+    return "\n".join(lines)

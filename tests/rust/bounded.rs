@@ -1,2 +1,299 @@
-//! Placeholder.
+//! Hostile input: nothing panics, every limit gives its error, work and memory grow with the message and no faster.
+//!
+//! No clock is read. What would be quadratic here would take minutes, and what a reading allocates in total is counted.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use serde_json::json;
+use wirecall_core::{CallEnd, Definition, ErrorKind, Event, Limits, Options, Parser, Syntax, Toolset, parse_json};
+
+/// Counts what each thread has allocated: tests run side by side.
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+    static TOTAL: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count(bytes: isize) {
+    LIVE.with(|live| {
+        live.set(live.get() + bytes);
+        PEAK.with(|peak| peak.set(peak.get().max(live.get())));
+    });
+    TOTAL.with(|total| total.set(total.get() + bytes.max(0).unsigned_abs()));
+}
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+fn toolset(schema: &serde_json::Value, options: Options) -> Toolset {
+    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+    Toolset::new(vec![definition], options).expect("the tool is fine")
+}
+
+fn schema() -> serde_json::Value {
+    json!({"type": "object", "required": ["needed"], "properties": {
+        "s": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "integer"}},
+        "rows": {"type": "array", "items": {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "integer"}}}},
+        "closed": {"type": "object", "additionalProperties": false}, "any": {}}})
+}
+
+/// What came of a message, and what it cost.
+#[derive(Debug, Default)]
+struct Outcome {
+    ends: Vec<CallEnd>,
+    errors: Vec<ErrorKind>,
+    /// Characters of text, of deltas, and of the events' own source.
+    text: usize,
+    peak: usize,
+    total: usize,
+}
+
+fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) -> Outcome {
+    let mut outcome = Outcome::default();
+    let before = LIVE.get();
+    let total = TOTAL.get();
+    PEAK.set(before);
+    let mut parser = Parser::new(false);
+    let mut sink = |event: Event<'_>| match event {
+        Event::Text(text) => outcome.text += text.len(),
+        Event::CallEnd(end) => outcome.ends.push(end),
+        Event::CallError(error) => outcome.errors.push(error.kind),
+        Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+    };
+    let mut from = 0;
+    while from < message.len() {
+        let mut end = (from + size).min(message.len());
+        while !message.is_char_boundary(end) {
+            end += 1;
+        }
+        parser.feed(tools, &message[from..end], &mut sink);
+        from = end;
+    }
+    parser.finish(tools, truncated, &mut sink);
+    outcome.peak = (PEAK.get() - before).unsigned_abs();
+    outcome.total = TOTAL.get() - total;
+    outcome
+}
+
+/// Reads in chunks of one byte and whole, of this many repeats and of twice as many. The peak stays within `times` the
+/// message (and a little), and twice the message allocates about twice as much.
+fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: usize) {
+    for strict in [false, true] {
+        let tools = toolset(&schema(), Options { strict, ..Options::default() });
+        let (single, double) = (build(repeats), build(2 * repeats));
+        for size in [1, 4093, usize::MAX / 2] {
+            for truncated in [None, Some(false)] {
+                let first = read(&tools, &single, size, truncated);
+                let second = read(&tools, &double, size, truncated);
+                let room = times * double.len() + 64 * KIB;
+                assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, double.len());
+                let growth = 3 * first.total + 256 * KIB;
+                assert!(second.total <= growth, "{name}: {} bytes, then {}, in chunks of {size}", first.total, second.total);
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_of_one_mark_cost_what_they_weigh() {
+    for mark in ["<", "<call>", "</call>", "\"", "'", "[", "{", " ", "\n", "<call>t ", "<call>t a", "<call> ", "<tool-", "<think>", "\\", "é"] {
+        hostile(mark, &|times| mark.repeat(times), MIB / 2 / mark.len(), 6);
+    }
+}
+
+#[test]
+fn values_that_never_end_cost_what_they_weigh() {
+    for (head, mark) in [
+        ("<call>t s=\"", "\""), ("<call>t s=\"", "\" "), ("<call>t s=\"x\"", " "), ("<call>t s=\"x\"", "\n"), ("<call>t s=\"", "\" a"),
+        ("<call>t s=\"", "\" \"k\""), ("<call>t s=\"", "\\"), ("<call>t s=\"", "<call>"), ("<call>t s=\"", "\"<"), ("<call>t s=", "x "),
+        ("<call>t s=", "<"), ("<call>t s=", ","), ("<call>t s=x,", " "), ("<call>t s=x", ", "), ("<call>t s=\"x\",", " "), ("<call>t s=", " "),
+        ("<call>t s", " "), ("<call>t ", "a.a.a."), ("<call>t ", "a"), ("<call>t \"", "a"), ("<call>", "a"), ("<call>t s=x ", "é"),
+        ("<call>t s=[\"", "x"), ("<call>t s=[", "x"), ("<call>t n=", "1"), ("<call>t any=", "1"), ("<call>t any=[", " "), ("<call>t any=[", "1,"),
+        ("<call>t any=[\"", "\\u0000"), ("<call>t any={\"", "k"), ("<call>t {\"", "k"), ("<call>t {", " "), ("<call>t {}", " "), ("<call>t {}", "\n"),
+        ("<call>t <json>{}", " "), ("<call>t ```json\n{}", "`"), ("<call>t s=x stray ", "\" "), ("<call>nope ", "{"), ("<call>nope ", "\"a\" "),
+    ] {
+        let name = format!("{head} and {mark}");
+        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), 256 * KIB / mark.len(), 8);
+    }
+}
+
+#[test]
+fn many_small_things_cost_what_they_weigh() {
+    let each = |head: &'static str, item: fn(usize) -> String, tail: &'static str| {
+        move |times: usize| format!("{head}{}{tail}", (0..times).map(item).collect::<String>())
+    };
+    // Names, ranges and their index for each member of a few bytes: memory is a larger multiple here.
+    let cases: &[(&str, Box<dyn Fn(usize) -> String>, usize)] = &[
+        ("pairs", Box::new(each("<call>t", |at| format!(" k{at}={at}"), "</call>")), 60),
+        ("repeated pairs", Box::new(each("<call>t", |_| " n=5".into(), "</call>")), 6),
+        ("repeats that differ", Box::new(each("<call>t", |at| format!(" n={at}"), "</call>")), 10),
+        ("a list from repeats", Box::new(each("<call>t", |at| format!(" list={at}"), "</call>")), 20),
+        ("a list from commas", Box::new(each("<call>t list=0", |_| ",1".into(), "</call>")), 80),
+        ("indexes", Box::new(each("<call>t", |at| format!(" any[{at}]=x"), "</call>")), 20),
+        ("a gap of indexes", Box::new(each("<call>t", |at| format!(" any[{}]=x", at * 2), "</call>")), 10),
+        ("rows without their fields", Box::new(each("<call>t", |at| format!(" rows[{at}].a=x"), "</call>")), 60),
+        ("rows in JSON", Box::new(each("<call>t rows=[{}", |_| ",{\"a\":\"x\"}".into(), "]</call>")), 10),
+        ("unknown fields", Box::new(each("<call>t closed={\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 40),
+        ("members", Box::new(each("<call>t {\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 40),
+        ("repeated members", Box::new(each("<call>t {\"n\":1", |_| ",\"n\":1".into(), "}</call>")), 8),
+        ("repeats under a long key", Box::new(|times| format!("<call>t {{\"{}\":{{\"n\":1{}}}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 8),
+        ("wrong items under a long key", Box::new(|times| format!("<call>t closed={{\"{}\":1{}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 16),
+        ("calls", Box::new(each("", |at| format!("<call>t n={at}</call>\n"), "")), 200),
+        ("failed calls", Box::new(each("", |_| "<call>t n</call>\n".into(), "")), 60),
+        ("calls of no tool", Box::new(each("", |at| format!("<call>nope{at} n=1</call>\n"), "")), 60),
+        ("unclosed calls", Box::new(each("", |_| "<call>t s=\"x\"\n".into(), "")), 200),
+        ("brackets in pairs", Box::new(each("<call>t any=", |_| "[".into(), "")), 60),
+        ("brackets in an object", Box::new(each("<call>t {\"any\":", |_| "{\"a\":".into(), "")), 60),
+    ];
+    for (name, build, times) in cases {
+        hostile(name, build, 20_000, *times);
+    }
+}
+
+#[test]
+fn a_hundred_thousand_of_everything_are_read() {
+    let limits = Limits { calls: 100_000, depth: 100_000, call_bytes: 64 * MIB, key_segments: 64 };
+    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    let many = 100_000;
+    let calls = read(&tools, &"<call>t n=1</call>".repeat(many), 4096, None);
+    assert_eq!(calls.ends.len(), many);
+    let one_more = read(&tools, &("<call>t n=1</call>".repeat(many + 1) + "<call>t n=1</call>"), 4096, None);
+    assert_eq!((one_more.ends.len(), &one_more.errors[..]), (many, &[ErrorKind::TooManyCalls][..]));
+
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let body = |depth: usize| open.repeat(depth) + "1" + &close.repeat(depth);
+        for size in [1, usize::MAX / 2] {
+            let pairs = read(&tools, &format!("<call>t any={}</call>", body(many - 1)), size, None);
+            assert_eq!((pairs.ends.len(), pairs.errors.len()), (1, 0), "{open} in pairs");
+            let object = read(&tools, &format!("<call>t {{\"any\":{}}}</call>", body(many - 1)), size, None);
+            assert_eq!((object.ends.len(), object.errors.len()), (1, 0), "{open} in an object");
+            let deep = read(&tools, &format!("<call>t any={}</call><call>t n=1</call>", body(many)), size, None);
+            assert_eq!((deep.ends.len(), &deep.errors[..]), (1, &[ErrorKind::TooDeep][..]), "{open}");
+        }
+    }
+}
+
+#[test]
+fn each_limit_has_its_error_and_later_calls_work() {
+    let limits = Limits { calls: 4, depth: 5, call_bytes: 100, key_segments: 3 };
+    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    let after = "<call>t n=1</call>";
+    let long = "x".repeat(100);
+    for (message, kind) in [
+        (format!("<call>t s=\"{long}\"</call>"), ErrorKind::TooLarge),
+        (format!("<call>t s={long}</call>"), ErrorKind::TooLarge),
+        (format!("<call>t {{\"s\":\"{long}\"}}</call>"), ErrorKind::TooLarge),
+        (format!("<call>t any={}</call>", "1".repeat(100)), ErrorKind::TooLarge),
+        ("<call>t any=[[[[[1]]]]]</call>".into(), ErrorKind::TooDeep),
+        ("<call>t {\"any\":[[[[[1]]]]]}</call>".into(), ErrorKind::TooDeep),
+        ("<call>t any.a.b.c=1</call>".into(), ErrorKind::TooDeep),
+    ] {
+        for size in [1, 7, 1000] {
+            let outcome = read(&tools, &format!("{message}{after}"), size, None);
+            assert_eq!((&outcome.errors[..], outcome.ends.len()), (&[kind][..], 1), "{message} in chunks of {size}");
+        }
+    }
+    for message in ["<call>t any=[[[[1]]]]</call>", "<call>t {\"any\":[[[[1]]]]}</call>", "<call>t any.a.b=1</call>"] {
+        assert_eq!(read(&tools, message, 1, None).ends.len(), 1, "{message}");
+    }
+    let many = read(&tools, &after.repeat(6), 3, None);
+    assert_eq!((many.ends.len(), &many.errors[..]), (4, &[ErrorKind::TooManyCalls][..]));
+    assert_eq!(many.text, after.len() * 2 - "<call>".len());
+}
+
+#[test]
+fn memory_stays_within_the_limit_of_one_call() {
+    let limits = Limits { call_bytes: 64 * KIB, ..Limits::default() };
+    let tools = toolset(&schema(), Options { limits, ..Options::default() });
+    for head in [
+        "<call>t s=\"", "<call>t s=", "<call>t s=x ", "<call>t any=[\"", "<call>t any=", "<call>t {\"any\":\"", "<call>t {\"any\":1", "<call>t s=\"x\"",
+        "<call>t s=\"x\" ", "<call>t list=1,", "<call>nope ", "<call>", "<call>t a", "plain ",
+    ] {
+        for filler in ["x", " ", "\" ", "1,", "é", "<"] {
+            let message = format!("{head}{}", filler.repeat(4 * MIB / filler.len()));
+            let outcome = read(&tools, &message, 4096, None);
+            assert!(outcome.peak <= 12 * limits.call_bytes, "{head} and {filler}: {} bytes", outcome.peak);
+        }
+    }
+}
+
+/// Compiles, tells the manual, and reads a call; what matters is that it ends, and soon.
+fn compiles(schema: &serde_json::Value) {
+    for (validate, syntax) in [(false, Syntax::Wire), (true, Syntax::Json)] {
+        let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+        let Ok(tools) = Toolset::new(vec![definition], Options { validate, syntax, ..Options::default() }) else { continue };
+        let manual = tools.manual(None);
+        assert!(manual.len() < 8 * MIB, "{} bytes of manual", manual.len());
+        let value = parse_json("{\"a\":{\"a\":[1]},\"b\":\"x\"}", 8).expect("it is JSON");
+        let written = tools.encode("t", &value).expect("it can be written");
+        read(&tools, &written, 1, None);
+        read(&tools, "<call>t a=1</call><call>t a=x y</call>", 1, None);
+    }
+}
+
+#[test]
+fn hostile_schemas_end() {
+    let chain = |keyword: &str, wrap: bool| {
+        let step = |at: usize| {
+            let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+            let said = if wrap { json!([next, {"type": "string"}]) } else { next };
+            (format!("d{at}"), if keyword == "$ref" { said } else { json!({ keyword: said }) })
+        };
+        let mut defs: serde_json::Map<String, serde_json::Value> = (0..5000).map(step).collect();
+        defs.insert("d5000".into(), json!({"type": "integer"}));
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
+    };
+    compiles(&chain("$ref", false));
+    compiles(&chain("anyOf", true));
+    compiles(&chain("allOf", true));
+    compiles(&chain("oneOf", true));
+    compiles(&chain("items", false));
+    // Products of unions, one of which nothing can meet.
+    let either = json!({"anyOf": [{"minLength": 1}, {"minLength": 2}]});
+    let mut all = vec![either; 40];
+    compiles(&json!({"type": "object", "properties": {"a": {"allOf": all}}}));
+    all.push(json!({"anyOf": [false]}));
+    compiles(&json!({"type": "object", "properties": {"a": {"allOf": all}}}));
+    // Circles.
+    compiles(&json!({"$ref": "#"}));
+    compiles(&json!({"allOf": [{"$ref": "#"}]}));
+    compiles(&json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}], "type": "object"}));
+    compiles(&json!({"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}}));
+    // Wide, and wider at each level.
+    let wide: serde_json::Map<String, serde_json::Value> = (0..60).map(|at| (format!("k{at}"), json!({"$ref": "#"}))).collect();
+    compiles(&json!({"type": "object", "properties": wide}));
+    let nested = json!({"n": {"type": "object", "properties": wide.keys().map(|key| (key.clone(), json!({"$ref": "#/$defs/n"}))).collect::<serde_json::Map<_, _>>()}});
+    compiles(&json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": nested}));
+    let names: Vec<String> = (0..50_000).map(|at| format!("k{at}")).collect();
+    let properties: serde_json::Map<String, serde_json::Value> = names.iter().map(|name| (name.clone(), json!({}))).collect();
+    let half = json!({"properties": properties, "required": names});
+    compiles(&json!({"type": "object", "anyOf": [half, half]}));
+    compiles(&json!({"type": "object", "properties": {"a": {"enum": names}, "b": {"allOf": [{"type": "string"}]}}}));
+    compiles(&json!({"type": "object", "patternProperties": {"(a*)*b": {"type": "integer"}, "^(?=a)": {}}}));
+    let mut deep = json!({"type": "integer"});
+    for _ in 0..100 {
+        deep = json!({"type": "array", "items": deep});
+    }
+    compiles(&json!({"type": "object", "properties": {"a": deep}}));
+}

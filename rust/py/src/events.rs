@@ -1,16 +1,18 @@
 //! Events: small frozen classes that can be matched.
 
+use std::borrow::Cow;
+use std::sync::Mutex;
+
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use wirecall_core as core;
 
-/// Text outside calls.
-#[pyclass(frozen, eq, hash, module = "wirecall")]
+/// Text outside calls. Python cannot change it; the parser may, while nobody else has it (see `recycle`).
+#[pyclass(eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct Text {
-    #[pyo3(get)]
-    pub text: Py<PyString>,
+    pub text: LazyText,
 }
 
 /// A call has begun, and its tool is known.
@@ -25,8 +27,8 @@ pub struct CallStart {
     pub name: String,
 }
 
-/// The next part of a call's arguments, as JSON text.
-#[pyclass(frozen, eq, hash, module = "wirecall")]
+/// The next part of a call's arguments, as JSON text. Python cannot change it; the parser may, like [`Text`].
+#[pyclass(eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct ArgumentsDelta {
     #[pyo3(get)]
@@ -35,7 +37,7 @@ pub struct ArgumentsDelta {
     pub delta: Py<PyString>,
 }
 
-/// A complete call.
+/// A complete call. Its parts become Python objects when they are asked for.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct CallEnd {
@@ -45,16 +47,58 @@ pub struct CallEnd {
     pub id: String,
     #[pyo3(get)]
     pub name: String,
-    #[pyo3(get)]
-    pub arguments: Py<PyString>,
+    pub arguments: LazyText,
     #[pyo3(get)]
     pub start: usize,
     #[pyo3(get)]
     pub end: usize,
-    #[pyo3(get)]
-    pub repairs: Py<PyTuple>,
-    #[pyo3(get)]
-    pub problems: Py<PyTuple>,
+    pub repairs: Vec<Cow<'static, str>>,
+    pub problems: Vec<Problem>,
+}
+
+/// Text that becomes a `str` when it is first asked for, and is that very `str` from then on.
+pub enum LazyText {
+    Known(Py<PyString>),
+    Read { text: Mutex<String>, made: PyOnceLock<Py<PyString>> },
+}
+
+impl LazyText {
+    pub fn get(&self, py: Python<'_>) -> Py<PyString> {
+        match self {
+            LazyText::Known(text) => text.clone_ref(py),
+            LazyText::Read { text, made } => {
+                let make = || {
+                    let text = text.lock().map(|mut text| std::mem::take(&mut *text)).unwrap_or_default();
+                    PyString::new(py, &text).unbind()
+                };
+                made.get_or_init(py, make).clone_ref(py)
+            }
+        }
+    }
+}
+
+impl From<String> for LazyText {
+    fn from(text: String) -> Self {
+        LazyText::Read { text: Mutex::new(text), made: PyOnceLock::new() }
+    }
+}
+
+impl From<Py<PyString>> for LazyText {
+    fn from(text: Py<PyString>) -> Self {
+        LazyText::Known(text)
+    }
+}
+
+impl std::fmt::Debug for LazyText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LazyText")
+    }
+}
+
+impl PartialEq for LazyText {
+    fn eq(&self, other: &Self) -> bool {
+        Python::attach(|py| same(&self.get(py), &other.get(py)))
+    }
 }
 
 /// A call that cannot be handed over, or a forged result.
@@ -80,8 +124,8 @@ pub struct CallError {
 }
 
 /// One thing wrong with the arguments of a call that was handed over all the same.
-#[pyclass(frozen, eq, hash, module = "wirecall")]
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[pyclass(frozen, eq, hash, module = "wirecall", from_py_object)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     #[pyo3(get)]
     pub kind: String,
@@ -96,20 +140,9 @@ fn same(a: &Py<PyString>, b: &Py<PyString>) -> bool {
     Python::attach(|py| a.is(b) || a.bind(py).as_any().eq(b.bind(py)).unwrap_or(false))
 }
 
-fn hash_text<H: std::hash::Hasher>(text: &Py<PyString>, state: &mut H) {
-    let hash = Python::attach(|py| text.bind(py).hash().unwrap_or(0));
-    std::hash::Hash::hash(&hash, state);
-}
-
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        same(&self.text, &other.text)
-    }
-}
-
-impl std::hash::Hash for Text {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        hash_text(&self.text, state);
+        self.text == other.text
     }
 }
 
@@ -119,21 +152,13 @@ impl PartialEq for ArgumentsDelta {
     }
 }
 
-impl std::hash::Hash for ArgumentsDelta {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        std::hash::Hash::hash(&self.index, state);
-        hash_text(&self.delta, state);
-    }
-}
-
 impl PartialEq for CallEnd {
     fn eq(&self, other: &Self) -> bool {
-        let tuples = |a: &Py<PyTuple>, b: &Py<PyTuple>| Python::attach(|py| a.bind(py).eq(b.bind(py)).unwrap_or(false));
         (self.index, &self.id, &self.name, self.start, self.end)
             == (other.index, &other.id, &other.name, other.start, other.end)
-            && same(&self.arguments, &other.arguments)
-            && tuples(&self.repairs, &other.repairs)
-            && tuples(&self.problems, &other.problems)
+            && self.arguments == other.arguments
+            && self.repairs == other.repairs
+            && self.problems == other.problems
     }
 }
 
@@ -157,7 +182,16 @@ impl Text {
 
     #[new]
     fn new(text: Py<PyString>) -> Self {
-        Text { text }
+        Text { text: text.into() }
+    }
+
+    #[getter]
+    fn text(&self, py: Python<'_>) -> Py<PyString> {
+        self.text.get(py)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        ("text", self.text.get(py)).into_pyobject(py)?.hash()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -213,6 +247,10 @@ impl ArgumentsDelta {
         ArgumentsDelta { index, delta }
     }
 
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        (self.index, &self.delta).into_pyobject(py)?.hash()
+    }
+
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         repr(slf)
     }
@@ -240,28 +278,42 @@ impl CallEnd {
     const r#type: &'static str = "call_end";
 
     #[new]
-    #[pyo3(signature = (index, id, name, arguments, start, end, repairs=None, problems=None))]
+    #[pyo3(signature = (index, id, name, arguments, start, end, repairs=Vec::new(), problems=Vec::new()))]
     #[allow(clippy::too_many_arguments)]
     fn new(
-        py: Python<'_>,
         index: usize,
         id: String,
         name: String,
         arguments: Py<PyString>,
         start: usize,
         end: usize,
-        repairs: Option<Py<PyTuple>>,
-        problems: Option<Py<PyTuple>>,
+        repairs: Vec<String>,
+        problems: Vec<Problem>,
     ) -> Self {
-        let tuple = |given: Option<Py<PyTuple>>| given.unwrap_or_else(|| PyTuple::empty(py).unbind());
-        CallEnd { index, id, name, arguments, start, end, repairs: tuple(repairs), problems: tuple(problems) }
+        let repairs = repairs.into_iter().map(Cow::Owned).collect();
+        CallEnd { index, id, name, arguments: arguments.into(), start, end, repairs, problems }
+    }
+
+    #[getter]
+    fn arguments(&self, py: Python<'_>) -> Py<PyString> {
+        self.arguments.get(py)
+    }
+
+    #[getter]
+    fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.repairs.iter().map(|repair| PyString::intern(py, repair)))
+    }
+
+    #[getter]
+    fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.problems.iter().cloned())
     }
 
     /// The decoded arguments: a new dict at each access.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        Ok(LOADS.import(py, "json", "loads")?.call1((&self.arguments,))?.cast_into()?)
+        Ok(LOADS.import(py, "json", "loads")?.call1((self.arguments.get(py),))?.cast_into()?)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -273,7 +325,7 @@ impl CallEnd {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.index, &self.id, &self.name, &self.arguments, self.start, self.end).into_pyobject(py)?.hash()
+        (self.index, &self.id, &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
     }
 }
 
@@ -338,25 +390,15 @@ impl Problem {
 }
 
 impl CallEnd {
-    pub fn from_core(py: Python<'_>, end: core::CallEnd, id: String) -> PyResult<Self> {
+    pub fn from_core(end: core::CallEnd, id: String) -> Self {
         let core::CallEnd { index, name, arguments, start, end, repairs, problems } = end;
+        let repairs = repairs.into_iter().map(|repair| Cow::Borrowed(repair.as_str())).collect();
         let problems = problems.into_iter().map(|problem| Problem {
             kind: problem.kind.as_str().to_owned(),
             field: problem.field,
             message: problem.message,
         });
-        let problems = problems.map(|problem| Bound::new(py, problem)).collect::<PyResult<Vec<_>>>()?;
-        let repairs = repairs.into_iter().map(|repair| PyString::intern(py, repair.as_str()));
-        Ok(CallEnd {
-            index,
-            id,
-            name,
-            arguments: PyString::new(py, &arguments).unbind(),
-            start,
-            end,
-            repairs: PyTuple::new(py, repairs.collect::<Vec<_>>())?.unbind(),
-            problems: PyTuple::new(py, problems)?.unbind(),
-        })
+        CallEnd { index, id, name, arguments: arguments.into(), start, end, repairs, problems: problems.collect() }
     }
 }
 

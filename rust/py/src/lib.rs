@@ -7,6 +7,7 @@ mod events;
 mod ids;
 mod message;
 mod parser;
+mod recycle;
 #[allow(non_upper_case_globals)]
 mod toolset;
 

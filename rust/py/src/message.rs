@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use pyo3::PyTypeInfo;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 use wirecall_core as core;
 
 use crate::events::{CallEnd, CallError, Text};
@@ -41,8 +41,8 @@ impl Message {
             let mut items = Vec::with_capacity(read.len());
             for item in read {
                 items.push(match item {
-                    core::Item::Text(text) => Bound::new(py, Text { text: PyString::new(py, &text).unbind() })?.into_any(),
-                    core::Item::Call(end) => Bound::new(py, CallEnd::from_core(py, end, ids.next())?)?.into_any(),
+                    core::Item::Text(text) => Bound::new(py, Text { text: text.into() })?.into_any(),
+                    core::Item::Call(end) => Bound::new(py, CallEnd::from_core(end, ids.next()))?.into_any(),
                     core::Item::Error(error) => {
                         let id = error.index.map(|_| ids.next());
                         Bound::new(py, CallError::from_core(error, id))?.into_any()

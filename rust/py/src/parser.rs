@@ -9,8 +9,9 @@ use wirecall_core as core;
 
 use crate::convert::Surrogates;
 use crate::errors;
-use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Text};
+use crate::events::{CallEnd, CallError, CallStart};
 use crate::ids::Ids;
+use crate::recycle::{Part, Recycler};
 
 /// Reads one message from a stream.
 #[pyclass(module = "wirecall")]
@@ -24,6 +25,7 @@ pub struct Parser {
     /// Of the call that is open.
     id: String,
     surrogates: Surrogates,
+    recycler: Recycler,
     finished: bool,
 }
 
@@ -37,6 +39,7 @@ impl Parser {
             ids: Ids::default(),
             id: String::new(),
             surrogates: Surrogates::default(),
+            recycler: Recycler::default(),
             finished: false,
         }
     }
@@ -49,8 +52,9 @@ impl Parser {
         whole: Option<&Bound<'py, PyString>>,
         finish: Option<Option<bool>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let Parser { tools, parser, given_ids, ids, id, .. } = self;
-        let mut events = Events { py, text, whole, given_ids: given_ids.as_ref(), ids, id, list: Vec::new(), error: None };
+        let Parser { tools, parser, given_ids, ids, id, recycler, .. } = self;
+        let given_ids = given_ids.as_ref();
+        let mut events = Events { py, text, whole, given_ids, ids, id, first: None, list: Vec::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
         if !text.is_empty() {
             parser.feed(tools, text, &mut sink);
@@ -58,12 +62,18 @@ impl Parser {
         if let Some(truncated) = finish {
             parser.finish(tools, truncated, &mut sink);
         }
-        match events.error {
-            Some(error) => {
+        let Events { first, mut list, error, .. } = events;
+        match (error, first) {
+            (Some(error), _) => {
                 self.finished = true;
                 Err(error)
             }
-            None => PyList::new(py, events.list),
+            (None, Some(part)) if list.is_empty() => recycler.list_of(py, part),
+            (None, Some(part)) => {
+                list.insert(0, part.into_event(py)?);
+                PyList::new(py, list)
+            }
+            (None, None) => PyList::new(py, list),
         }
     }
 }
@@ -76,6 +86,8 @@ struct Events<'a, 'py> {
     given_ids: Option<&'a Py<PyAny>>,
     ids: &'a mut Ids,
     id: &'a mut String,
+    /// The first event, if it is but a piece of text: most often the only one.
+    first: Option<Part>,
     list: Vec<Bound<'py, PyAny>>,
     error: Option<PyErr>,
 }
@@ -83,7 +95,8 @@ struct Events<'a, 'py> {
 impl<'py> Events<'_, 'py> {
     fn add(&mut self, event: core::Event<'_>) {
         match self.make(event) {
-            Ok(event) => self.list.push(event),
+            Ok(Some(event)) => self.list.push(event),
+            Ok(None) => {}
             Err(error) => self.error = self.error.take().or(Some(error)),
         }
     }
@@ -96,10 +109,25 @@ impl<'py> Events<'_, 'py> {
         }
     }
 
-    fn make(&mut self, event: core::Event<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn part(&mut self, part: Part) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.first.is_none() && self.list.is_empty() {
+            self.first = Some(part);
+            return Ok(None);
+        }
+        part.into_event(self.py).map(Some)
+    }
+
+    fn make(&mut self, event: core::Event<'_>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = self.py;
-        Ok(match event {
-            core::Event::Text(text) => Bound::new(py, Text { text: self.string(text) })?.into_any(),
+        let event = match event {
+            core::Event::Text(text) => {
+                let part = Part::Text(self.string(text));
+                return self.part(part);
+            }
+            core::Event::ArgumentsDelta { index, delta } => {
+                let part = Part::Delta(index, self.string(delta));
+                return self.part(part);
+            }
             core::Event::CallStart { index, name } => {
                 *self.id = match self.given_ids {
                     Some(given) => given_id(given.bind(py))?,
@@ -107,17 +135,15 @@ impl<'py> Events<'_, 'py> {
                 };
                 Bound::new(py, CallStart { index, id: self.id.clone(), name: name.to_owned() })?.into_any()
             }
-            core::Event::ArgumentsDelta { index, delta } => {
-                Bound::new(py, ArgumentsDelta { index, delta: self.string(delta) })?.into_any()
-            }
             core::Event::CallEnd(end) => {
-                Bound::new(py, CallEnd::from_core(py, end, std::mem::take(self.id))?)?.into_any()
+                Bound::new(py, CallEnd::from_core(end, std::mem::take(self.id)))?.into_any()
             }
             core::Event::CallError(error) => {
                 let id = error.index.map(|_| std::mem::take(self.id));
                 Bound::new(py, CallError::from_core(error, id))?.into_any()
             }
-        })
+        };
+        Ok(Some(event))
     }
 }
 

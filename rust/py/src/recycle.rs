@@ -1,0 +1,99 @@
+//! The list and the event of the last `feed`, used again where the caller has dropped them.
+//!
+//! Most deltas are one piece of text: one list with one event. Allocating and freeing both costs more than reading
+//! the text. An object that only the parser refers to cannot be seen by anybody, so changing it is like making a new
+//! one; CPython's own `zip` and `enumerate` do the same with their tuples. A caller's loop variable still holds the event
+//! before, so the one before that is kept, too.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString};
+
+use crate::events::{ArgumentsDelta, Text};
+
+/// A piece of text on its way to an event.
+#[derive(Debug)]
+pub enum Part {
+    Text(Py<PyString>),
+    Delta(usize, Py<PyString>),
+}
+
+impl Part {
+    pub fn into_event(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(match self {
+            Part::Text(text) => Bound::new(py, Text { text: text.into() })?.into_any(),
+            Part::Delta(index, delta) => Bound::new(py, ArgumentsDelta { index, delta })?.into_any(),
+        })
+    }
+
+    /// Makes a used event this one. Gives the part back if it is of another class.
+    fn write_over(self, used: &Bound<'_, PyAny>) -> Result<(), Part> {
+        match self {
+            Part::Text(text) => match used.cast_exact::<Text>().ok().and_then(|event| event.try_borrow_mut().ok()) {
+                Some(mut event) => {
+                    event.text = text.into();
+                    Ok(())
+                }
+                None => Err(Part::Text(text)),
+            },
+            Part::Delta(index, delta) => {
+                match used.cast_exact::<ArgumentsDelta>().ok().and_then(|event| event.try_borrow_mut().ok()) {
+                    Some(mut event) => {
+                        (event.index, event.delta) = (index, delta);
+                        Ok(())
+                    }
+                    None => Err(Part::Delta(index, delta)),
+                }
+            }
+        }
+    }
+}
+
+/// What the parser keeps of earlier calls.
+#[derive(Debug, Default)]
+pub struct Recycler {
+    list: Option<Py<PyList>>,
+    spare: Option<Py<PyAny>>,
+}
+
+/// Does nobody but the one holder that we know of refer to the object?
+fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
+    // Without the GIL another thread's reference may not be counted yet.
+    if cfg!(Py_GIL_DISABLED) {
+        return false;
+    }
+    // SAFETY: `object` is a live object, and the interpreter is attached as long as it is bound.
+    let count = unsafe { pyo3::ffi::Py_REFCNT(object.as_ptr()) };
+    count == references
+}
+
+impl Recycler {
+    /// A list with one event.
+    pub fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
+        let Some(list) = self.list.as_ref().map(|list| list.bind(py)).filter(|list| is_ours(list, 1) && list.len() == 1)
+        else {
+            let list = PyList::new(py, [part.into_event(py)?])?;
+            self.list = Some(list.clone().unbind());
+            return Ok(list);
+        };
+        let last = list.get_item(0)?;
+        // One reference is the list's, one is `last`.
+        let part = match is_ours(&last, 2) {
+            true => match part.write_over(&last) {
+                Ok(()) => return Ok(list.clone()),
+                Err(part) => part,
+            },
+            false => part,
+        };
+        let spare = self.spare.take().map(|spare| spare.into_bound(py)).filter(|spare| is_ours(spare, 1));
+        let event = match spare {
+            Some(spare) => match part.write_over(&spare) {
+                Ok(()) => spare,
+                Err(part) => part.into_event(py)?,
+            },
+            None => part.into_event(py)?,
+        };
+        list.set_item(0, event)?;
+        self.spare = Some(last.unbind());
+        Ok(list.clone())
+    }
+}

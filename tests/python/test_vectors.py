@@ -1,0 +1,225 @@
+"""The cases of tests/vectors, which Rust reads too (tests/rust/vectors.rs); their README says what the fields mean.
+
+Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
+"""
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wirecall
+
+WIRE = Path(__file__).parents[1] / "vectors" / "wire"
+READ = ("commitment", "reasoning", "keys", "values", "types", "repairs", "errors", "injection", "streaming")
+BEFORE, BEHIND = "Text before. ", " Text behind."
+PIECES = 8
+
+Case = dict[str, Any]
+Expected = list[dict[str, Any]]
+
+
+def load(name: str) -> list[Case]:
+    with open(WIRE / f"{name}.jsonl", encoding="utf-8", newline="\n") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def named(name: str) -> list[Any]:
+    return [pytest.param(case, id=f"{name}/{case['id']}") for case in load(name)]
+
+
+def in_modes(*names: str) -> list[Any]:
+    """Each case in the modes that it speaks of: both, unless it says which."""
+    found = []
+    for name in names:
+        for case in load(name):
+            given = case.get("options", {}).get("strict")
+            for strict in (False, True) if given is None else (given,):
+                mode = "strict" if strict else "lenient"
+                found.append(pytest.param(case, strict, id=f"{name}/{case['id']}/{mode}"))
+    return found
+
+
+@cache
+def _toolset(tools: str, options: str) -> wirecall.Toolset:
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in json.loads(options).items()}
+    return wirecall.Toolset(json.loads(tools), **given)
+
+
+def toolset(case: Case, strict: bool = False) -> wirecall.Toolset:
+    options = {**case.get("options", {}), "strict": strict}
+    options.pop("in_reasoning", None)
+    return _toolset(json.dumps(case["tools"]), json.dumps(options))
+
+
+def folded(events: list[wirecall.Event]) -> Expected:
+    """The items that events make; checks on the way that every start has one end, and the deltas are its arguments."""
+    items: Expected = []
+    open_id, deltas, count = None, "", 0
+    for event in events:
+        match event:
+            case wirecall.Text(text):
+                assert text
+                if items and "text" in items[-1]:
+                    items[-1]["text"] += text
+                else:
+                    items.append({"text": text})
+            case wirecall.CallStart(index, id):
+                assert open_id is None
+                assert index == count
+                open_id, deltas, count = id, "", count + 1
+            case wirecall.ArgumentsDelta(index, delta):
+                assert open_id is not None
+                assert delta
+                assert index == count - 1
+                deltas += delta
+            case wirecall.CallEnd(index, id):
+                assert (index, id, event.arguments) == (count - 1, open_id, deltas)
+                open_id = None
+                items.append(plain(event))
+            case wirecall.CallError(index, id):
+                assert id == open_id
+                assert index == (None if open_id is None else count - 1)
+                open_id = None
+                items.append(plain(event))
+    assert open_id is None
+    return items
+
+
+def plain(item: wirecall.Text | wirecall.CallEnd | wirecall.CallError) -> dict[str, Any]:
+    """An item in the words of the vectors, with its offsets."""
+    match item:
+        case wirecall.Text(text):
+            return {"text": text}
+        case wirecall.CallEnd(name=name, arguments=arguments, repairs=repairs, problems=problems):
+            found: dict[str, Any] = {"name": name, "arguments": arguments, "repairs": list(repairs)}
+            found["problems"] = [[problem.kind, problem.field] for problem in problems]
+            return {"call": {**found, "at": [item.start, item.end]}}
+        case wirecall.CallError(kind=kind, name=name, message=message, raw=raw):
+            assert message
+            return {"error": {"kind": kind, "name": name, "raw": raw, "at": [item.start, item.end]}}
+
+
+def expectation(expected: Expected, before: str = "", behind: str = "") -> Expected:
+    """What a case expects, with offsets for sources, and with text around it."""
+    items: Expected = [{"text": before}] if before else []
+    at = len(before)
+    for item in expected:
+        [(form, value)] = item.items()
+        if form == "text":
+            if items and "text" in items[-1]:
+                items[-1]["text"] += value
+            else:
+                items.append({"text": value})
+            at += len(value)
+            continue
+        value = dict(value)
+        source = value.pop("source")
+        value["at"] = [at, at + len(source)]
+        at += len(source)
+        if form == "error":
+            value["raw"] = source
+        items.append({form: value})
+    if behind and items and "text" in items[-1]:
+        items[-1]["text"] += behind
+    elif behind:
+        items.append({"text": behind})
+    return items
+
+
+def cut(message: str, seed: str) -> Iterator[list[str]]:
+    """Ways to cut a message: in characters, in two, and in random pieces."""
+    yield list(message)
+    for at in range(1, len(message)):
+        yield [message[:at], message[at:]]
+    rng = random.Random(seed)
+    for _ in range(PIECES):
+        count = rng.randint(0, min(len(message), 12))
+        places = [0, *sorted(rng.choices(range(len(message) + 1), k=count)), len(message)]
+        yield [message[a:b] for a, b in zip(places, places[1:], strict=False)]
+
+
+def check(case: Case, strict: bool, before: str = "", behind: str = "") -> None:
+    tools = toolset(case, strict)
+    message = before + case["text"] + behind
+    wanted = expectation(case["expected"], before, behind)
+    in_reasoning = case.get("options", {}).get("in_reasoning", False)
+    whole = tools.parse(message, truncated=case["truncated"], in_reasoning=in_reasoning)
+    found = [plain(item) for item in whole.items]
+    if any(item.get("error", {}).get("kind") == "too_large" for item in wanted):
+        # Only here may the source be cut.
+        for item in [*wanted, *found]:
+            item.get("error", {}).pop("raw", None)
+        assert found == wanted
+        return
+    assert found == wanted
+    parser = tools.parser(in_reasoning=in_reasoning)
+    for chunks in cut(message, case["id"]):
+        events = [event for chunk in chunks for event in parser.feed(chunk)]
+        assert folded(events + parser.finish(truncated=case["truncated"])) == wanted, chunks
+        parser.reset()
+
+
+@pytest.mark.parametrize(("case", "strict"), in_modes(*READ))
+def test_reading(case: Case, strict: bool) -> None:
+    check(case, strict)
+
+
+@pytest.mark.parametrize(("case", "strict"), in_modes(*READ))
+def test_reading_with_text_around(case: Case, strict: bool) -> None:
+    if case.get("alone"):
+        pytest.skip("text around it would change its meaning")
+    check(case, strict, BEFORE, BEHIND)
+
+
+@pytest.mark.parametrize(("case", "strict"), in_modes("streaming"))
+def test_steps(case: Case, strict: bool) -> None:
+    """What has come out, and what has not, behind each chunk."""
+    parser = toolset(case, strict).parser()
+    deltas = ""
+    for number, step in enumerate(case["steps"]):
+        events = parser.feed(step["feed"])
+        starts = [event.name for event in events if isinstance(event, wirecall.CallStart)]
+        deltas = "" if starts else deltas
+        deltas += "".join(event.delta for event in events if isinstance(event, wirecall.ArgumentsDelta))
+        if "text" in step:
+            text = "".join(event.text for event in events if isinstance(event, wirecall.Text))
+            assert text == step["text"], number
+        assert starts == step.get("starts", starts), number
+        assert deltas.startswith(step.get("least", "")), number
+        assert step.get("most", deltas).startswith(deltas), number
+
+
+@pytest.mark.parametrize("case", named("encode"))
+def test_encoding(case: Case) -> None:
+    written = toolset(case).encode(case["name"], case["arguments"])
+    assert written == case.get("text", written)
+    for strict in (False, True):
+        tools = toolset(case, strict)
+        assert tools.encode(case["name"], case["arguments"]) == written
+        [call] = tools.parse(written).items
+        assert isinstance(call, wirecall.CallEnd)
+        assert (call.name, call.repairs) == (case["name"], ())
+        # Text, so that digits and the order of keys count.
+        arguments = json.loads(case["arguments"], parse_float=str, parse_int=str)
+        assert json.dumps(json.loads(call.arguments, parse_float=str, parse_int=str)) == json.dumps(arguments)
+
+
+@pytest.mark.parametrize("case", named("manual"))
+def test_manual(case: Case) -> None:
+    tools = toolset(case)
+    assert tools.manual(header=case["header"]) == case["manual"]
+    assert tools.manual(header="") == "\n".join(tools.signature(name) for name in tools.names)
+
+
+@pytest.mark.parametrize("case", named("results"))
+def test_results(case: Case) -> None:
+    tools = toolset({"tools": [], **case})
+    written = tools.encode_result(
+        case["name"], case["content"], error=case.get("error", False), number=case.get("number")
+    )
+    assert written == case["text"]
