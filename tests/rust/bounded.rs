@@ -96,19 +96,19 @@ fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) ->
     outcome
 }
 
-/// Reads in chunks of one byte and whole, of this many repeats and of twice as many. The peak stays within `times` the
-/// message (and a little), and twice the message allocates about twice as much.
+/// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
+/// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
 fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: usize) {
     for strict in [false, true] {
         let tools = toolset(&schema(), Options { strict, ..Options::default() });
-        let (single, double) = (build(repeats), build(2 * repeats));
+        let (short, long) = (build(repeats / 8), build(repeats));
         for size in [1, 4093, usize::MAX / 2] {
             for truncated in [None, Some(false)] {
-                let first = read(&tools, &single, size, truncated);
-                let second = read(&tools, &double, size, truncated);
-                let room = times * double.len() + 64 * KIB;
-                assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, double.len());
-                let growth = 3 * first.total + 256 * KIB;
+                let first = read(&tools, &short, size, truncated);
+                let second = read(&tools, &long, size, truncated);
+                let room = times * long.len() + 64 * KIB;
+                assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, long.len());
+                let growth = 20 * first.total + 256 * KIB;
                 assert!(second.total <= growth, "{name}: {} bytes, then {}, in chunks of {size}", first.total, second.total);
             }
         }
@@ -118,7 +118,7 @@ fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: u
 #[test]
 fn runs_of_one_mark_cost_what_they_weigh() {
     for mark in ["<", "<call>", "</call>", "\"", "'", "[", "{", " ", "\n", "<call>t ", "<call>t a", "<call> ", "<tool-", "<think>", "\\", "é"] {
-        hostile(mark, &|times| mark.repeat(times), MIB / 2 / mark.len(), 6);
+        hostile(mark, &|times| mark.repeat(times), MIB / mark.len(), 6);
     }
 }
 
@@ -134,7 +134,7 @@ fn values_that_never_end_cost_what_they_weigh() {
         ("<call>t <json>{}", " "), ("<call>t ```json\n{}", "`"), ("<call>t s=x stray ", "\" "), ("<call>nope ", "{"), ("<call>nope ", "\"a\" "),
     ] {
         let name = format!("{head} and {mark}");
-        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), 256 * KIB / mark.len(), 8);
+        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 8);
     }
 }
 
@@ -167,7 +167,7 @@ fn many_small_things_cost_what_they_weigh() {
         ("brackets in an object", Box::new(each("<call>t {\"any\":", |_| "{\"a\":".into(), "")), 60),
     ];
     for (name, build, times) in cases {
-        hostile(name, build, 20_000, *times);
+        hostile(name, build, 100_000, *times);
     }
 }
 

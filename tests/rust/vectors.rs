@@ -1,2 +1,397 @@
-//! Placeholder.
+//! The cases of `tests/vectors`, which Python reads too (`tests/python/test_vectors.py`); their README says what the
+//! fields mean.
+//!
+//! Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
 
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use wirecall_core::{
+    CallEnd, CallError, Definition, Delimiters, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax,
+    Toolset, parse, parse_json,
+};
+
+const BEFORE: &str = "Text before. ";
+const BEHIND: &str = " Text behind.";
+const PIECES: u64 = 8;
+
+fn load(name: &str) -> Vec<Value> {
+    let path = format!("{}/../../tests/vectors/wire/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    text.split_terminator('\n').map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+fn str_at<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_else(|| panic!("{name} in {value}"))
+}
+
+fn pair(value: &Value) -> (&str, &str) {
+    (value[0].as_str().unwrap(), value[1].as_str().unwrap())
+}
+
+fn limits(given: &Value) -> Limits {
+    let mut limits = Limits::default();
+    for (name, value) in given.as_object().into_iter().flatten() {
+        let place = match name.as_str() {
+            "call_bytes" => &mut limits.call_bytes,
+            "depth" => &mut limits.depth,
+            "calls" => &mut limits.calls,
+            "key_segments" => &mut limits.key_segments,
+            other => panic!("unknown limit {other}"),
+        };
+        *place = usize::try_from(value.as_u64().unwrap()).unwrap();
+    }
+    limits
+}
+
+fn options(case: &Value, strict: bool) -> Options {
+    let mut options = Options { strict, ..Options::default() };
+    for (name, value) in case["options"].as_object().into_iter().flatten() {
+        match name.as_str() {
+            "strict" | "in_reasoning" => {}
+            "syntax" => options.syntax = if value == "json" { Syntax::Json } else { Syntax::Wire },
+            "fallback_to_json" => {
+                options.fallback = match value.as_str().unwrap() {
+                    "force" => Fallback::Force,
+                    "error" => Fallback::Error,
+                    _ => Fallback::Complex,
+                }
+            }
+            "validate" => options.validate = value == "error",
+            "descriptions" => {
+                options.descriptions = match value.as_str().unwrap() {
+                    "none" => Descriptions::None,
+                    "tools" => Descriptions::Tools,
+                    _ => Descriptions::Full,
+                }
+            }
+            "delimiters" => {
+                let (open, close) = pair(value);
+                options.delimiters = Delimiters::new(open, close).unwrap();
+            }
+            "reasoning" if value.is_null() => options.reasoning = None,
+            "reasoning" => {
+                let (open, close) = pair(value);
+                options.reasoning = Some((open.into(), close.into()));
+            }
+            "limits" => options.limits = limits(value),
+            other => panic!("unknown option {other}"),
+        }
+    }
+    options
+}
+
+fn toolset(case: &Value, strict: bool) -> Toolset {
+    let definition = |tool: &Value| Definition {
+        name: str_at(tool, "name").into(),
+        description: tool["description"].as_str().map(str::to_owned),
+        parameters: tool["parameters"].to_string(),
+        strict: false,
+    };
+    let tools = case["tools"].as_array().into_iter().flatten().map(definition).collect();
+    Toolset::new(tools, options(case, strict)).unwrap_or_else(|error| panic!("{}: {error}", case["id"]))
+}
+
+/// An item in the words of the vectors, with offsets; easy to compare and to read.
+#[derive(Clone, Debug, PartialEq)]
+enum Plain {
+    Text(String),
+    Call { name: String, arguments: String, at: (usize, usize), repairs: Vec<String>, problems: Vec<(String, String)> },
+    Error { kind: String, name: Option<String>, raw: String, at: (usize, usize) },
+}
+
+impl From<&CallEnd> for Plain {
+    fn from(end: &CallEnd) -> Self {
+        let problems = end.problems.iter().map(|problem| (problem.kind.as_str().into(), problem.field.to_string()));
+        Plain::Call {
+            name: end.name.to_string(),
+            arguments: end.arguments.clone(),
+            at: (end.start, end.end),
+            repairs: end.repairs.iter().map(|repair| repair.as_str().into()).collect(),
+            problems: problems.collect(),
+        }
+    }
+}
+
+impl From<&CallError> for Plain {
+    fn from(error: &CallError) -> Self {
+        assert!(!error.message.is_empty());
+        Plain::Error {
+            kind: error.kind.as_str().into(),
+            name: error.name.as_ref().map(ToString::to_string),
+            raw: error.raw.clone(),
+            at: (error.start, error.end),
+        }
+    }
+}
+
+fn push_text(items: &mut Vec<Plain>, text: &str) {
+    match items.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Plain::Text(before)) => before.push_str(text),
+        _ => items.push(Plain::Text(text.into())),
+    }
+}
+
+/// What a case expects, with offsets for sources, and with text around it.
+fn expectation(case: &Value, before: &str, behind: &str) -> Vec<Plain> {
+    let mut items = Vec::new();
+    let mut at = before.chars().count();
+    push_text(&mut items, before);
+    for item in case["expected"].as_array().unwrap() {
+        let start = at;
+        let mut span = |source: &str| {
+            at += source.chars().count();
+            (start, at)
+        };
+        if let Some(text) = item["text"].as_str() {
+            span(text);
+            push_text(&mut items, text);
+        } else if let Some(call) = item.get("call") {
+            let strings = |list: &Value| list.as_array().unwrap().iter().map(|v| v.as_str().unwrap().into()).collect();
+            let problems = call["problems"].as_array().unwrap().iter().map(pair);
+            items.push(Plain::Call {
+                name: str_at(call, "name").into(),
+                arguments: str_at(call, "arguments").into(),
+                at: span(str_at(call, "source")),
+                repairs: strings(&call["repairs"]),
+                problems: problems.map(|(kind, field)| (kind.into(), field.into())).collect(),
+            });
+        } else {
+            let error = &item["error"];
+            items.push(Plain::Error {
+                kind: str_at(error, "kind").into(),
+                name: error["name"].as_str().map(str::to_owned),
+                raw: str_at(error, "source").into(),
+                at: span(str_at(error, "source")),
+            });
+        }
+    }
+    push_text(&mut items, behind);
+    items
+}
+
+/// Items from events; on the way, every start must have one end, and the deltas must be its arguments.
+#[derive(Default)]
+struct Folded {
+    items: Vec<Plain>,
+    open: Option<usize>,
+    deltas: String,
+    started: usize,
+}
+
+impl Folded {
+    fn add(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Text(text) => {
+                assert!(!text.is_empty());
+                push_text(&mut self.items, text);
+            }
+            Event::CallStart { index, .. } => {
+                assert_eq!((self.open, *index), (None, self.started));
+                self.open = Some(*index);
+                self.started += 1;
+                self.deltas.clear();
+            }
+            Event::ArgumentsDelta { index, delta } => {
+                assert_eq!(self.open, Some(*index));
+                assert!(!delta.is_empty());
+                self.deltas.push_str(delta);
+            }
+            Event::CallEnd(end) => {
+                assert_eq!(self.open.take(), Some(end.index));
+                assert_eq!(self.deltas, end.arguments);
+                self.items.push(Plain::from(end));
+            }
+            Event::CallError(error) => {
+                assert_eq!(self.open.take(), error.index);
+                self.items.push(Plain::from(error));
+            }
+        }
+    }
+}
+
+fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reasoning: bool) -> Vec<Plain> {
+    let mut parser = Parser::new(in_reasoning);
+    let mut folded = Folded::default();
+    let mut sink = |event: Event<'_>| folded.add(&event);
+    for piece in pieces {
+        parser.feed(tools, piece, &mut sink);
+    }
+    parser.finish(tools, truncated, &mut sink);
+    assert_eq!(folded.open, None);
+    folded.items
+}
+
+/// A linear congruential generator is random enough to cut text.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+/// Ways to cut a message: in characters, in two, and in random pieces.
+fn cuts(message: &str) -> Vec<Vec<&str>> {
+    let places: Vec<usize> = message.char_indices().map(|(at, _)| at).chain([message.len()]).collect();
+    let mut ways = vec![places.windows(2).map(|w| &message[w[0]..w[1]]).collect::<Vec<_>>()];
+    ways.extend(places.iter().map(|at| vec![&message[..*at], &message[*at..]]));
+    for seed in 0..PIECES {
+        let mut random = Random(seed + message.len() as u64);
+        let mut chosen: Vec<usize> = (0..random.below(12)).map(|_| places[random.below(places.len())]).collect();
+        chosen.extend([0, message.len()]);
+        chosen.sort_unstable();
+        ways.push(chosen.windows(2).map(|w| &message[w[0]..w[1]]).collect());
+    }
+    ways
+}
+
+/// Without the sources of errors: only where a call is too large they may be cut.
+fn without_raw(items: Vec<Plain>) -> Vec<Plain> {
+    let blank = |item| match item {
+        Plain::Error { kind, name, at, .. } => Plain::Error { kind, name, at, raw: String::new() },
+        other => other,
+    };
+    items.into_iter().map(blank).collect()
+}
+
+/// What is wrong with the reading of a case, if anything.
+fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), String> {
+    let tools = toolset(case, strict);
+    let message = format!("{before}{}{behind}", str_at(case, "text"));
+    let truncated = case["truncated"].as_bool();
+    let in_reasoning = case["options"]["in_reasoning"] == true;
+    let mut wanted = expectation(case, before, behind);
+    let mut whole: Vec<Plain> = Vec::new();
+    for item in parse(&tools, &message, truncated, in_reasoning) {
+        match item {
+            Item::Text(text) => push_text(&mut whole, &text),
+            Item::Call(end) => whole.push(Plain::from(&end)),
+            Item::Error(error) => whole.push(Plain::from(&error)),
+        }
+    }
+    let too_large = |item: &Plain| matches!(item, Plain::Error { kind, .. } if kind == "too_large");
+    if wanted.iter().any(too_large) {
+        whole = without_raw(whole);
+        wanted = without_raw(wanted);
+        return differing(&whole, &wanted, "whole");
+    }
+    differing(&whole, &wanted, "whole")?;
+    for pieces in cuts(&message) {
+        let found = in_pieces(&tools, &pieces, truncated, in_reasoning);
+        differing(&found, &wanted, &format!("in pieces {pieces:?}"))?;
+    }
+    Ok(())
+}
+
+fn differing(found: &[Plain], wanted: &[Plain], how: &str) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("{how}\n  wanted {wanted:?}\n  found  {found:?}")) }
+}
+
+/// The modes that a case speaks of: both, unless it says which.
+fn modes(case: &Value) -> Vec<bool> {
+    case["options"]["strict"].as_bool().map_or(vec![false, true], |strict| vec![strict])
+}
+
+fn read_all(name: &str) {
+    let mut failures = String::new();
+    for case in load(name) {
+        for strict in modes(&case) {
+            let mut result = check(&case, strict, "", "");
+            if result.is_ok() && case["alone"] != true {
+                result = check(&case, strict, BEFORE, BEHIND);
+            }
+            if let Err(what) = result {
+                let _ = writeln!(failures, "{name}/{} strict={strict} {what}", case["id"]);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "\n{failures}");
+}
+
+macro_rules! read {
+    ($($name:ident),*) => {
+        $(#[test]
+        fn $name() {
+            read_all(stringify!($name));
+        })*
+    };
+}
+
+read!(commitment, reasoning, keys, values, types, repairs, errors, injection, streaming);
+
+/// What has come out, and what has not, behind each chunk.
+#[test]
+fn steps() {
+    for case in load("streaming") {
+        for strict in modes(&case) {
+            let tools = toolset(&case, strict);
+            let mut parser = Parser::new(false);
+            let mut deltas = String::new();
+            for step in case["steps"].as_array().unwrap() {
+                let (mut text, mut starts) = (String::new(), Vec::new());
+                let mut sink = |event: Event<'_>| match event {
+                    Event::Text(part) => text.push_str(part),
+                    Event::CallStart { name, .. } => {
+                        starts.push(Value::from(name));
+                        deltas.clear();
+                    }
+                    Event::ArgumentsDelta { delta, .. } => deltas.push_str(delta),
+                    Event::CallEnd(_) | Event::CallError(_) => {}
+                };
+                parser.feed(&tools, str_at(step, "feed"), &mut sink);
+                let place = format!("{} strict={strict} {step}: {text:?} {deltas:?}", case["id"]);
+                assert!(step["text"].is_null() || step["text"] == text, "{place}");
+                assert!(step["starts"].is_null() || step["starts"] == Value::from(starts), "{place}");
+                assert!(deltas.starts_with(step["least"].as_str().unwrap_or("")), "{place}");
+                assert!(step["most"].as_str().unwrap_or(&deltas).starts_with(&deltas), "{place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn encode() {
+    for case in load("encode") {
+        let (name, given) = (str_at(&case, "name"), str_at(&case, "arguments"));
+        let arguments = parse_json(given, 128).unwrap();
+        for strict in [false, true] {
+            let tools = toolset(&case, strict);
+            let written = tools.encode(name, &arguments).unwrap();
+            assert_eq!(written, case["text"].as_str().unwrap_or(&written), "{}", case["id"]);
+            match &parse(&tools, &written, None, false)[..] {
+                [Item::Call(end)] => {
+                    assert_eq!((&*end.name, &end.repairs[..]), (name, &[][..]), "{written}");
+                    // Numbers compare by their digits, and members in their order.
+                    let (found, wanted): (Value, Value) =
+                        (serde_json::from_str(&end.arguments).unwrap(), serde_json::from_str(given).unwrap());
+                    assert_eq!(found.to_string(), wanted.to_string(), "{written}");
+                }
+                other => panic!("{written}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn manual() {
+    for case in load("manual") {
+        let tools = toolset(&case, false);
+        assert_eq!(tools.manual(Some(str_at(&case, "header"))), str_at(&case, "manual"), "{}", case["id"]);
+        let lines: Vec<String> = tools.tools().map(|tool| tools.signature(tool)).collect();
+        assert_eq!(tools.manual(Some("")), lines.join("\n"), "{}", case["id"]);
+    }
+}
+
+#[test]
+fn results() {
+    for case in load("results") {
+        let tools = toolset(&case, false);
+        let content = case["content"].as_str().map_or_else(|| case["content"].to_string(), str::to_owned);
+        let error = case["error"] == true;
+        let written = tools.encode_result(str_at(&case, "name"), &content, error, case["number"].as_u64());
+        assert_eq!(written, str_at(&case, "text"), "{}", case["id"]);
+    }
+}

@@ -6,7 +6,7 @@
 use crate::error::ProblemKind;
 use crate::json::{is_number, push_string, same_number, whole};
 use crate::scan::is_ws;
-use crate::schema::{Choice, Literal, Node, NodeId, Schema};
+use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
 
 /// What became of a text that was written as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,8 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
 
 /// What to call a value that no choice takes.
 pub fn violation(node: &Node) -> ProblemKind {
-    if node.choices.iter().all(|choice| matches!(choice, Choice::Literal(_) | Choice::Null)) {
+    let literals = node.choices.iter().any(|choice| matches!(choice, Choice::Literal(_)));
+    if literals && node.choices.iter().all(|choice| matches!(choice, Choice::Literal(_) | Choice::Null)) {
         ProblemKind::NotInEnum
     } else {
         ProblemKind::WrongType
@@ -92,8 +93,8 @@ pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -
 
 /// One level only: an item that would have to be an array itself is no scalar's place.
 fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
-    let array = node.array.as_ref()?;
-    if !takes_scalars(schema.node(array.item(at))) {
+    let item = |at| node.array.as_ref().map_or(UNKNOWN, |array| array.item(at));
+    if !takes_scalars(schema.node(item(at))) {
         return None;
     }
     let parts: Vec<&str> =
@@ -102,7 +103,7 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     let mut list = Vec::with_capacity(parts.len());
     for (offset, part) in parts.into_iter().enumerate() {
         let mut json = String::new();
-        outcome.merge(typed(schema, array.item(at + offset), part, quoted, false, &mut json));
+        outcome.merge(typed(schema, item(at + offset), part, quoted, false, &mut json));
         list.push(json);
     }
     Some((list, outcome))
@@ -151,16 +152,13 @@ fn convert(
     quoted: bool,
     out: &mut String,
 ) -> Option<Outcome> {
-    let lower = || text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false");
+    let mut keyword_of = |wanted: &[&str]| {
+        let json = keyword(text).filter(|json| wanted.contains(json));
+        json.map(|json| out.push_str(json)).is_some()
+    };
     let fits = match choice {
-        Choice::Boolean if lower() => {
-            out.push_str(if text.len() == 4 { "true" } else { "false" });
-            true
-        }
-        Choice::Null if text.eq_ignore_ascii_case("null") || text.eq_ignore_ascii_case("none") => {
-            out.push_str("null");
-            true
-        }
+        Choice::Boolean => keyword_of(&["true", "false"]),
+        Choice::Null => keyword_of(&["null"]),
         Choice::Integer | Choice::Number if quoted => take_bare(choice, text, out),
         Choice::Literal(literal) => match &literal.text {
             Some(own) => {
@@ -171,15 +169,9 @@ fn convert(
                 }
                 unique
             }
-            None => (quoted || lower() && literal.json == text.to_ascii_lowercase()) && {
-                let same = same_literal(literal, text) || literal.json == text.to_ascii_lowercase();
-                if same {
-                    out.push_str(&literal.json);
-                }
-                same
-            },
+            None => keyword_of(&[&literal.json]) || (quoted && take_bare(choice, text, out)),
         },
-        Choice::Array if node.collects() => {
+        Choice::Array => {
             let (list, outcome) = split(schema, node, text, quoted, 0)?;
             out.push('[');
             out.push_str(&list.join(","));
@@ -189,6 +181,12 @@ fn convert(
         _ => false,
     };
     fits.then(Outcome::default)
+}
+
+/// `true`, `false` or `null`, in any case; `None` is null.
+fn keyword(text: &str) -> Option<&'static str> {
+    let words = [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null")];
+    words.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, json)| json)
 }
 
 /// How many strings of the enum are this text, case aside?

@@ -27,6 +27,19 @@ pub struct Parser {
     whole: bool,
 }
 
+/// What [`Parser::feed_plain`] read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// Nothing.
+    No,
+    /// The whole text, as one text event.
+    Text,
+    /// The whole text, as one delta of the call with this index.
+    Delta(usize),
+    /// The whole text; there is no event.
+    Held,
+}
+
 type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
 
 /// The window of one run, and how much of it is consumed.
@@ -57,6 +70,37 @@ impl Parser {
     /// For whole messages: no argument deltas.
     pub fn whole(in_reasoning: bool) -> Self {
         Parser { whole: true, ..Parser::new(in_reasoning) }
+    }
+
+    /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
+    /// Otherwise nothing is read, and it is for [`Parser::feed`].
+    #[inline]
+    pub fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain {
+        if self.buffer.len() != self.held || text.is_empty() {
+            return Plain::No;
+        }
+        let plain = match &mut self.state {
+            State::Text if tools.delimiters.open.as_bytes()[0] == b'<' && !text.as_bytes().contains(&b'<') => {
+                Plain::Text
+            }
+            State::Call(call) if !self.whole => {
+                let Reading::Body(Body::Pairs(pairs)) = &mut call.reading else { return Plain::No };
+                if call.cut > 0
+                    || call.raw.len() + text.len() > tools.limits.call_bytes
+                    || !pairs.feed_plain(&mut call.found, text, &tools.delimiters)
+                {
+                    return Plain::No;
+                }
+                call.raw.push_str(text);
+                match call.found.args.take_delta() {
+                    "" => Plain::Held,
+                    _ => Plain::Delta(call.index.unwrap_or(0)),
+                }
+            }
+            State::Start | State::Reasoning | State::Text | State::Call(_) | State::Rest => return Plain::No,
+        };
+        self.offset += text.chars().count();
+        plain
     }
 
     /// Reads on.

@@ -124,7 +124,7 @@ impl Delimiters {
         let mut classes = [0; 128];
         for (byte, class) in (0..128).zip(&mut classes) {
             let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
-            let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,".contains(&byte));
+            let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
             *class = if first { FIRST } else { 0 }
                 | if first || is_ws(byte) || byte == b',' { STOP } else { 0 }
                 | if key { KEY } else { 0 };

@@ -163,7 +163,15 @@ impl Parser {
         }
         let py = slf.py();
         match text.to_str() {
-            Ok(known) if !this.surrogates.is_waiting() => this.read(py, known, Some(text), None),
+            Ok(known) if !this.surrogates.is_waiting() => {
+                let Parser { tools, parser, recycler, .. } = &mut *this;
+                match parser.feed_plain(tools, known) {
+                    core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
+                    core::Plain::Delta(index) => recycler.list_of(py, Part::Delta(index, text.clone().unbind())),
+                    core::Plain::Held => Ok(PyList::empty(py)),
+                    core::Plain::No => this.read(py, known, Some(text), None),
+                }
+            }
             _ => {
                 let joined = this.surrogates.join(text, false);
                 this.read(py, &joined, None, None)

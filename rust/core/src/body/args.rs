@@ -131,7 +131,7 @@ impl Args {
     /// What stands at the end of `steps`.
     pub fn probe(&self, steps: &[Step]) -> Probe {
         let mut at = 0;
-        for step in steps {
+        for (position, step) in steps.iter().enumerate() {
             let next = match (&self.pieces[at], &step.to) {
                 (Piece::Object(_, keys), To::Key(key)) => keys.get(key),
                 (Piece::Array(items), To::Index(index)) if *index <= items.len() => items.get(*index),
@@ -141,6 +141,10 @@ impl Args {
             };
             match next {
                 Some(next) => at = *next,
+                // The arrays behind it are new.
+                None if steps[position + 1..].iter().any(|step| matches!(step.to, To::Index(1..))) => {
+                    return Probe::Gap { next: 0 };
+                }
                 None => return Probe::Vacant,
             }
         }

@@ -1,5 +1,6 @@
 //! Sentences for the model: what is wrong, and a correct example.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::error::ProblemKind;
@@ -108,8 +109,8 @@ pub fn call_example(cx: &Context<'_>) -> String {
     let schema = cx.schema;
     let mut out = format!("{open}{}", cx.tool);
     let Some(object) = &schema.node(schema.root).object else { return out + " key=\"some text\"" + close };
-    let required = |name: &str| object.required.iter().any(|r| r == name);
-    let shown = object.properties.iter().filter(|(name, _)| object.required.is_empty() || required(name)).take(4);
+    let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
+    let shown = object.properties.iter().filter(|(name, _)| required.is_empty() || required.contains(&**name)).take(4);
     for (name, id) in shown {
         out.push_str(&format!(" {}={}", join("", name), example(schema, *id)));
     }

@@ -39,11 +39,12 @@ enum Shape {
     Lone,
 }
 
-/// The key was there before: its first value, and whether this one holds back what is written.
+/// The key was there before: its first value, whether this one holds back what is written, and the problems so far.
 #[derive(Debug)]
 struct Again {
     first: Range<usize>,
     holds: bool,
+    problems: usize,
 }
 
 #[derive(Debug)]
@@ -95,7 +96,7 @@ impl Object {
 
     /// Reads the value from `io.at`. `Done`: it is complete.
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let Io { cx, window, last, .. } = *io;
+        let Io { cx, window, .. } = *io;
         loop {
             let place = match (&self.text, self.expect) {
                 (Text::None, Expect::Key { .. }) => Place::Key,
@@ -103,7 +104,8 @@ impl Object {
                 _ => Place::Value,
             };
             let before = io.at;
-            let lexeme = self.lexer.next(window, &mut io.at, last, place);
+            // Its last bracket ends it, never the end of the message.
+            let lexeme = self.lexer.next(window, &mut io.at, false, place);
             if matches!(lexeme, Lexeme::Need) {
                 return Step::Need;
             }
@@ -259,7 +261,10 @@ impl Object {
             return Ok(());
         };
         match keys.get(name) {
-            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
+            Some(first) => {
+                let problems = found.problems.len();
+                *again = Some(Again { first: first.clone(), holds: found.args.hold(), problems });
+            }
             None => {
                 if !keys.is_empty() {
                     found.args.json.push(',');
@@ -403,13 +408,14 @@ impl Object {
             Some(Frame { shape: Shape::Array { count }, .. }) => *count += 1,
             Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) => match again.take() {
                 None => keys.push(Arc::from(key.as_str()), *start..found.args.json.len()),
-                Some(Again { first, holds }) => {
+                Some(Again { first, holds, problems }) => {
                     if found.args.json[first] != found.args.json[*start..] {
                         let path = self.path();
                         let message = format!("{path} is given twice, with different values. Give it once.");
                         return Err((ErrorKind::DuplicateArgument, message));
                     }
                     found.args.json.truncate(*start);
+                    found.problems.truncate(problems);
                     if holds {
                         found.args.release();
                     }

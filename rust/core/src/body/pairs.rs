@@ -7,7 +7,7 @@ use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::coerce;
 use crate::error::{ErrorKind, Repair};
-use crate::json::{push_char, push_str};
+use crate::json::{is_plain, push_char, push_str};
 use crate::pairs::{Ahead, Next, Part, Quoted, bare_run, separated};
 use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 use crate::schema::{Choice, NodeId};
@@ -208,6 +208,21 @@ impl Pairs {
         matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
     }
 
+    /// Takes text that is inside a quoted string, needs no escapes and cannot end it. False: nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> bool {
+        let State::Quoted(InQuotes { value: Value { text: Text::Live { .. }, .. }, quoted, marks, .. }) = &mut self.state
+        else {
+            return false;
+        };
+        let plain = text.bytes().all(|byte| is_plain(byte) && byte != quoted.quote);
+        if plain {
+            marks.watch(text, delimiters);
+            found.args.json.push_str(text);
+        }
+        plain
+    }
+
     /// Reads the body from `io.at`.
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
@@ -242,8 +257,7 @@ impl Equals {
         let cx = io.cx;
         let mut rest = io.rest();
         let blank = match rest.as_bytes().first() {
-            None if !io.last => return Move::Stay,
-            None => return empty(io, field),
+            None => return Move::Stay,
             Some(byte) => is_ws(*byte),
         };
         match starts(rest, &cx.delimiters.close, io.last) {
@@ -460,6 +474,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         Ok(field) => match io.found.args.probe(&field.steps) {
             Probe::Blocked => collided(&field, Collision::Taken),
             Probe::Gap { next } => collided(&field, Collision::Gap { next }),
+            Probe::Items(_) if !cx.schema.node(field.node).collects() => collided(&field, Collision::Taken),
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {
                 Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
             }
@@ -503,7 +518,14 @@ impl InQuotes {
                 Part::Quote => {}
             }
             let rest = &window[io.at + 1..];
-            let next = if cx.strict { Next::Close } else { ahead.look(rest, last, cx.delimiters) };
+            let close = starts(rest, &cx.delimiters.close, last);
+            let next = if cx.strict {
+                Next::Close
+            } else if !(rest.is_empty() || separated(rest) || close != Mark::No) {
+                Next::Other { line: false }
+            } else {
+                ahead.look(rest, last, cx.delimiters)
+            };
             let closes = match next {
                 Next::Need => return Move::Stay,
                 Next::Close | Next::End | Next::Open { line: true } => true,
@@ -549,32 +571,29 @@ fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {
 fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
     let cx = io.cx;
     let rest = io.rest();
+    let junk = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
     match (rest.as_bytes().first(), starts(rest, &cx.delimiters.close, io.last)) {
         (None, _) | (_, Mark::Partial) => Move::Stay,
         (_, Mark::Yes) => Move::To(gap(false)),
         (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
-        (Some(b','), Mark::No) if cx.strict => {
-            fail(ErrorKind::Strict(Repair::CommaSeparator), NO_COMMAS, Skip::After)
-        }
         (Some(b','), Mark::No) => match ahead.look(rest, io.last, cx.delimiters) {
             Next::Need => Move::Stay,
-            Next::Pair { .. } => {
-                io.found.repair(Repair::CommaSeparator);
-                io.at += 1;
-                Move::To(gap(false))
-            }
-            Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => {
-                fail(ErrorKind::MalformedCall, NO_COMMAS, Skip::After)
-            }
+            Next::Pair { .. } => match cx.repair(io.found, Repair::CommaSeparator) {
+                Ok(()) => {
+                    io.at += 1;
+                    Move::To(gap(false))
+                }
+                Err(kind) => fail(kind, NO_COMMAS, Skip::After),
+            },
+            Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => fail(junk, NO_COMMAS, Skip::After),
         },
         (Some(_), Mark::No) => {
-            let kind = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
             let message = format!(
                 "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
                 cx.tool,
                 messages::call_example(&cx)
             );
-            fail(kind, message, Skip::After)
+            fail(junk, message, Skip::After)
         }
     }
 }
@@ -625,25 +644,26 @@ fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(),
     let (outcome, again) = match items {
         Some((length, (items, outcome))) => {
             io.found.args.append(&field.steps, length, &items).map_err(repeated)?;
-            (outcome, false)
+            (outcome, None)
         }
         None => {
             let args = &mut io.found.args;
             let target = args.place(&field.steps, field.is_piece()).map_err(repeated)?;
             let start = args.begin(target, field.root_key());
             let outcome = coerce::scalar(cx.schema, id, text, quoted, &mut args.json);
-            if !args.end(target, start) {
-                return Err((ErrorKind::DuplicateArgument, twice(field)));
-            }
-            (outcome, matches!(target, Target::Again(_)))
+            let same = args.end(target, start);
+            (outcome, matches!(target, Target::Again(_)).then_some(same))
         }
     };
     if outcome.converted {
         cx.repair(io.found, Repair::Coerced)
             .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path(), text)))?;
     }
+    if again == Some(false) {
+        return Err((ErrorKind::DuplicateArgument, twice(field)));
+    }
     if let Some(kind) = outcome.problem
-        && !again
+        && again.is_none()
     {
         let message = messages::violation(cx.schema, id, kind, &field.path(), text);
         io.found.problem(kind, field.path(), message);

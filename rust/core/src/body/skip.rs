@@ -11,7 +11,7 @@ pub enum Skip {
     ValueStart,
     Bare,
     Quoted { quote: u8, escape: bool },
-    /// `token`: a JSON token may start here.
+    /// `token`: a quote opens a string here.
     Bracketed { depth: usize, string: Option<u8>, escape: bool, token: bool },
     /// Behind a quoted or bracketed text.
     After,
@@ -20,7 +20,7 @@ pub enum Skip {
 impl Skip {
     /// Inside brackets, where an error was found.
     pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
-        Skip::Bracketed { depth, string, escape: false, token: false }
+        Skip::Bracketed { depth, string, escape: false, token: true }
     }
 
     /// Reads from `*at`. True: CLOSE stands at `*at`.
@@ -81,11 +81,13 @@ impl Skip {
             }
             Skip::Bracketed { depth, string: None, token, .. } => match byte {
                 b'}' | b']' if depth <= 1 => Skip::After,
-                b'}' | b']' => Skip::in_brackets(depth - 1, None),
-                b'{' | b'[' => Skip::Bracketed { depth: depth + 1, string: None, escape: false, token: true },
+                b'}' | b']' => Skip::Bracketed { depth: depth - 1, string: None, escape: false, token: false },
+                b'{' | b'[' => Skip::in_brackets(depth + 1, None),
                 b'"' | b'\'' if token => Skip::in_brackets(depth, Some(byte)),
-                b',' | b':' => Skip::Bracketed { depth, string: None, escape: false, token: true },
-                _ => Skip::Bracketed { depth, string: None, escape: false, token: token && is_ws(byte) },
+                _ => {
+                    let token = matches!(byte, b',' | b':') || is_ws(byte);
+                    Skip::Bracketed { depth, string: None, escape: false, token }
+                }
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Pairs written: the inverse of reading them, by the same table.
 
-use crate::coerce::{self, Outcome, json_string};
+use crate::coerce::{self, json_string};
 use crate::json::Value;
 use crate::limits::KEY_CHARS;
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
@@ -95,7 +95,7 @@ impl Writer<'_> {
         }
         let mut json = String::new();
         let outcome = coerce::scalar(self.schema, id, text, false, &mut json);
-        outcome == Outcome::default() && json == json_string(text)
+        !outcome.converted && json == json_string(text)
     }
 }
 

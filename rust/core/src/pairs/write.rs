@@ -26,7 +26,7 @@ pub fn push_quoted(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            _ if (c as u32) < 0x20 => out.push_str(&format!("\\u{:04x}", c as u32)),
+            _ if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
             _ => out.push(c),
         }
     }
@@ -36,12 +36,13 @@ pub fn push_quoted(text: &str) -> String {
 
 /// Would the backslash that the text starts with be read as part of an escape, once the text stands in quotes?
 fn reads_as_escape(text: &str) -> bool {
-    match text.as_bytes().get(1) {
+    match text[1..].chars().next() {
         // The closing quote would follow.
         None => true,
-        Some(b'"' | b'\'' | b'\\' | b'n' | b'r' | b't') => true,
-        Some(b'u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        Some('"' | '\'' | '\\' | 'n' | 'r' | 't') => true,
+        Some('u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        Some('\n' | '\r' | '\t') => false,
         // Written as an escape itself, so a backslash would follow.
-        Some(byte) => *byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t'),
+        Some(c) => c.is_control(),
     }
 }

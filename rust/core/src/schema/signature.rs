@@ -1,5 +1,8 @@
 //! A tool in one line, as the manual shows it: keys as the model must write them, short types.
 
+use std::cell::Cell;
+use std::collections::HashSet;
+
 use super::{Additional, Choice, NodeId, Schema, UNKNOWN};
 use crate::json::{Value, parse};
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
@@ -18,6 +21,8 @@ pub enum Descriptions {
 pub const NESTED_SEGMENTS: usize = 4;
 /// Levels of inner shapes that are shown; recursive types have no end.
 const SHAPE_LEVELS: usize = 5;
+/// Objects that are shown of one tool with their members: those of recursive types multiply at each level.
+const SHOWN_OBJECTS: usize = 500;
 
 /// Text from a schema as it may stand in the manual: one line, and no tag of ours in it.
 pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
@@ -30,11 +35,13 @@ struct Writer<'s> {
     schema: &'s Schema,
     delimiters: &'s Delimiters,
     descriptions: Descriptions,
+    /// How many objects were shown so far.
+    shown: &'s Cell<usize>,
 }
 
 /// The fields of a tool, each with a blank in front.
 pub fn signature(schema: &Schema, delimiters: &Delimiters, descriptions: Descriptions, json: bool) -> String {
-    let writer = Writer { schema, delimiters, descriptions };
+    let writer = Writer { schema, delimiters, descriptions, shown: &Cell::new(0) };
     let mut out = String::new();
     if json {
         out.push(' ');
@@ -56,7 +63,7 @@ pub struct Field {
 
 /// The keys of a tool, dotted ones for nested objects.
 pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
-    let writer = Writer { schema, delimiters, descriptions: Descriptions::None };
+    let writer = Writer { schema, delimiters, descriptions: Descriptions::None, shown: &Cell::new(0) };
     let mut out = Vec::new();
     writer.walk(schema.root, "", true, 1, &mut |step| {
         if let Walk::Field { key, id, required } = step {
@@ -77,20 +84,27 @@ impl Writer<'_> {
     /// Tells of each key that is written: nested objects by the dotted keys of their members.
     fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(Walk<'_>)) {
         let Some(object) = &self.schema.node(id).object else { return };
+        let all: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         for (name, child) in object.properties.iter() {
             let mut key = prefix.to_owned();
             if !prefix.is_empty() {
                 key.push('.');
             }
             push_segment(&mut key, name, self.delimiters);
-            let needed = required && object.required.iter().any(|r| r == name);
-            if depth < NESTED_SEGMENTS && self.schema.nests(*child) {
+            let needed = required && all.contains(name);
+            if depth < NESTED_SEGMENTS && self.schema.nests(*child) && self.has_room() {
                 self.walk(*child, &key, needed, depth + 1, tell);
                 tell(Walk::Nested(*child));
             } else {
                 tell(Walk::Field { key: &key, id: *child, required: needed });
             }
         }
+    }
+
+    /// May one more object be shown with its members?
+    fn has_room(&self) -> bool {
+        self.shown.set(self.shown.get() + 1);
+        self.shown.get() <= SHOWN_OBJECTS
     }
 
     /// The keys of the whole tool, each with a blank in front.
@@ -160,6 +174,7 @@ impl Writer<'_> {
             return "any".into();
         }
         let mut names: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
         for choice in &node.choices {
             let name = match choice {
                 Choice::String => "string".into(),
@@ -171,7 +186,7 @@ impl Writer<'_> {
                 Choice::Array => self.list(id, levels),
                 Choice::Object => self.shape(id, levels, false),
             };
-            if !names.contains(&name) {
+            if seen.insert(name.clone()) {
                 names.push(name);
             }
         }
@@ -201,15 +216,17 @@ impl Writer<'_> {
     }
 
     fn shape(&self, id: NodeId, levels: usize, descriptions: bool) -> String {
-        let Some(object) = self.schema.node(id).object.as_ref().filter(|_| levels > 0) else { return "{…}".into() };
+        let shown = self.schema.node(id).object.as_ref().filter(|_| levels > 0 && self.has_room());
+        let Some(object) = shown else { return "{…}".into() };
         let inner = if descriptions { self.descriptions } else { Descriptions::None };
-        let writer = Writer { schema: self.schema, delimiters: self.delimiters, descriptions: inner };
+        let writer = Writer { descriptions: inner, ..*self };
+        let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         let mut fields: Vec<String> = Vec::new();
         for (name, child) in object.properties.iter() {
             let mut field = String::new();
             push_segment(&mut field, name, self.delimiters);
             field = one_line(&field, self.delimiters);
-            writer.field(*child, object.required.iter().any(|r| r == name), levels - 1, &mut field);
+            writer.field(*child, required.contains(name), levels - 1, &mut field);
             fields.push(field);
         }
         match object.additional {
