@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from oracle_json import JsonReader
 from oracle_parts import Items, Members, Node, Place, Tool, dump, is_declared, put, tool_named, tool_style
 from oracle_text import (
     CLOSE,
@@ -13,11 +14,9 @@ from oracle_text import (
     WS,
     Cut,
     Fault,
-    JsonReader,
     Key,
     Segment,
     end_of_brackets,
-    end_of_quotes,
     has_line_break,
     joins,
     key_at,
@@ -32,7 +31,6 @@ from oracle_types import (
     allows,
     collects,
     field_path,
-    has_kind,
     is_undeclared,
     key_style,
     only_array,
@@ -41,7 +39,7 @@ from oracle_types import (
     takes_container,
     takes_text,
 )
-from oracle_values import Notes, compact, misfit, read_json, read_scalar
+from oracle_values import Notes, compact, read_scalar
 
 WRAPPER = re.compile(r"(?:<json>|```[A-Za-z0-9]*)[ \t\r\n]*(?={)")
 
@@ -73,27 +71,29 @@ class CallReader:
         self.arguments: Node = self.pieces  # a text where the body is an object
         self.repairs: list[str] = []
         self.problems: list[tuple[str, Path]] = []
+        # The last value was bare and has the first character of a delimiter, or could have gone on.
+        self.bare_mark = self.open_ended = False
 
     def read(self, written: str | None, at: int) -> Call | Error:
-        name = written
+        self.name = written
         try:
             self.tool = self.find_tool(written, at)
-            name = self.tool.name
             end = self.body(at)
             self.missing(self.tool.type, self.arguments, ())
-            problems = tuple((kind, field_path(path)) for kind, path in self.problems)
-            return Call(name, dump(self.arguments), self.start, end, tuple(self.repairs), problems)
+            problems = dict.fromkeys((kind, field_path(path)) for kind, path in self.problems)
+            arguments = dump(self.arguments)
+            return Call(self.tool.name, arguments, self.start, end, tuple(self.repairs), tuple(problems))
         except Fault as fault:
             end = read_on(self.text, fault.at, fault.state, fault.depth, fault.quote)
-            return Error(fault.kind, name, self.start, end)
+            return Error(fault.kind, self.name, self.start, end)
         except Cut as cut:
             kind = cut.kind if self.complete else "incomplete_call"
-            return Error(kind, name, self.start, len(self.text))
+            return Error(kind, self.name, self.start, len(self.text))
 
-    def repair(self, name: str, at: int, state: str) -> None:
+    def repair(self, name: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
         """A near miss: in strict mode an error of that name."""
         if self.strict:
-            raise Fault(name, at, state)
+            raise Fault(name, at, state, depth, quote)
         if name not in self.repairs:
             self.repairs.append(name)
 
@@ -107,6 +107,7 @@ class CallReader:
         tool = tool_named(self.tools, near) if near else None
         if tool is None:
             raise Fault("unknown_tool", at, "token start")
+        self.name = tool.name
         self.repair("tool_style", at, "token start")
         return tool
 
@@ -126,6 +127,11 @@ class CallReader:
     def closes(self, at: int) -> bool:
         return self.text.startswith(CLOSE, at)
 
+    def undecided(self) -> None:
+        """The end of the message came too soon: it decides, if it is known to be the end."""
+        if not self.complete:
+            raise Cut
+
     def is_cut(self, at: int, *tags: str) -> bool:
         """Whether the message ends in the middle of one of these."""
         rest = self.text[at:]
@@ -138,38 +144,29 @@ class CallReader:
     def declared(self, key: Key) -> bool:
         return is_declared(self.tool.type, key)
 
-    def pair_at(self, at: int, *, only_declared: bool = False) -> Key | None:
-        """A key directly before `=`, or a declared key, ws*, `=`. CUT_KEY if the message ended too soon."""
+    def equals_at(self, at: int) -> Key | None:
+        """A key, ws*, `=`. CUT_KEY if the message ended too soon."""
         key = key_at(self.text, at)
         if key is None or key is CUT_KEY:
             return key
-        if self.text.startswith("=", key.end):
-            return key if not only_declared or self.declared(key) else None
-        if not self.declared(key):
-            return None
         behind = skip_ws(self.text, key.end)
         if behind == len(self.text):
             return CUT_KEY
         return key if self.text[behind] == "=" else None
 
+    def pair_at(self, at: int, *, only_declared: bool = False) -> Key | None:
+        """A key directly before `=`, or a declared key, ws*, `=`. CUT_KEY if the message ended too soon."""
+        key = self.equals_at(at)
+        if key is None or key is CUT_KEY or self.declared(key):
+            return key
+        return key if self.text[key.end] == "=" and not only_declared else None
+
     def is_pair(self, at: int, *, only_declared: bool = False) -> bool:
-        return self.pair_at(at, only_declared=only_declared) not in (None, CUT_KEY)
-
-    def open_quote(self, at: int) -> Cut:
-        """The message ended in what could have become a key."""
-        return Cut("unterminated_value" if self.unclosed_quote(at) else "incomplete_call")
-
-    def unclosed_quote(self, at: int) -> bool:
-        """Whether a key that the end of the message cuts is cut in a quoted segment."""
-        while at < len(self.text):
-            if self.text[at] in QUOTES:
-                end = end_of_quotes(self.text, at)
-                if end is None:
-                    return True
-                at = end
-            else:
-                at += 1
-        return False
+        """The same in front of what the end of a complete message decides."""
+        key = self.pair_at(at, only_declared=only_declared)
+        if key is CUT_KEY:
+            self.undecided()
+        return key is not None and key is not CUT_KEY
 
     def token_end(self, at: int) -> int:
         while at < len(self.text) and self.text[at] not in WS and not self.closes(at):
@@ -190,54 +187,61 @@ class CallReader:
         behind = self.object_body(wrapper.end())
         close = "</json>" if wrapper[0].startswith("<") else "```"
         place = skip_ws(self.text, behind)
-        if self.is_cut(place, close, CLOSE):
-            raise Cut
-        if not self.text.startswith(close, place):
-            raise Fault("malformed_call", behind, "after")
-        return self.between(place + len(close), pairs=False)
+        if self.text.startswith(close, place):
+            behind = place + len(close)
+        elif self.is_cut(place, close):
+            self.undecided()
+        return self.between(behind, pairs=False)
 
     def object_body(self, at: int) -> int:
-        reader = JsonReader(self.text, self.strict)
-        tree, end = reader.value(at)
-        if reader.relaxed:
-            self.repair("relaxed_json", end, "after")
-        notes = Notes()
-        self.arguments = read_json(self.tool.schemas, self.tool.type, tree, (), notes)
-        self.take_notes(notes, end)
-        self.problems += notes.problems
+        self.arguments, end = self.read_json(self.tool.type, at, ())
         return end
+
+    def read_json(self, of: Type, at: int, path: Path) -> tuple[str, int]:
+        notes = Notes()
+        text, end = JsonReader(self.text, self.tool.schemas, notes, self.repair).value(of, at, path)
+        self.problems += notes.problems
+        return text, end
 
     def between(self, at: int, *, pairs: bool) -> int:
         """From behind the name or a value to the end of the call."""
         while True:
             ws, at = at, skip_ws(self.text, at)
+            line = has_line_break(self.text[ws:at])
             if self.closes(at):
                 return at + len(CLOSE)
             closed_here = not {"unquoted_spaces", "inner_quotes"} & set(self.repairs)
             if at == len(self.text):
-                if not (self.complete and closed_here):
+                if not (self.complete and closed_here) or self.bare_mark:
                     raise Cut
                 self.repair("missing_close", at, "token start")
                 return at
             if self.opens_line(ws, at) and closed_here:
                 self.repair("missing_close", at, "token start")
                 return at
-            if self.is_cut(at, CLOSE) or (has_line_break(self.text[ws:at]) and self.is_cut(at, OPEN)):
-                raise Cut
+            if self.is_cut(at, CLOSE, OPEN):
+                if pairs:
+                    raise Cut
+                self.undecided()
             key = self.pair_at(at) if pairs else None
             if key is CUT_KEY:
-                raise self.open_quote(at)
+                raise Cut
             if key is None:
-                found, state = (at, "token start") if pairs else (ws, "after")
-                raise Fault("malformed_call", found, state)
+                if self.strict and self.open_ended and not line:
+                    raise Fault("unquoted_spaces", at, "token start")
+                raise Fault("malformed_call", at if pairs else ws, "token start" if pairs else "after")
             equals = skip_ws(self.text, key.end)
             if equals > key.end:
                 self.repair("spaced_equals", at, "token start")
+            self.bare_mark = self.open_ended = False
             at = self.pair(key, equals + 1)
 
     def pair(self, key: Key, at: int) -> int:
         """Behind the `=`; returns the place behind the value and its comma."""
         place = self.place(key.segments, at)
+        appends = isinstance(place.taken, Items) and collects(place.type)
+        if not (place.taken is None or isinstance(place.taken, str) or appends):
+            raise Fault("duplicate_argument", at, "value start")
         value = self.behind_equals(key, at)
         if value is None:
             self.give(place, "", True, at)
@@ -247,37 +251,38 @@ class CallReader:
             return self.quoted(place, value)
         if char in "{[":
             if takes_container(place.type) or not takes_text(place.type):
-                return self.json(place, value)
-            if self.text[value : value + 2] in ('{"', '["', "[{"):
-                end = end_of_brackets(self.text, value)
-                if end is None:
-                    raise Cut("unterminated_value")
-                self.give(place, self.text[value:end], False, end)
+                if appends:
+                    raise Fault("duplicate_argument", value, "value start")
+                text, end = self.read_json(place.type, value, place.path)
+                self.store(place, text, Notes(), end)
                 return self.behind_value(end, "malformed_call")
+            if self.text[value : value + 2] in ('{"', '["', "[{"):
+                end_or_none = end_of_brackets(self.text, value)
+                if end_or_none is None:
+                    raise Cut("unterminated_value")
+                self.give(place, self.text[value:end_or_none], True, end_or_none)
+                return self.behind_value(end_or_none, "malformed_call")
         return self.bare(place, value)
 
     def behind_equals(self, key: Key, at: int) -> int | None:
         """Where the value begins; None if it is empty."""
         first = skip_ws(self.text, at)
-        if first == len(self.text) and not (self.complete and first > at):
-            raise Cut
-        if first == len(self.text) or self.closes(first) or self.opens_line(at, first):
-            self.repair("empty_value", at, "token start")
-            return None
-        if first == at:
-            return at
-        if self.is_cut(first, CLOSE, OPEN):
-            raise Cut
-        pair = self.pair_at(first)
-        if pair is CUT_KEY:
-            raise self.open_quote(first)
-        if pair is not None:
-            self.repair("empty_value", at, "token start")
-            return None
-        if not self.declared(key):
-            raise Fault("malformed_call", at, "token start")
-        self.repair("spaced_equals", first, "token start")
-        return first
+        if first == len(self.text):
+            if first == at:
+                raise Cut
+            self.undecided()
+        elif not self.closes(first) and not self.opens_line(at, first):
+            if first == at:
+                return at
+            if self.is_cut(first, CLOSE, OPEN):
+                self.undecided()
+            if not self.is_pair(first):
+                if not self.declared(key):
+                    raise Fault("malformed_call", at, "token start")
+                self.repair("spaced_equals", first, "token start")
+                return first
+        self.repair("empty_value", at, "token start")
+        return None
 
     # Values
 
@@ -307,121 +312,128 @@ class CallReader:
         """What stands behind a quote decides whether it ends its value."""
         behind = skip_ws(self.text, at)
         if behind == len(self.text):
-            if not self.complete:
-                raise Cut
+            self.undecided()
             return True
         if self.closes(behind) or self.opens_line(at, behind):
             return True
         if behind == at:
+            if self.is_cut(at, CLOSE):
+                self.undecided()
             if self.text[at] != ",":
                 return False
             behind = skip_ws(self.text, at + 1)
-        key = key_at(self.text, behind)
-        if key is None or key is CUT_KEY or (kept and not self.declared(key)):
-            return False
-        return self.text.startswith("=", skip_ws(self.text, key.end))
-
-    def json(self, place: Place, start: int) -> int:
-        reader = JsonReader(self.text, self.strict)
-        tree, end = reader.value(start)
-        if reader.relaxed:
-            self.repair("relaxed_json", end, "after")
-        notes = Notes()
-        text = read_json(self.tool.schemas, place.type, tree, place.path, notes)
-        self.store(place, text, notes, end)
-        return self.behind_value(end, "malformed_call")
+            if behind == len(self.text):
+                self.undecided()
+        elif self.is_cut(behind, CLOSE, OPEN):
+            self.undecided()
+        key = self.equals_at(behind)
+        if key is CUT_KEY:
+            self.undecided()
+        return key is not None and key is not CUT_KEY and (not kept or self.declared(key))
 
     def behind_value(self, at: int, junk: str) -> int:
         """Behind a quoted value or JSON."""
         if self.text[at : at + 1] in ("", *WS) or self.closes(at):
             return at
         if self.is_cut(at, CLOSE):
-            raise Cut
+            self.undecided()
         if self.text[at] == ",":
-            behind = skip_ws(self.text, at + 1)
-            pair = self.pair_at(behind)
-            if pair is CUT_KEY:
-                raise self.open_quote(behind)
-            if pair is not None:
+            key = self.equals_at(skip_ws(self.text, at + 1))
+            if key is CUT_KEY:
+                self.undecided()
+            elif key is not None:
                 self.repair("comma_separator", at, "after")
                 return at + 1
         raise Fault(junk, at, "after")
 
     def fits_string(self, of: Type) -> bool:
-        """Whether a string can stand here, or in an array here."""
-        items = self.tool.schemas.item_types(of) if has_kind(of, "array") else []
-        return any(map(takes_text, (of, *items)))
+        """Whether a string can stand here, or first in an array here."""
+        return takes_text(of) or (collects(of) and takes_text(self.tool.schemas.item(of, 0)))
 
     def bare(self, place: Place, start: int) -> int:
-        spaces = self.fits_string(place.type) and bool(properties(self.tool.type))
+        open_ended = self.fits_string(place.type) and bool(properties(self.tool.type))
         taken = False
         end = self.token_end(start)
         while not self.closes(end):
             if end == len(self.text):
-                used = taken or {"unquoted_spaces", "inner_quotes"} & set(self.repairs)
-                if not self.complete or used or "<" in self.text[start:end]:
-                    raise Cut
+                self.undecided()
                 break
             behind = skip_ws(self.text, end)
             comma = self.text[end - 1] == "," and end - start > 1
             if comma and self.is_pair(behind, only_declared=taken):
-                self.repair("comma_separator", end - 1, "after")
                 self.give(place, self.text[start : end - 1], False, end)
+                self.open_ended = open_ended
+                self.repair("comma_separator", end - 1, "after")
                 return end
-            if not spaces or has_line_break(self.text[end:behind]) or self.closes(behind):
+            if not open_ended or self.strict:
                 break
-            if behind == len(self.text):
-                if not self.complete:
-                    raise Cut
+            at_end = behind == len(self.text)
+            if at_end or self.is_cut(behind, CLOSE, OPEN):
+                self.undecided()
+            pair = self.is_pair(behind, only_declared=taken)
+            if at_end or pair or self.closes(behind) or has_line_break(self.text[end:behind]):
                 break
-            if self.is_pair(behind, only_declared=taken):
-                break
-            next_end = self.token_end(behind)
-            if next_end == len(self.text):
-                raise Cut
+            end = self.token_end(behind)
+            if end == len(self.text):
+                self.undecided()
             self.repair("unquoted_spaces", behind, "token start")
-            taken, end = True, next_end
+            taken = True
             if OPEN in self.text[start:end]:
                 raise Fault("malformed_call", end, "bare word")
         self.give(place, self.text[start:end], False, end)
+        self.bare_mark, self.open_ended = "<" in self.text[start:end], open_ended
         return end
 
     # Places
 
+    def steps(self, segments: tuple[Segment, ...], at: int) -> list[tuple[str | int, Type]]:
+        """What a key means: from the root on a member or an index, and its type."""
+        schemas = self.tool.schemas
+        steps: list[tuple[str | int, Type]] = []
+        path: Path = ()
+        of, rest = self.tool.type, list(segments)
+        while rest:
+            slot: str | int | None = self.index(of, rest[0]) if path else None
+            count = 1
+            if slot is None:
+                slot, count = self.member_key(of, rest, at)
+            if path and not allows(of, "array" if isinstance(slot, int) else "object"):
+                self.problems.append(("wrong_type", path))
+            path, rest = (*path, slot), rest[count:]
+            if isinstance(slot, str) and is_undeclared(of, slot):
+                self.problems.append(("unknown_field", path))
+            of = schemas.item(of, slot) if isinstance(slot, int) else schemas.member(of, slot)
+            steps.append((slot, of))
+        return steps
+
+    @staticmethod
+    def index(of: Type, segment: Segment) -> int | None:
+        number = segment.kind == "bare" and re.fullmatch("[0-9]{1,9}", segment.text) is not None
+        return int(segment.text) if segment.kind == "index" or (number and only_array(of)) else None
+
     def place(self, segments: tuple[Segment, ...], at: int) -> Place:
         """Follows a key from the root, making the objects and arrays on the way; `at` is behind its `=`."""
         node: Members | Items = self.pieces
-        of, schemas = self.tool.type, self.tool.schemas
-        path: Path = ()
-        rest = list(segments)
-        while True:
-            slot: str | int
+        steps = self.steps(segments, at)
+        path = tuple(slot for slot, _ in steps)
+        for step, (slot, of) in enumerate(steps, 1):
             child: Node | None
             if isinstance(node, Members):
-                slot, count = self.member_key(of, rest, at)
-                child = node.by_key.get(slot)
-                if child is None and is_undeclared(of, slot):
-                    self.problems.append(("unknown_field", (*path, slot)))
-                of = schemas.member(of, slot)
+                child = node.by_key.get(str(slot))
             else:
-                slot, count = int(rest[0].text), 1
-                if slot > len(node.items):
+                if int(slot) > len(node.items):
                     raise Fault("malformed_call", at, "value start")
-                child = node.items[slot] if slot < len(node.items) else None
-                of = schemas.item(of, slot)
-            path, rest = (*path, slot), rest[count:]
-            if not rest:
+                child = node.items[int(slot)] if int(slot) < len(node.items) else None
+            if step == len(path):
                 return Place(node, slot, child, of, path)
-            number = rest[0].kind == "bare" and re.fullmatch("[0-9]{1,9}", rest[0].text) is not None
-            is_index = rest[0].kind == "index" or (number and only_array(of))
+            is_index = isinstance(path[step], int)
             if child is None:
                 child = Items() if is_index else Members()
                 put(node, slot, child)
-                if not allows(of, "array" if is_index else "object"):
-                    misfit(of, path, self.problems)
             if isinstance(child, str) or isinstance(child, Items) != is_index:
                 raise Fault("duplicate_argument", at, "value start")
             node = child
+        raise AssertionError("a key has a segment")
 
     def member_key(self, of: Type, segments: list[Segment], at: int) -> tuple[str, int]:
         """The name of the member that a key means here, and how many segments that took."""
@@ -444,15 +456,12 @@ class CallReader:
         value = read_scalar(self.tool.schemas, place.type, text, quoted, place.path, notes, first)
         self.store(place, value, notes, end)
 
-    def take_notes(self, notes: Notes, end: int) -> None:
-        for event in notes.events:
-            if event == "duplicate_argument":
-                raise Fault(event, end, "after")
-            self.repair(event, end, "after")
-
     def store(self, place: Place, value: str | list[str], notes: Notes, end: int) -> None:
-        self.take_notes(notes, end)
         pieces = isinstance(value, list) and collects(place.type)
+        if isinstance(place.taken, Items) and not pieces:
+            raise Fault("duplicate_argument", end, "after")
+        for repair in notes.repairs:
+            self.repair(repair, end, "after")
         if pieces and isinstance(place.taken, Items):
             place.taken.items += value
         elif place.taken is None:

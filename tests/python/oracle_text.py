@@ -1,9 +1,7 @@
-"""The alphabet of the oracle: characters, keys, JSON with the place of each error, reading on after one."""
+"""The alphabet of the oracle: characters, keys, reading on after an error."""
 
 import re
 from typing import NamedTuple
-
-from oracle_types import Tree, decimal
 
 OPEN, CLOSE = "<call>", "</call>"
 WS = " \t\r\n"
@@ -13,10 +11,6 @@ _BARE_SEGMENT = re.compile(r"[^\x00-\x20\x7f-\x9f=.\[\]{}\"'<,`]+")
 _INDEX = re.compile(r"\[([0-9]{1,9})\]")
 _CUT_INDEX = re.compile(r"\[[0-9]{0,9}\Z")
 _UNICODE_ESCAPE = re.compile(r"u([0-9A-Fa-f]{4})")
-_JSON_BARE_KEY = re.compile(r"[^ \t\r\n\"'{}\[\],:]+")
-_JSON_WORD = re.compile(r"[^ \t\r\n{}\[\],]+")
-_STRICT_STRING = re.compile(r"(?:[^\x00-\x1f\\]|\\(?:[\"\\/bfnrt]|u[0-9A-Fa-f]{4}))*")
-_CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 
 
 class Fault(Exception):
@@ -90,7 +84,6 @@ def unescape(raw: str, escapes: dict[str, str], other: str = "\\") -> str:
 
 
 VALUE_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
-JSON_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 # Keys ---------------------------------------------------------------------------------------------
@@ -150,118 +143,12 @@ def joins(segments: tuple[Segment, ...] | list[Segment]) -> list[tuple[str, int]
     return [(".".join(segment.text for segment in segments[:n]), n) for n in range(count, 0, -1)]
 
 
-# JSON ---------------------------------------------------------------------------------------------
-
-
-class JsonReader:
-    """One JSON value. `relaxed` tells whether it took any of the liberties of `relaxed_json`."""
-
-    def __init__(self, text: str, strict: bool) -> None:
-        self.text, self.strict, self.relaxed = text, strict, False
-
-    def relax(self, at: int, depth: int, quote: str = "") -> None:
-        if self.strict:
-            raise Fault("relaxed_json", at, "bracketed", depth, quote)
-        self.relaxed = True
-
-    def next(self, at: int) -> tuple[int, str]:
-        """Behind ws, and the character there."""
-        at = skip_ws(self.text, at)
-        if at == len(self.text):
-            raise Cut("unterminated_value")
-        return at, self.text[at]
-
-    def value(self, at: int, depth: int = 0) -> tuple[Tree, int]:
-        at, char = self.next(at)
-        if char == "{":
-            return self.object(at + 1, depth + 1)
-        if char == "[":
-            return self.array(at + 1, depth + 1)
-        if char in QUOTES:
-            text, end = self.string(at, depth)
-            return ("string", text), end
-        return self.word(at, depth)
-
-    def object(self, at: int, depth: int) -> tuple[Tree, int]:
-        members: list[tuple[str, Tree]] = []
-        while True:
-            at, char = self.next(at)
-            if char == "}":
-                if members:
-                    self.relax(at, depth)  # a trailing comma
-                return ("object", members), at + 1
-            if char in QUOTES:
-                key, at = self.string(at, depth)
-            else:
-                match = _JSON_BARE_KEY.match(self.text, at)
-                if match is None:
-                    raise Fault("invalid_json", at, "bracketed", depth)
-                self.relax(at, depth)
-                key, at = match[0], match.end()
-            at, char = self.next(at)
-            if char != ":":
-                raise Fault("invalid_json", at, "bracketed", depth)
-            tree, at = self.value(at + 1, depth)
-            members.append((key, tree))
-            at, char = self.next(at)
-            if char == "}":
-                return ("object", members), at + 1
-            if char != ",":
-                raise Fault("invalid_json", at, "bracketed", depth)
-            at += 1
-
-    def array(self, at: int, depth: int) -> tuple[Tree, int]:
-        items: list[Tree] = []
-        while True:
-            at, char = self.next(at)
-            if char == "]":
-                if items:
-                    self.relax(at, depth)  # a trailing comma
-                return ("array", items), at + 1
-            tree, at = self.value(at, depth)
-            items.append(tree)
-            at, char = self.next(at)
-            if char == "]":
-                return ("array", items), at + 1
-            if char != ",":
-                raise Fault("invalid_json", at, "bracketed", depth)
-            at += 1
-
-    def string(self, at: int, depth: int) -> tuple[str, int]:
-        quote, end = self.text[at], end_of_quotes(self.text, at)
-        if quote == "'":
-            self.relax(at, depth)
-        inside = len(self.text) if end is None else end - 1
-        match = _STRICT_STRING.match(self.text, at + 1, inside)
-        bad = match.end() if match else at + 1
-        if bad < inside and not (end is None and _CUT_ESCAPE.match(self.text, bad)):
-            self.relax(bad, depth, quote)
-        if end is None:
-            raise Cut("unterminated_value")
-        return unescape(self.text[at + 1 : inside], {**JSON_ESCAPES, "'": "'"}), end
-
-    def word(self, at: int, depth: int) -> tuple[Tree, int]:
-        match = _JSON_WORD.match(self.text, at)
-        if match is None:
-            raise Fault("invalid_json", at, "bracketed", depth)
-        word, end = match[0], match.end()
-        if end == len(self.text):
-            raise Cut("unterminated_value")
-        if word in ("true", "false") or decimal(word) is not None:
-            return ("word", word), end
-        if word == "null":
-            return ("null", None), end
-        self.relax(at, depth)
-        if word in ("True", "False"):
-            return ("word", word.lower()), end
-        return (("null", None) if word == "None" else ("string", word)), end
-
-
 # Reading on after an error ------------------------------------------------------------------------
 
 
 def read_on(text: str, at: int, state: str, depth: int = 0, quote: str = "") -> int:
     """Section 11, "Reading on after an error": behind the CLOSE of the call, or the end of the text."""
+    start = at
     while at < len(text):
         char = text[at]
         if state == "quoted":
@@ -276,7 +163,7 @@ def read_on(text: str, at: int, state: str, depth: int = 0, quote: str = "") -> 
                 elif char == quote:
                     quote = ""
             elif char in QUOTES:
-                if text[at - 1] in "{[,:" + WS:
+                if at == start or text[at - 1] in "{[,:" + WS:
                     quote = char
             elif char in "{[":
                 depth += 1

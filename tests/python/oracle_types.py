@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Schema = dict[str, Any] | bool
-# A JSON value as read: ("word", text) for numbers and booleans, ("null", None), ("string", text),
+# A JSON value: ("word", text) for numbers and booleans, ("null", None), ("string", text),
 # ("array", [tree, ...]), ("object", [(key, tree), ...]).
 Tree = tuple[str, Any]
 Path = tuple[str | int, ...]
@@ -19,6 +19,13 @@ Path = tuple[str | int, ...]
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?")
 _PLAIN_SEGMENT = re.compile(r"[^\x00-\x20\x7f-\x9f=.\[\]{}\"'<,`]{1,64}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+# Behind a backslash that has to be escaped in quotes.
+_READ_AS_ESCAPE = re.compile(rf"\Z|[\"'\\nrt]|u[0-9A-Fa-f]{{4}}|{_CONTROL.pattern}")
+
+
+class Number(str):
+    """A number in JSON, as written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +83,8 @@ def equal_word(text: str, value: Any) -> bool:
         return text == json_literal(value)
     if value is None:
         return text == "null"
+    if isinstance(value, (dict, list)):
+        return text == json_literal(value)
     return isinstance(value, (int, float)) and decimal(text) == decimal(json_literal(value)) is not None
 
 
@@ -106,13 +115,27 @@ def field_path(path: Path) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
             continue
-        plain = _PLAIN_SEGMENT.fullmatch(step) is not None
-        text += ("." if text else "") + (step if plain else json_string(step))
+        plain = _PLAIN_SEGMENT.fullmatch(step) is not None and re.fullmatch("[0-9]+", step) is None
+        text += ("." if text else "") + (step if plain else quoted(step))
     return text
 
 
+def quoted(text: str) -> str:
+    """In quotes, as the encoder writes it."""
+    quote = '"' if text.count('"') <= text.count("'") else "'"
+    out = ""
+    for at, char in enumerate(text):
+        if char == quote or (char == "\\" and _READ_AS_ESCAPE.match(text, at + 1)):
+            out += "\\" + char
+        elif _CONTROL.match(char):
+            out += f"\\u{ord(char):04x}"
+        else:
+            out += char
+    return quote + out + quote
+
+
 def folded_style(name: str) -> str:
-    return name.lower().replace("_", "").replace("-", "")
+    return "".join(char.lower() for char in name if char not in "_-")
 
 
 # Schemas ------------------------------------------------------------------------------------------
@@ -135,6 +158,8 @@ def _same_literal(a: Any, b: Any) -> bool:
 def tree_of(value: Any) -> Tree:
     if value is None:
         return "null", None
+    if isinstance(value, Number):
+        return "word", str(value)
     if isinstance(value, str):
         return "string", value
     if isinstance(value, list):
@@ -274,6 +299,8 @@ class Schemas:
 
     def _union(self, of: Type, kind: str, step: str | int) -> Type:
         """In a union, the union of the types in each; what is nowhere to be found has an unknown type."""
+        if literals(of, kind):
+            return UNKNOWN
         types = [self._place(alternative, step) for alternative in of if alternative.kind == kind]
         types += [UNKNOWN for alternative in of if alternative.kind == "unknown"]
         known = [found for found in types if found is not None]
@@ -284,12 +311,6 @@ class Schemas:
 
     def item(self, of: Type, index: int) -> Type:
         return self._union(of, "array", index)
-
-    def item_types(self, of: Type) -> list[Type]:
-        """The types that any item of an array may have."""
-        parts = [part for alternative in of if alternative.kind == "array" for part in alternative.parts]
-        longest = max((len(part.get("prefixItems", [])) for part in parts), default=0)
-        return [self.item(of, index) for index in range(longest + 1)]
 
 
 _CLOSED = object()
@@ -315,6 +336,19 @@ def has_kind(of: Type, *kinds: str) -> bool:
     return any(alternative.kind in kinds for alternative in of)
 
 
+def literals(of: Type, kind: str) -> list[Any]:
+    """The objects or arrays among the literals of a type."""
+    if has_kind(of, "unknown"):
+        return []
+    python = dict if kind == "object" else list
+    return [a.value for a in of if a.kind == "literal" and isinstance(a.value, python)]
+
+
+def _objects(of: Type) -> list[Alternative]:
+    """The object types here; beside a literal object nothing directs the members."""
+    return [] if literals(of, "object") else [a for a in of if a.kind == "object"]
+
+
 def allows(of: Type, kind: str) -> bool:
     """Whether a value of this kind may stand here, apart from enums."""
     return has_kind(of, kind, "unknown")
@@ -322,17 +356,15 @@ def allows(of: Type, kind: str) -> bool:
 
 def properties(of: Type) -> list[str]:
     """The names that are literally declared here."""
-    names = [
-        name for a in of if a.kind == "object" for part in a.parts for name in part.get("properties", {})
-    ]
+    names = [name for a in _objects(of) for part in a.parts for name in part.get("properties", {})]
     return list(dict.fromkeys(names))
 
 
 def is_undeclared(of: Type, key: str) -> bool:
     """Whether the objects here are closed, and the key is none of theirs."""
-    if not has_kind(of, "object") or has_kind(of, "unknown"):
+    objects = _objects(of)
+    if not objects or has_kind(of, "unknown"):
         return False
-    objects = [alternative for alternative in of if alternative.kind == "object"]
     return all(any(_member_schema(part, key) is _CLOSED for part in a.parts) for a in objects)
 
 
@@ -340,24 +372,29 @@ def required(of: Type) -> list[str]:
     """What every object here must have."""
     if has_kind(of, "unknown"):
         return []
-    lists = [[n for part in a.parts for n in part.get("required", [])] for a in of if a.kind == "object"]
+    lists = [[n for part in a.parts for n in part.get("required", [])] for a in _objects(of)]
     first = lists[0] if lists else []
     return [name for name in dict.fromkeys(first) if all(name in names for names in lists)]
 
 
 def key_style(of: Type, key: str, *, in_json: bool) -> str | None:
     """The only declared key that a near miss can mean."""
-    parts = [part for a in of if a.kind == "object" for part in a.parts]
-    patterns = [pattern for part in parts for pattern in part.get("patternProperties", {})]
     names = properties(of)
-    if key in names or has_kind(of, "unknown") or any(re.search(pattern, key) for pattern in patterns):
-        return None
-    if any(part.get("additionalProperties", False) is not False for part in parts):
-        return None
-    if in_json and not is_undeclared(of, key):
+    if key in names or (not is_undeclared(of, key) if in_json else _is_open(of)):
         return None
     matches = [name for name in names if folded_style(name) == folded_style(key)]
     return matches[0] if len(matches) == 1 else None
+
+
+def _is_open(of: Type) -> bool:
+    """Whether the schema says something of other keys than the declared ones, and not that there are none."""
+    objects = _objects(of)
+    if any("patternProperties" in part for a in objects for part in a.parts):
+        return True
+    said = [[part.get("additionalProperties") for part in a.parts] for a in objects]
+    if has_kind(of, "unknown") or any(all(other is None for other in others) for others in said):
+        return False
+    return any(False not in others for others in said)
 
 
 def takes_text(of: Type) -> bool:
@@ -382,8 +419,7 @@ def takes_scalar(of: Type) -> bool:
 
 def collects(of: Type) -> bool:
     """Whether scalars given one by one become the items of one array here."""
-    containers = [a.kind for a in of if a.kind in ("object", "array")]
-    return containers == ["array"] and not takes_text(of)
+    return has_kind(of, "array") and not takes_text(of)
 
 
 def only_array(of: Type) -> bool:

@@ -1,4 +1,4 @@
-"""The cases of tests/vectors, which Rust reads too (tests/rust/vectors.rs); their README says what the fields mean.
+"""The cases of tests/vectors, which Rust reads too (tests/rust/vectors.rs); their README explains the fields.
 
 Each is read whole, character by character, at every two-way split, in random pieces, and with text around it.
 """
@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def toolset(case: Case, strict: bool = False) -> wirecall.Toolset:
 
 
 def folded(events: list[wirecall.Event]) -> Expected:
-    """The items that events make; checks on the way that every start has one end, and the deltas are its arguments."""
+    """The items that events make. On the way: every start has one end, and the deltas are its arguments."""
     items: Expected = []
     open_id, deltas, count = None, "", 0
     for event in events:
@@ -140,7 +141,7 @@ def cut(message: str, seed: str) -> Iterator[list[str]]:
     for _ in range(PIECES):
         count = rng.randint(0, min(len(message), 12))
         places = [0, *sorted(rng.choices(range(len(message) + 1), k=count)), len(message)]
-        yield [message[a:b] for a, b in zip(places, places[1:], strict=False)]
+        yield [message[a:b] for a, b in pairwise(places)]
 
 
 def check(case: Case, strict: bool, before: str = "", behind: str = "") -> None:

@@ -99,18 +99,16 @@ fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) ->
 /// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
 fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: usize) {
-    for strict in [false, true] {
+    let (short, long) = (build(repeats / 8), build(repeats));
+    for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
         let tools = toolset(&schema(), Options { strict, ..Options::default() });
-        let (short, long) = (build(repeats / 8), build(repeats));
         for size in [1, 4093, usize::MAX / 2] {
-            for truncated in [None, Some(false)] {
-                let first = read(&tools, &short, size, truncated);
-                let second = read(&tools, &long, size, truncated);
-                let room = times * long.len() + 64 * KIB;
-                assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, long.len());
-                let growth = 20 * first.total + 256 * KIB;
-                assert!(second.total <= growth, "{name}: {} bytes, then {}, in chunks of {size}", first.total, second.total);
-            }
+            let first = read(&tools, &short, size, truncated);
+            let second = read(&tools, &long, size, truncated);
+            let room = times * long.len() + 64 * KIB;
+            assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, long.len());
+            let growth = 20 * first.total + 256 * KIB;
+            assert!(second.total <= growth, "{name}: {} bytes, then {}, in chunks of {size}", first.total, second.total);
         }
     }
 }
@@ -118,7 +116,7 @@ fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: u
 #[test]
 fn runs_of_one_mark_cost_what_they_weigh() {
     for mark in ["<", "<call>", "</call>", "\"", "'", "[", "{", " ", "\n", "<call>t ", "<call>t a", "<call> ", "<tool-", "<think>", "\\", "é"] {
-        hostile(mark, &|times| mark.repeat(times), MIB / mark.len(), 6);
+        hostile(mark, &|times| mark.repeat(times), MIB / mark.len(), 4);
     }
 }
 
@@ -134,7 +132,7 @@ fn values_that_never_end_cost_what_they_weigh() {
         ("<call>t <json>{}", " "), ("<call>t ```json\n{}", "`"), ("<call>t s=x stray ", "\" "), ("<call>nope ", "{"), ("<call>nope ", "\"a\" "),
     ] {
         let name = format!("{head} and {mark}");
-        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 8);
+        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 12);
     }
 }
 
@@ -145,26 +143,26 @@ fn many_small_things_cost_what_they_weigh() {
     };
     // Names, ranges and their index for each member of a few bytes: memory is a larger multiple here.
     let cases: &[(&str, Box<dyn Fn(usize) -> String>, usize)] = &[
-        ("pairs", Box::new(each("<call>t", |at| format!(" k{at}={at}"), "</call>")), 60),
+        ("pairs", Box::new(each("<call>t", |at| format!(" k{at}={at}"), "</call>")), 20),
         ("repeated pairs", Box::new(each("<call>t", |_| " n=5".into(), "</call>")), 6),
-        ("repeats that differ", Box::new(each("<call>t", |at| format!(" n={at}"), "</call>")), 10),
-        ("a list from repeats", Box::new(each("<call>t", |at| format!(" list={at}"), "</call>")), 20),
-        ("a list from commas", Box::new(each("<call>t list=0", |_| ",1".into(), "</call>")), 80),
-        ("indexes", Box::new(each("<call>t", |at| format!(" any[{at}]=x"), "</call>")), 20),
+        ("repeats that differ", Box::new(each("<call>t", |at| format!(" n={at}"), "</call>")), 6),
+        ("a list from repeats", Box::new(each("<call>t", |at| format!(" list={at}"), "</call>")), 12),
+        ("a list from commas", Box::new(each("<call>t list=0", |_| ",1".into(), "</call>")), 60),
+        ("indexes", Box::new(each("<call>t", |at| format!(" any[{at}]=x"), "</call>")), 10),
         ("a gap of indexes", Box::new(each("<call>t", |at| format!(" any[{}]=x", at * 2), "</call>")), 10),
-        ("rows without their fields", Box::new(each("<call>t", |at| format!(" rows[{at}].a=x"), "</call>")), 60),
+        ("rows without their fields", Box::new(each("<call>t", |at| format!(" rows[{at}].a=x"), "</call>")), 28),
         ("rows in JSON", Box::new(each("<call>t rows=[{}", |_| ",{\"a\":\"x\"}".into(), "]</call>")), 10),
-        ("unknown fields", Box::new(each("<call>t closed={\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 40),
-        ("members", Box::new(each("<call>t {\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 40),
+        ("unknown fields", Box::new(each("<call>t closed={\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 20),
+        ("members", Box::new(each("<call>t {\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 20),
         ("repeated members", Box::new(each("<call>t {\"n\":1", |_| ",\"n\":1".into(), "}</call>")), 8),
         ("repeats under a long key", Box::new(|times| format!("<call>t {{\"{}\":{{\"n\":1{}}}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 8),
-        ("wrong items under a long key", Box::new(|times| format!("<call>t closed={{\"{}\":1{}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 16),
-        ("calls", Box::new(each("", |at| format!("<call>t n={at}</call>\n"), "")), 200),
-        ("failed calls", Box::new(each("", |_| "<call>t n</call>\n".into(), "")), 60),
-        ("calls of no tool", Box::new(each("", |at| format!("<call>nope{at} n=1</call>\n"), "")), 60),
-        ("unclosed calls", Box::new(each("", |_| "<call>t s=\"x\"\n".into(), "")), 200),
-        ("brackets in pairs", Box::new(each("<call>t any=", |_| "[".into(), "")), 60),
-        ("brackets in an object", Box::new(each("<call>t {\"any\":", |_| "{\"a\":".into(), "")), 60),
+        ("wrong items under a long key", Box::new(|times| format!("<call>t closed={{\"{}\":1{}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 8),
+        ("calls", Box::new(each("", |at| format!("<call>t n={at}</call>\n"), "")), 4),
+        ("failed calls", Box::new(each("", |_| "<call>t n</call>\n".into(), "")), 4),
+        ("calls of no tool", Box::new(each("", |at| format!("<call>nope{at} n=1</call>\n"), "")), 4),
+        ("unclosed calls", Box::new(each("", |_| "<call>t s=\"x\"\n".into(), "")), 4),
+        ("brackets in pairs", Box::new(each("<call>t any=", |_| "[".into(), "")), 20),
+        ("brackets in an object", Box::new(each("<call>t {\"any\":", |_| "{\"a\":".into(), "")), 20),
     ];
     for (name, build, times) in cases {
         hostile(name, build, 100_000, *times);

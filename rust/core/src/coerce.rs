@@ -97,8 +97,7 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     if !takes_scalars(schema.node(item(at))) {
         return None;
     }
-    let parts: Vec<&str> =
-        if !quoted && text.contains(',') { text.split(',').map(trim).collect() } else { vec![text] };
+    let parts: Vec<&str> = if quoted { vec![text] } else { text.split(',').map(trim).collect() };
     let mut outcome = Outcome { converted: true, problem: None };
     let mut list = Vec::with_capacity(parts.len());
     for (offset, part) in parts.into_iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Above this a scan is slower than a hash, and hostile input could make scans quadratic.
-const SCAN: usize = 12;
+const SCAN: usize = 16;
 
 #[derive(Clone, Debug)]
 pub struct KeyMap<V> {
@@ -19,6 +19,12 @@ impl<V> Default for KeyMap<V> {
 }
 
 impl<V> KeyMap<V> {
+    /// Empty again, with its memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.index = None;
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -31,7 +37,7 @@ impl<V> KeyMap<V> {
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).copied(),
-            None => self.entries.iter().position(|(k, _)| &**k == key),
+            None => self.entries.iter().position(|(k, _)| k.len() == key.len() && **k == *key),
         }
     }
 

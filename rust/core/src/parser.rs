@@ -25,6 +25,10 @@ pub struct Parser {
     started: usize,
     /// Nobody listens to deltas.
     whole: bool,
+    /// The message is known not to be cut off: its end decides what a call leaves open.
+    complete: bool,
+    /// The last call, for its memory.
+    spare: Option<Box<Call>>,
 }
 
 /// What [`Parser::feed_plain`] read.
@@ -119,6 +123,7 @@ impl Parser {
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         let complete = truncated == Some(false);
+        self.complete = complete;
         if complete || !matches!(self.state, State::Call(_)) {
             self.run_buffer(tools, true, sink);
         }
@@ -279,36 +284,37 @@ impl Parser {
             return true;
         }
         self.calls += 1;
-        let mut call = Box::new(Call {
-            name: None,
-            tool: None,
-            index: None,
-            start,
-            raw: String::new(),
-            cut: 0,
-            found: Found::default(),
-            reading: Reading::Skip(Skip::TokenStart, nameless(tools)),
-        });
+        let mut call = self.spare.take().unwrap_or_default();
+        call.start = start;
         let begin = window.at;
         window.at = behind;
-        if let Attempt::Call { name, body } = attempt {
+        if let Attempt::Call { name, tool, body } = attempt {
             let written = &window.text[behind + name.start..behind + name.end];
             window.at = behind
                 + match body {
                     BodyStart::Pairs(at) | BodyStart::Object(at, _) => at,
                 };
-            self.open_call(tools, &mut call, written, &body, sink);
+            self.open_call(tools, &mut call, written, tool, &body, sink);
             if let Reading::Skip(..) = call.reading {
                 window.at = behind + name.end;
             }
+        } else {
+            call.reading = Reading::Skip(Skip::TokenStart, nameless(tools));
         }
         self.state = State::Call(call);
         self.call_from(tools, window, begin, sink)
     }
 
     /// Names the call, and begins its body if the tool is known.
-    fn open_call(&mut self, tools: &Toolset, call: &mut Call, written: &str, body: &BodyStart, sink: Sink<'_>) {
-        let lookup = tools.lookup(written);
+    fn open_call(
+        &mut self,
+        tools: &Toolset,
+        call: &mut Call,
+        written: &str,
+        lookup: Lookup,
+        body: &BodyStart,
+        sink: Sink<'_>,
+    ) {
         call.tool = lookup.tool();
         let name = call.tool.map_or(written, |at| tools.tool(at).name.as_str());
         call.name = Some(name.to_owned());
@@ -346,9 +352,10 @@ impl Parser {
     fn call_from(&mut self, tools: &Toolset, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         let close = tools.delimiters.close.as_str();
+        let last = window.last && self.complete;
         loop {
             if let Reading::Skip(skip, _) = &mut call.reading {
-                let closed = skip.read(window.text, &mut window.at, window.last, close);
+                let closed = skip.read(window.text, &mut window.at, last, close);
                 if closed {
                     window.at += close.len();
                     self.fail(*call, window, begin, sink);
@@ -360,7 +367,7 @@ impl Parser {
             let Call { name, tool, found, reading, index, .. } = &mut *call;
             let Reading::Body(body) = reading else { return false };
             let cx = context(tools, *tool, name.as_deref().unwrap_or(""));
-            let mut io = Io { cx, found, window: window.text, at: window.at, last: window.last };
+            let mut io = Io { cx, found, window: window.text, at: window.at, last };
             let step = body.feed(&mut io);
             window.at = io.at;
             // What was written in front of an error goes out too: where the chunks ended must not show.
@@ -383,7 +390,7 @@ impl Parser {
                     if starts(&window.text[window.at..], close, true) == Mark::Yes {
                         window.at += close.len();
                     }
-                    self.end(tools, *call, window, begin, sink);
+                    self.end(tools, call, window, begin, sink);
                     return true;
                 }
                 Step::Failed(failure) => call.reading = Reading::Skip(failure.skip, failure),
@@ -405,9 +412,9 @@ impl Parser {
     }
 
     /// The call is complete up to `window.at`.
-    fn end(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+    fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
-        let Reading::Body(body) = &call.reading else { return self.fail(call, window, begin, sink) };
+        let Reading::Body(body) = &call.reading else { return self.fail(*call, window, begin, sink) };
         let found = &mut call.found;
         let large = call.raw.len() + (window.at - begin) > tools.limits.call_bytes;
         let validator = call.tool.and_then(|at| tools.tool(at).validator.as_ref());
@@ -418,7 +425,9 @@ impl Parser {
         let failure = if large {
             Some(too_large(tools, Skip::TokenStart))
         } else if let Some(validator) = validator {
-            let problems = validator.problems(&found.args.json);
+            let mut problems = validator.problems(&found.args.json);
+            // What typing has found already it says better.
+            problems.retain(|problem| !found.problems.iter().any(|known| known.field == problem.field));
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
             let message = said.collect::<Vec<_>>().join(" ");
             (!message.is_empty()).then(|| Failure {
@@ -431,7 +440,7 @@ impl Parser {
         };
         if let Some(failure) = failure {
             call.reading = Reading::Skip(failure.skip, failure);
-            return self.fail(call, window, begin, sink);
+            return self.fail(*call, window, begin, sink);
         }
         let index = call.index.unwrap_or(0);
         if !self.whole {
@@ -439,15 +448,18 @@ impl Parser {
             sink(Event::ArgumentsDelta { index, delta });
         }
         self.state = State::Text;
+        call.free_source();
         sink(Event::CallEnd(CallEnd {
             index,
-            name: call.name.unwrap_or_default(),
-            arguments: call.found.args.json,
+            name: call.name.take().unwrap_or_default(),
+            arguments: std::mem::take(&mut call.found.args.json),
             start: call.start,
             end: window.offset(window.at),
-            repairs: call.found.repairs,
-            problems: call.found.problems,
+            repairs: std::mem::take(&mut call.found.repairs),
+            problems: std::mem::take(&mut call.found.problems),
         }));
+        call.reset();
+        self.spare = Some(call);
     }
 
     /// The failed call ends at `window.at`.
@@ -489,7 +501,7 @@ impl Parser {
             let whole = complete && rest.is_empty() && body.closable(&call.found);
             if whole && !tools.strict {
                 call.found.repair(Repair::MissingClose);
-                return self.end(tools, *call, &mut window, 0, sink);
+                return self.end(tools, call, &mut window, 0, sink);
             }
             let kind = match (whole, complete && body.unterminated()) {
                 (true, _) => ErrorKind::Strict(Repair::MissingClose),

@@ -44,12 +44,30 @@ pub fn ws_run(text: &str, from: usize) -> usize {
 }
 
 /// Bytes of the first `count` characters of `text`, or of all of it.
+#[inline]
 pub fn first_chars(text: &str, count: usize) -> usize {
-    match text.as_bytes().get(..count) {
-        None => text.len(),
-        Some(start) if start.is_ascii() => count,
-        Some(_) => text.char_indices().nth(count).map_or(text.len(), |(at, _)| at),
+    let bytes = text.as_bytes();
+    match bytes.get(..count) {
+        None => return bytes.len(),
+        Some(start) if start.is_ascii() => return count,
+        Some(_) => {}
     }
+    // Every byte more is at most one character more, so this closes in from below.
+    let mut end = count;
+    loop {
+        let missing = count - bytes[..end].iter().filter(|byte| (**byte as i8) >= -0x40).count();
+        if missing == 0 {
+            break;
+        }
+        end += missing;
+        if end >= bytes.len() {
+            return bytes.len();
+        }
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    end
 }
 
 /// Does the text hold a line break?
@@ -147,6 +165,18 @@ impl Delimiters {
         match self.classes.get(c as usize) {
             Some(class) => class & KEY != 0,
             None => !(c.is_control() || self.is_first(c)),
+        }
+    }
+
+    /// Bytes of the run that a bare segment of a key can take.
+    #[inline]
+    pub fn key_run(&self, text: &str) -> usize {
+        let ends = |byte: &u8| self.classes.get(*byte as usize).is_none_or(|class| class & KEY == 0);
+        match text.as_bytes().iter().position(ends) {
+            Some(at) if !text.as_bytes()[at].is_ascii() => {
+                at + text[at..].find(|c| !self.is_key(c)).unwrap_or(text.len() - at)
+            }
+            other => other.unwrap_or(text.len()),
         }
     }
 

@@ -16,8 +16,11 @@ pub enum State {
     Rest,
 }
 
+/// Memory for the source of a call that is kept for the next one.
+const KEPT_BYTES: usize = 4096;
+
 /// A committed call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Call {
     pub name: Option<String>,
     /// Its number in the toolset; `None` for one that nothing is known of.
@@ -40,4 +43,25 @@ pub enum Reading {
     Body(Body),
     /// It has failed already; only its end is looked for.
     Skip(Skip, Failure),
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading::Body(Body::default())
+    }
+}
+
+impl Call {
+    /// Forgets the source, and its memory if that is much.
+    pub fn free_source(&mut self) {
+        self.raw.clear();
+        self.raw.shrink_to(KEPT_BYTES);
+    }
+
+    /// As new, with its memory.
+    pub fn reset(&mut self) {
+        self.free_source();
+        self.found.reset();
+        (self.name, self.tool, self.index, self.cut) = (None, None, None, 0);
+    }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::{EncodeError, ToolError};
 use crate::json;
+use crate::keymap::KeyMap;
 use crate::limits::Limits;
 use crate::protocol::{Protocol, is_writable_name, protocol};
 use crate::scan::Delimiters;
@@ -110,7 +111,7 @@ impl Lookup {
 #[derive(Debug)]
 pub struct Toolset {
     tools: Vec<Tool>,
-    names: HashMap<String, usize>,
+    names: KeyMap<usize>,
     /// `None` where two names fold alike.
     folded: HashMap<String, Option<usize>>,
     pub protocol: &'static dyn Protocol,
@@ -137,7 +138,7 @@ impl Toolset {
         })?;
         let mut set = Toolset {
             tools: Vec::with_capacity(definitions.len()),
-            names: HashMap::new(),
+            names: KeyMap::default(),
             folded: HashMap::new(),
             protocol,
             strict,
@@ -171,7 +172,7 @@ impl Toolset {
                            control characters, quotes or any of < { =";
             return Err(error("", message.into()));
         }
-        if self.names.contains_key(&name) {
+        if self.names.get(&name).is_some() {
             return Err(error("", "there are two tools of this name".into()));
         }
         let value: Value =
@@ -192,7 +193,7 @@ impl Toolset {
         };
         let at = self.tools.len();
         self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
-        self.names.insert(name.clone(), at);
+        self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
         self.tools.push(Tool { name, description, schema, syntax, reason, validator });
         Ok(())

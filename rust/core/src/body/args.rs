@@ -67,6 +67,9 @@ enum Piece {
     Array(Vec<usize>),
 }
 
+/// Room for the arguments of a small call.
+const FIRST_BYTES: usize = 120;
+
 #[derive(Debug)]
 pub struct Args {
     pub json: String,
@@ -96,6 +99,16 @@ impl Default for Args {
 }
 
 impl Args {
+    /// As new, with its memory; `json` is taken.
+    pub fn reset(&mut self) {
+        self.pieces.truncate(1);
+        if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
+            keys.clear();
+        }
+        self.json = String::new();
+        (self.sent, self.hold, self.held, self.live) = (0, None, None, 0);
+    }
+
     /// What may go out and has not.
     #[inline]
     pub fn take_delta(&mut self) -> &str {
@@ -122,6 +135,11 @@ impl Args {
             Some(Piece::Object(_, keys)) => Some(keys),
             _ => None,
         }
+    }
+
+    /// Did anything come in pieces?
+    pub fn in_pieces(&self) -> bool {
+        self.held.is_some()
     }
 
     pub fn has_root_key(&self, key: &str) -> bool {
@@ -216,7 +234,12 @@ impl Args {
     pub fn begin(&mut self, target: Target, key: &str) -> usize {
         match target {
             Target::Live => {
-                self.json.push(if self.json.is_empty() { '{' } else { ',' });
+                if self.json.is_empty() {
+                    self.json.reserve(FIRST_BYTES);
+                    self.json.push('{');
+                } else {
+                    self.json.push(',');
+                }
                 push_string(&mut self.json, key);
                 self.json.push(':');
             }
@@ -280,7 +303,7 @@ impl Args {
             out.push(if held == 0 && out.is_empty() { '{' } else { ',' });
             push_string(&mut out, key);
             out.push(':');
-            self.write_piece(*piece, key, &mut out, visit);
+            self.write_piece(*piece, &super::messages::join("", key), &mut out, visit);
         }
         self.json.truncate(held);
         self.json.push_str(&out);

@@ -87,6 +87,13 @@ pub enum Step {
 }
 
 impl Found {
+    /// As new, with its memory.
+    pub fn reset(&mut self) {
+        self.args.reset();
+        self.repairs.clear();
+        self.problems.clear();
+    }
+
     pub fn repair(&mut self, repair: Repair) {
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);
@@ -102,6 +109,7 @@ impl Found {
         self.problems.len() >= MAX_PROBLEMS
     }
 
+    /// Lists a problem, once.
     fn problem(&mut self, kind: ProblemKind, mut field: String, mut message: String) {
         if self.is_full() {
             return;
@@ -112,6 +120,9 @@ impl Found {
                 end -= 1;
             }
             text.truncate(end);
+        }
+        if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
+            return;
         }
         self.problems.push(Problem { kind, field, message });
     }
@@ -145,6 +156,12 @@ impl Context<'_> {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Body::Pairs(Pairs::default())
+    }
 }
 
 impl Body {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::{Context, Failure, Found, Io, Skip, Step, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, push_char, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, Member, NodeId, UNKNOWN};
+use crate::schema::{Choice, Member, Node, NodeId, UNKNOWN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
@@ -39,18 +39,19 @@ enum Shape {
     Lone,
 }
 
-/// The key was there before: its first value, whether this one holds back what is written, and the problems so far.
+/// The key was there before: its first value, and whether this one holds back what is written.
 #[derive(Debug)]
 struct Again {
     first: Range<usize>,
     holds: bool,
-    problems: usize,
 }
 
 #[derive(Debug)]
 struct Frame {
     node: NodeId,
     shape: Shape,
+    /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
+    literal: Option<(usize, bool)>,
 }
 
 /// The reader of one JSON value.
@@ -89,6 +90,7 @@ impl Object {
     /// How to read on when the call has failed here.
     pub fn skip(&self) -> Skip {
         match self.brackets {
+            0 if self.expect == Expect::Value => Skip::ValueStart,
             0 => Skip::After,
             depth => Skip::in_brackets(depth, self.lexer.open_quote()),
         }
@@ -117,8 +119,8 @@ impl Object {
                 Ok(false) => {}
                 Ok(true) => return Step::Done,
                 Err((kind, message)) => {
-                    // Brackets and commas that were not expected count when reading on.
-                    if punct {
+                    // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.
+                    if punct && kind != ErrorKind::DuplicateArgument {
                         io.at = (io.at - 1).max(before);
                     }
                     return Step::Failed(Failure { kind, message, skip: self.skip() });
@@ -237,7 +239,7 @@ impl Object {
 
     /// In an array: the comma, and the type of the item.
     fn prefix(&mut self, cx: &Context<'_>, found: &mut Found) {
-        if let Some(Frame { node, shape: Shape::Array { count } }) = self.frames.last() {
+        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
             if *count > 0 {
                 found.args.json.push(',');
             }
@@ -261,10 +263,7 @@ impl Object {
             return Ok(());
         };
         match keys.get(name) {
-            Some(first) => {
-                let problems = found.problems.len();
-                *again = Some(Again { first: first.clone(), holds: found.args.hold(), problems });
-            }
+            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
             None => {
                 if !keys.is_empty() {
                     found.args.json.push(',');
@@ -357,19 +356,22 @@ impl Object {
         let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         let takes = |id: NodeId| {
             let node = cx.schema.node(id);
-            node.is_unknown() || node.has(&wanted) || literal_container(node, bracket)
+            node.is_unknown() || node.has(&wanted) || literals(node, bracket).next().is_some()
         };
         if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
             cx.repair(found, Repair::Coerced)
                 .map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", self.path())))?;
             found.args.json.push('[');
-            self.frames.push(Frame { node: self.node, shape: Shape::Lone });
+            self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
             self.node = cx.schema.item(self.node, 0);
         } else if !takes(self.node) {
             let kind = if bracket == b'{' { "{…}" } else { "[…]" };
             self.violation(cx, found, kind);
             self.node = UNKNOWN;
         }
+        let nested = !self.root || self.brackets > 0;
+        let literal = (nested && literals(cx.schema.node(self.node), bracket).next().is_some())
+            .then(|| (found.args.json.len(), found.args.hold()));
         found.args.json.push(bracket as char);
         let shape = if bracket == b'{' {
             self.expect = Expect::Key { first: true };
@@ -378,7 +380,7 @@ impl Object {
             self.expect = Expect::Item { first: true };
             Shape::Array { count: 0 }
         };
-        self.frames.push(Frame { node: self.node, shape });
+        self.frames.push(Frame { node: self.node, shape, literal });
         self.brackets += 1;
         Ok(false)
     }
@@ -393,7 +395,29 @@ impl Object {
             found.args.hold();
         }
         found.args.json.push(if matches!(frame.shape, Shape::Object { .. }) { '}' } else { ']' });
+        if let Some((start, holds)) = frame.literal {
+            self.literal(cx, found, frame.node, start);
+            if holds {
+                found.args.release();
+            }
+        }
         self.value_done(found)
+    }
+
+    /// An object or array is written whose type has literals of that kind: equal to one, it becomes that one.
+    fn literal(&mut self, cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) {
+        let written = &found.args.json[start..];
+        let Ok(value) = parse(written, cx.limits.depth) else { return };
+        let node = cx.schema.node(id);
+        let bracket = written.as_bytes()[0];
+        let same = |json: &&str| parse(json, cx.limits.depth).is_ok_and(|literal| literal.equals(&value));
+        if let Some(json) = literals(node, bracket).find(same) {
+            found.args.json.truncate(start);
+            found.args.json.push_str(json);
+        } else if !node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array }) {
+            self.node = id;
+            self.violation(cx, found, if bracket == b'{' { "{…}" } else { "[…]" });
+        }
     }
 
     /// A value is written: account for it in what it is part of.
@@ -408,14 +432,13 @@ impl Object {
             Some(Frame { shape: Shape::Array { count }, .. }) => *count += 1,
             Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) => match again.take() {
                 None => keys.push(Arc::from(key.as_str()), *start..found.args.json.len()),
-                Some(Again { first, holds, problems }) => {
+                Some(Again { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
                         let path = self.path();
                         let message = format!("{path} is given twice, with different values. Give it once.");
                         return Err((ErrorKind::DuplicateArgument, message));
                     }
                     found.args.json.truncate(*start);
-                    found.problems.truncate(problems);
                     if holds {
                         found.args.release();
                     }
@@ -427,8 +450,10 @@ impl Object {
     }
 }
 
-fn literal_container(node: &crate::schema::Node, bracket: u8) -> bool {
-    node.choices
-        .iter()
-        .any(|choice| matches!(choice, Choice::Literal(literal) if literal.json.as_bytes().first() == Some(&bracket)))
+/// The literals of a type that begin with this bracket.
+fn literals(node: &Node, bracket: u8) -> impl Iterator<Item = &str> {
+    node.choices.iter().filter_map(move |choice| match choice {
+        Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal.json.as_str()),
+        _ => None,
+    })
 }

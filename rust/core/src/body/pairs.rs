@@ -356,7 +356,7 @@ impl InWord {
                 }
                 word.has_mark = true;
             } else if is_ws(byte) {
-                if !word.open_ended || cx.strict || (word.joined && word.has_open) {
+                if !word.open_ended || cx.strict || word.runs_into_call() {
                     return word.done(io, value, bare_mark);
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
@@ -377,7 +377,7 @@ impl InWord {
                 value.push_str(io.found, &rest[..token]);
                 io.at = end + token;
                 continue;
-            } else if byte == b',' && word.filled {
+            } else if byte == b',' && word.filled && !word.runs_into_call() {
                 // A comma between two pairs is no part of either.
                 match rest.as_bytes().get(1) {
                     None if !last => return Move::Stay,
@@ -410,9 +410,14 @@ impl InWord {
 }
 
 impl Bare {
+    /// It took in a token, and OPEN is in it.
+    fn runs_into_call(self) -> bool {
+        self.joined && self.has_open
+    }
+
     /// The value ends here.
     fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
-        if self.joined && self.has_open {
+        if self.runs_into_call() {
             let path = value.field.path();
             let close = &io.cx.delimiters.close;
             let message = format!(
@@ -442,6 +447,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     *line |= crate::scan::has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
+    if rest.starts_with(',') {
+        return no_pair(&cx, rest, bare && !*line);
+    }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
         Next::Need | Next::End => return Move::Stay,
@@ -457,8 +465,8 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             };
             return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
         }
-        Next::Pair { length, direct, comma: false, .. } => (length, direct),
-        Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
+        Next::Pair { length, direct, .. } => (length, direct),
+        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
     if !direct {
@@ -471,6 +479,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     }
     io.at += ws_run(rest, length) + 1;
     match resolve(&cx, io.found, written) {
+        Ok(field) if !field.is_piece() && !io.found.args.in_pieces() => {
+            Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+        }
         Ok(field) => match io.found.args.probe(&field.steps) {
             Probe::Blocked => collided(&field, Collision::Taken),
             Probe::Gap { next } => collided(&field, Collision::Gap { next }),

@@ -60,9 +60,9 @@ fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
 }
 
 /// The longest join of leading bare segments that is a declared property: how many segments, and the name.
-fn joined<'o>(object: &'o Object, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>)> {
+fn joined<'o>(object: &'o Object, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
     let Some(Segment::Bare(first)) = segments.first() else { return None };
-    let mut found = object.properties.entry(first).map(|(name, _)| (1, name));
+    let mut found = object.properties.entry(first).map(|(name, node)| (1, name, *node));
     if !object.joins() {
         return found;
     }
@@ -71,8 +71,8 @@ fn joined<'o>(object: &'o Object, segments: &[Segment<'_>]) -> Option<(usize, &'
         let Segment::Bare(text) = segment else { break };
         joined.push('.');
         joined.push_str(text);
-        if let Some((name, _)) = object.properties.entry(&joined) {
-            found = Some((at + 1, name));
+        if let Some((name, node)) = object.properties.entry(&joined) {
+            found = Some((at + 1, name, *node));
         }
     }
     found
@@ -105,10 +105,13 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                 (To::Index(index), cx.schema.item(id, index))
             }
             segment => {
+                let mut known = None;
                 let name = match (segment, &node.object) {
                     (Segment::Bare(text), Some(object)) => {
-                        if let Some((count, name)) = joined(object, &segments[at..]) {
+                        if let Some((count, name, node)) = joined(object, &segments[at..]) {
                             used = count;
+                            known = Some(node);
+                            field.declared |= at == 0;
                             name.clone()
                         } else if let Some((name, _)) = object.folded(text).filter(|_| !object.explicitly_open()) {
                             cx.repair(found, Repair::KeyStyle)
@@ -119,19 +122,22 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                         }
                     }
                     (Segment::Bare(text), None) => Arc::from(*text),
-                    (Segment::Quoted(name), _) => Arc::from(name.as_str()),
+                    (Segment::Quoted(name), _) => {
+                        field.declared |= at == 0 && is_declared_by(node, &segments);
+                        Arc::from(name.as_str())
+                    }
                     (Segment::Index(_), _) => Arc::from(""),
                 };
-                let next = member(cx, found, id, &name, &|| field.path());
+                let next = match known {
+                    Some(node) => node,
+                    None => member(cx, found, id, &name, &|| field.path()),
+                };
                 (To::Key(name), next)
             }
         };
         let wanted = if matches!(to, To::Key(_)) { Choice::Object } else { Choice::Array };
         if at > 0 && !node.is_unknown() && !node.has(&wanted) {
             wrong_container(cx, found, &field, &wanted);
-        }
-        if at == 0 {
-            field.declared = is_declared_by(node, &segments);
         }
         field.steps.push(Step { from: id, to });
         field.node = next;
@@ -140,15 +146,12 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
     Ok(field)
 }
 
-/// A key goes into a field that has no members: a problem, told once.
+/// A key goes into a field that has no members: a problem.
 fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &Choice) {
     if found.is_full() {
         return;
     }
     let path = field.path();
-    if found.problems.iter().any(|p| p.kind == ProblemKind::WrongType && p.field == path) {
-        return;
-    }
     let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
     let message = messages::violation(cx.schema, field.node, ProblemKind::WrongType, &path, value);
     found.problem(ProblemKind::WrongType, path, message);
@@ -161,10 +164,8 @@ pub fn member(cx: &Context<'_>, found: &mut Found, id: NodeId, name: &str, path:
         Member::Forbidden if found.is_full() => UNKNOWN,
         Member::Forbidden => {
             let field = messages::join(&path(), name);
-            if !found.problems.iter().any(|p| p.kind == ProblemKind::UnknownField && p.field == field) {
-                let message = messages::unknown(cx.schema, id, &field);
-                found.problem(ProblemKind::UnknownField, field, message);
-            }
+            let message = messages::unknown(cx.schema, id, &field);
+            found.problem(ProblemKind::UnknownField, field, message);
             UNKNOWN
         }
     }

@@ -82,7 +82,7 @@ impl Whole {
                 (_, Mark::Yes, _) => {
                     io.at += wrapper.map_or(0, |wrapper| wrapper.close().len());
                     *wrapper = None;
-                    *blank = false;
+                    (*line, *blank) = (false, false);
                 }
                 (_, _, Mark::Yes) if *line => {
                     return match io.cx.repair(io.found, Repair::MissingClose) {

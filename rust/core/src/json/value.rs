@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::lexer::{Lexeme, Lexer, Place};
-use super::number::is_number;
+use super::number::{is_number, same_number};
 
 /// A JSON value; keys in the order given, numbers as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,19 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
+    /// Numbers by value, members in any order. Recursion is bounded by the depth the value was made with.
+    pub fn equals(&self, other: &Value<'_>) -> bool {
+        match (self, other) {
+            (Value::Number(a), Value::Number(b)) => same_number(a, b),
+            (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b)),
+            (Value::Object(a), Value::Object(b)) => {
+                let find = |key: &str| b.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+                a.len() == b.len() && a.iter().all(|(key, value)| find(key).is_some_and(|other| value.equals(other)))
+            }
+            _ => self == other,
+        }
+    }
+
     /// Appends compact JSON. Recursion is bounded by the depth the value was made with.
     pub fn write(&self, out: &mut String) {
         match self {

@@ -11,7 +11,7 @@ pub enum Next {
     End,
     Open { line: bool },
     /// A key of `length` bytes at `at`, and `=` behind it, directly or not.
-    Pair { at: usize, length: usize, direct: bool, comma: bool, line: bool },
+    Pair { at: usize, length: usize, direct: bool, line: bool },
     Other { line: bool },
 }
 
@@ -65,7 +65,7 @@ impl Ahead {
         let stop = ws_run(text, from);
         self.behind = Some((end, stop));
         match bytes.get(stop) {
-            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end, comma, line: line() },
+            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end, line: line() },
             None if !last => Next::Need,
             _ => Next::Other { line: line() },
         }

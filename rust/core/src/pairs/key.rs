@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use super::quoted::{Part, Quoted};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
 use crate::scan::{Delimiters, first_chars, is_ws};
@@ -49,7 +51,7 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
             },
             Some(_) => {
                 let rest = &text[at..];
-                let length = rest.find(|c| !delimiters.is_key(c)).unwrap_or(rest.len());
+                let length = delimiters.key_run(rest);
                 if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
                     return KeyLex::No;
                 }
@@ -95,9 +97,9 @@ fn quoted_end(text: &str, at: usize) -> Option<usize> {
 }
 
 /// The segments of a key that [`lex_key`] found.
-pub fn segments(key: &str) -> Vec<Segment<'_>> {
+pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     let bytes = key.as_bytes();
-    let mut out = Vec::new();
+    let mut out = SmallVec::new();
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::body::Wrapper;
 use crate::json::Value;
-use crate::toolset::{Tool, Toolset};
+use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use results::{RESULT_MARKS, neutralise, write_result};
 pub use wire::{Wire, is_writable_name};
@@ -23,7 +23,7 @@ pub enum Attempt {
     Text,
     /// A call without a name.
     Nameless,
-    Call { name: Range<usize>, body: BodyStart },
+    Call { name: Range<usize>, tool: Lookup, body: BodyStart },
 }
 
 /// Where a body starts, and of which kind it is.

@@ -100,11 +100,14 @@ impl Protocol for Wire {
         }
         match object(text, token, last) {
             Look::Need => return Attempt::Need,
-            Look::Object(at, wrapper) => return Attempt::Call { name, body: BodyStart::Object(at, wrapper) },
+            Look::Object(at, wrapper) => {
+                let tool = tools.lookup(written);
+                return Attempt::Call { name, tool, body: BodyStart::Object(at, wrapper) };
+            }
             Look::No => {}
         }
         let lookup = tools.lookup(written);
-        let pairs = Attempt::Call { name: name.clone(), body: BodyStart::Pairs(name.end) };
+        let pairs = Attempt::Call { name: name.clone(), tool: lookup, body: BodyStart::Pairs(name.end) };
         if token > name.end && bytes[token] != b',' {
             match Ahead::default().look(&text[token..], last, delimiters) {
                 Next::Need => return need,

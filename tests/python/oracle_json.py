@@ -1,0 +1,194 @@
+"""JSON for the oracle: one value, typed while it is read, so that what it finds is found where it stands."""
+
+import json
+import re
+from collections.abc import Callable
+
+from oracle_text import QUOTES, Cut, Fault, end_of_quotes, skip_ws, unescape
+from oracle_types import (
+    UNKNOWN,
+    Number,
+    Path,
+    Schemas,
+    Type,
+    collects,
+    decimal,
+    equal_tree,
+    has_kind,
+    is_undeclared,
+    json_literal,
+    json_string,
+    key_style,
+    literals,
+    required,
+    tree_of,
+)
+from oracle_values import Notes, compact, misfit, read_scalar
+
+_BARE_KEY = re.compile(r"[^ \t\r\n\"'{}\[\],:]+")
+_WORD = re.compile(r"[^ \t\r\n{}\[\],]+")
+_STRICT_STRING = re.compile(r"(?:[^\x00-\x1f\\]|\\(?:[\"\\/bfnrt]|u[0-9A-Fa-f]{4}))*")
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
+_ESCAPES = {char: char for char in "\"'\\/"} | {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_KINDS = {"{": "object", "[": "array"}
+
+# Told the name of a repair, and where reading goes on if that is an error: place, state, brackets, quote.
+Repair = Callable[[str, int, str, int, str], None]
+
+
+class JsonReader:
+    """One object or array. Each function gets a place, and returns what it read and the place behind that."""
+
+    def __init__(self, text: str, schemas: Schemas, notes: Notes, repair: Repair) -> None:
+        self.text, self.schemas, self.notes, self.repair = text, schemas, notes, repair
+
+    def relax(self, at: int, depth: int, quote: str = "") -> None:
+        self.repair("relaxed_json", at, "bracketed", depth, quote)
+
+    def next(self, at: int) -> tuple[int, str]:
+        """Behind ws, and the character there."""
+        at = skip_ws(self.text, at)
+        if at == len(self.text):
+            raise Cut("unterminated_value")
+        return at, self.text[at]
+
+    def value(self, of: Type, at: int, path: Path, depth: int = 0) -> tuple[str, int]:
+        at, char = self.next(at)
+        if char in "{[":
+            return self.container(of, at, path, depth)
+        if char in QUOTES:
+            text, end = self.string(at, depth)
+            return self.scalar(of, text, True, path, end, depth), end
+        return self.word(of, at, path, depth)
+
+    # Scalars
+
+    def scalar(self, of: Type, text: str, quoted: bool, path: Path, end: int, depth: int) -> str:
+        notes = Notes()
+        value = compact(read_scalar(self.schemas, of, text, quoted, path, notes))
+        for repair in notes.repairs:
+            self.repair(repair, end, "bracketed", depth, "")
+        self.notes.problems += notes.problems
+        return value
+
+    def word(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        match = _WORD.match(self.text, at)
+        if match is None:
+            raise Fault("invalid_json", at, "bracketed", depth)
+        word, end = match[0], match.end()
+        if end == len(self.text):
+            raise Cut("unterminated_value")
+        literal = {"True": "true", "False": "false", "None": "null"}.get(word, word)
+        is_json = literal in ("true", "false", "null") or decimal(literal) is not None
+        if word != literal or not is_json:
+            self.relax(end, depth)
+        if literal != "null":
+            return self.scalar(of, literal, not is_json, path, end, depth), end
+        if not any(a.kind in ("null", "unknown") or (a.kind == "literal" and a.value is None) for a in of):
+            misfit(of, path, self.notes.problems)
+        return "null", end
+
+    def string(self, at: int, depth: int) -> tuple[str, int]:
+        quote, end = self.text[at], end_of_quotes(self.text, at)
+        if quote == "'":
+            self.relax(at, depth)
+        inside = len(self.text) if end is None else end - 1
+        match = _STRICT_STRING.match(self.text, at + 1, inside)
+        bad = match.end() if match else at + 1
+        if bad < inside and not (end is None and _CUT_ESCAPE.match(self.text, bad)):
+            self.relax(bad, depth, quote)
+        if end is None:
+            raise Cut("unterminated_value")
+        return unescape(self.text[at + 1 : inside], _ESCAPES), end
+
+    # Objects and arrays
+
+    def takes(self, of: Type, kind: str) -> bool:
+        return has_kind(of, kind, "unknown") or bool(literals(of, kind))
+
+    def container(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        kind = _KINDS[self.text[at]]
+        if kind == "object" and not self.takes(of, kind) and collects(of):
+            item = self.schemas.item(of, 0)
+            if self.takes(item, kind):
+                self.repair("coerced", at, "bracketed" if depth else "value start", depth, "")
+                text, end = self.container(item, at, (*path, 0), depth)
+                return f"[{text}]", end
+        if not self.takes(of, kind):
+            misfit(of, path, self.notes.problems)
+            of = UNKNOWN
+        read = self.object if kind == "object" else self.array
+        text, end = read(of, at + 1, path, depth + 1)
+        fixed = literals(of, kind)
+        if fixed and path:
+            tree = tree_of(json.loads(text, parse_int=Number, parse_float=Number))
+            for value in fixed:
+                if equal_tree(tree, value):
+                    return json_literal(value), end
+            if not has_kind(of, kind):
+                misfit(of, path, self.notes.problems)
+        return text, end
+
+    def object(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        members: dict[str, str] = {}
+        while True:
+            at, char = self.next(at)
+            if char == "}":
+                if members:
+                    self.relax(at, depth)  # a trailing comma
+                break
+            key, at = self.key(of, at, path, depth)
+            value, at = self.value(self.schemas.member(of, key), at, (*path, key), depth)
+            if members.setdefault(key, value) != value:
+                raise Fault("duplicate_argument", at, "bracketed", depth)
+            at, char = self.next(at)
+            if char == "}":
+                break
+            if char != ",":
+                raise Fault("invalid_json", at, "bracketed", depth)
+            at += 1
+        missing = [name for name in required(of) if name not in members]
+        self.notes.problems += [("missing_required", (*path, name)) for name in missing]
+        return "{" + ",".join(f"{json_string(key)}:{text}" for key, text in members.items()) + "}", at + 1
+
+    def key(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        """A key and its colon."""
+        if self.text[at] in QUOTES:
+            key, at = self.string(at, depth)
+        else:
+            match = _BARE_KEY.match(self.text, at)
+            if match is None:
+                raise Fault("invalid_json", at, "bracketed", depth)
+            if match.end() == len(self.text):
+                raise Cut("unterminated_value")
+            key, at = match[0], match.end()
+            self.relax(at, depth)
+        near = key_style(of, key, in_json=True)
+        if near is not None:
+            self.repair("key_style", at, "bracketed", depth, "")
+            key = near
+        if is_undeclared(of, key):
+            self.notes.problems.append(("unknown_field", (*path, key)))
+        at, char = self.next(at)
+        if char != ":":
+            raise Fault("invalid_json", at, "bracketed", depth)
+        return key, at + 1
+
+    def array(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        items: list[str] = []
+        while True:
+            at, char = self.next(at)
+            if char == "]":
+                if items:
+                    self.relax(at, depth)  # a trailing comma
+                break
+            index = len(items)
+            item, at = self.value(self.schemas.item(of, index), at, (*path, index), depth)
+            items.append(item)
+            at, char = self.next(at)
+            if char == "]":
+                break
+            if char != ",":
+                raise Fault("invalid_json", at, "bracketed", depth)
+            at += 1
+        return compact(items), at + 1

@@ -1,0 +1,176 @@
+"""The caller's mistakes: options that are none, names that cannot be written, schemas that cannot work."""
+
+from typing import Any
+
+import pytest
+
+from wirecall import ToolError, Toolset
+
+FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"protocol": "xml"}, r'there is no protocol "xml"; there are: .*wire'),
+        ({"syntax": "yaml"}, r'syntax is "yaml"; it must be one of "wire", "json"'),
+        (
+            {"fallback_to_json": "always"},
+            r'fallback_to_json is "always"; it must be one of "complex", "error"',
+        ),
+        ({"validate": "warn"}, r'validate is "warn"; it must be one of "report", "error"'),
+        ({"descriptions": "some"}, r'descriptions is "some"; it must be one of "full", "tools", "none"'),
+        ({"delimiters": ("", "</c>")}, r'the delimiter ""'),
+        ({"delimiters": ("< c>", "</c>")}, r"may not contain ' '"),
+        ({"delimiters": ("<c>", '"/c"')}, r"may not contain '\"'"),
+        ({"delimiters": ("<c=>", "</c>")}, r"may not contain '='"),
+        ({"delimiters": ("[c]", "[/c]")}, r"may not contain '\['"),
+        ({"delimiters": ("{c}", "{/c}")}, r"may not contain '\{'"),
+        ({"delimiters": ("call", "<end>")}, r"needs a character that is no letter or digit"),
+        ({"delimiters": ("<c", "<call")}, r"is the beginning of the other"),
+        ({"delimiters": ("<c>", "<c>")}, r"is the beginning of the other"),
+        ({"delimiters": ("<c>",)}, r"tuple of length 2"),
+        ({"reasoning": ("", "</think>")}, r"a reasoning tag is empty"),
+        ({"reasoning": ("<think>", "")}, r"a reasoning tag is empty"),
+        ({"limits": {"size": 5}}, r'no limit "size"; there are: call_bytes, depth, calls, key_segments'),
+        ({"limits": {"depth": 0}}, r"the limit depth is 0; it must be positive"),
+        ({"limits": {"calls": -1}}, r"the limit calls is -1; it must be positive"),
+    ],
+    ids=str,
+)
+def test_options_that_are_none(options: dict[str, Any], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        Toolset([("f", FULL)], **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"protocol": 5},
+        {"syntax": None},
+        {"fallback_to_json": True},
+        {"validate": False},
+        {"descriptions": 1},
+        {"strict": "yes"},
+        {"delimiters": "ab"},
+        {"delimiters": (b"<c>", b"</c>")},
+        {"reasoning": "<think>"},
+        {"limits": 5},
+        {"limits": {"depth": "5"}},
+        {"limits": {5: 5}},
+        {"other": 1},
+    ],
+    ids=str,
+)
+def test_options_of_the_wrong_type(options: dict[str, Any]) -> None:
+    [name] = options
+    with pytest.raises(TypeError) as raised:
+        Toolset([("f", FULL)], **options)
+    # Where Python has notes on exceptions, they say which option it was.
+    told = [str(raised.value), *getattr(raised.value, "__notes__", [name])]
+    assert any(name in text for text in told)
+
+
+@pytest.mark.parametrize("name", ["a b", "a\n", "a<b", "a{", "a=b", 'a"', "it's", "n" * 129, "a\x00"])
+def test_names_that_cannot_be_written(name: str) -> None:
+    with pytest.raises(ToolError, match="a call cannot be written with this name") as raised:
+        Toolset([("fine", FULL), (name, FULL)])
+    assert raised.value.tool == name
+
+
+def test_a_name_may_be_writable_only_with_other_delimiters() -> None:
+    assert Toolset([("a|b", FULL)]).names == ("a|b",)
+    with pytest.raises(ToolError, match="cannot be written"):
+        Toolset([("a|b", FULL)], delimiters=("|call|", "|end|"))
+
+
+@pytest.mark.parametrize("name", ["a", "n" * 128, "mcp:srv/get-it.v2", "\u65e5\u672c", "a>b", "[x]", "a,b"])
+def test_names_that_can_be_written(name: str) -> None:
+    tools = Toolset([(name, FULL)])
+    assert tools.parse(tools.encode(name, {"a": "x"})).calls[0].name == name
+
+
+A: dict[str, Any] = {"type": "object"}
+BAD_SCHEMAS: list[tuple[Any, str, str]] = [
+    ({"type": "strin"}, "/type", "type is one of string, integer"),
+    ({"type": 5}, "/type", "type is one of"),
+    ({"type": ["string", "int"]}, "/type", "type is one of"),
+    ({"properties": 5}, "/properties", "object"),
+    ({"properties": {"a": {"type": "str"}}}, "/properties/a/type", "type is one of"),
+    ({"properties": {"a": 5}}, "/properties/a", "a schema is an object, true or false"),
+    ({"properties": {"a/b~c": {"type": "x"}}}, "/properties/a~1b~0c/type", "type is one of"),
+    ({"properties": {"a": {"items": 5}}}, "/properties/a/items", "a schema is"),
+    ({"properties": {"a": {"anyOf": []}}}, "/properties/a/anyOf", "not empty"),
+    ({"properties": {"a": {"enum": []}}}, "/properties/a/enum", "not empty"),
+    ({"properties": {"a": {"enum": "x"}}}, "/properties/a/enum", "list"),
+    ({"required": "a"}, "/required", "list"),
+    ({"required": [5]}, "/required", "list"),
+    ({"additionalProperties": 5}, "/additionalProperties", "a schema is"),
+    ({"properties": {"a": {"$ref": 5}}}, "/properties/a/$ref", "string"),
+    ({"properties": {"a": {"$ref": "#/$defs/no"}}}, "/properties/a/$ref", "points at nothing"),
+    ({"properties": {"a": {"$ref": "http://x.org/s"}}}, "/properties/a/$ref", "nothing is fetched"),
+    ({"properties": {"a": {"$ref": "https://x.org/s#/y"}}}, "/properties/a/$ref", "nothing is fetched"),
+    ({"properties": {"a": {"$ref": "file:///etc/passwd"}}}, "/properties/a/$ref", "nothing is fetched"),
+    ({"properties": {"a": {"$ref": "other.json"}}}, "/properties/a/$ref", "nothing is fetched"),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointer", "match"), BAD_SCHEMAS, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize("validate", ["report", "error"])
+def test_schemas_that_cannot_work(schema: Any, pointer: str, match: str, validate: Any) -> None:
+    with pytest.raises(ToolError, match=match) as raised:
+        Toolset([("fine", FULL), ("bad", schema)], validate=validate)
+    assert (raised.value.tool, raised.value.pointer) == ("bad", pointer)
+    assert pointer in str(raised.value)
+    assert "'bad'" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        ({"properties": {"a": {"pattern": "["}}}, "/properties/a/pattern"),
+        ({"properties": {"a": {"minimum": "x"}}}, "/properties/a/minimum"),
+        ({"patternProperties": {"[": {}}}, "/patternProperties/["),
+    ],
+    ids=str,
+)
+def test_schemas_that_cannot_be_validated(schema: Any, pointer: str) -> None:
+    """Only who asks for validation needs these keywords to work."""
+    with pytest.raises(ToolError) as raised:
+        Toolset([("bad", schema)], validate="error")
+    assert (raised.value.tool, raised.value.pointer) == ("bad", pointer)
+    with pytest.raises(ToolError) as raised:
+        Toolset([{"name": "bad", "parameters": schema, "strict": True}])
+    assert (raised.value.tool, raised.value.pointer) == ("bad", pointer)
+
+
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"anyOf": [FULL, {"type": "object", "properties": {"b": {}}}]}, "union"),
+        ({"$ref": "#/$defs/Node", "$defs": {"Node": NODE}}, "recursive"),
+    ],
+)
+def test_fallback_error_names_the_reason(schema: Any, reason: str) -> None:
+    with pytest.raises(ToolError, match=reason) as raised:
+        Toolset([("f", schema)], fallback_to_json="error")
+    assert raised.value.tool == "f"
+    assert reason in (Toolset([("f", schema)]).plan("f").reason or "")
+    assert Toolset([("f", FULL)], fallback_to_json="error").plan("f").encoding == "pairs"
+
+
+def test_two_tools_of_one_name() -> None:
+    with pytest.raises(ToolError, match="two tools have this name"):
+        Toolset([("f", FULL), ("f", FULL)])
+
+
+def test_deep_and_self_referring_schemas_work() -> None:
+    deep: Any = {"type": "string"}
+    for _ in range(60):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert Toolset([("f", deep)]).parse("<call>f a.a.a=x</call>").calls
+    loop = {"properties": {"a": {"$ref": "#/properties/a"}}}
+    assert Toolset([("f", loop)]).parse("<call>f a=5</call>").calls
