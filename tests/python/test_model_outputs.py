@@ -98,6 +98,17 @@ def test_errors_show_a_correct_call(strict: bool) -> None:
     assert seen >= 10
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_errors_show_a_correct_call_for_each_tool(strict: bool) -> None:
+    tools = Toolset(catalogue()["tools"], strict=strict)
+    for name in tools.names:
+        for body in ("[object Object]", "some words", '{"a" 1}', "<json>x</json>"):
+            [error] = tools.parse(f"<call>{name} {body}</call>").errors
+            if error.kind == "malformed_call":
+                [example] = Toolset(catalogue()["tools"], strict=True).parse(error.message).calls
+                assert (example.name, example.problems) == (name, ()), error
+
+
 def test_streams_say_the_same() -> None:
     for output in outputs():
         parser = toolset().parser()

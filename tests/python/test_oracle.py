@@ -142,8 +142,14 @@ REPAIRED = [
     (' tags="a,b"', '{"tags":["a,b"]}', "coerced"),
     (" tags=a tags=b tags[2]=c", '{"tags":["a","b","c"]}', "coerced"),
     (" ids=1,2", '{"ids":[1,2]}', "coerced"),
-    (" tags=New York, Austin", '{"tags":["New York","Austin"]}', "unquoted_spaces coerced"),
     (' {"ids": 5}', '{"ids":[5]}', "coerced"),
+    (' items={"sku":"a"}', '{"items":[{"sku":"a"}]}', "coerced"),
+    (' {"items": {"sku":"a"}}', '{"items":[{"sku":"a"}]}', "coerced"),
+    (" mixed=TRUE", '{"mixed":true}', "coerced"),
+    (" mixed=none", '{"mixed":null}', "coerced"),
+    (' <json>{"days":5}', '{"days":5}', "json_wrapper"),
+    (' ```{"days":5}', '{"days":5}', "json_wrapper"),
+    (' tags=["b"] tags=b', '{"tags":["b"]}', "coerced"),
 ]
 
 
@@ -152,6 +158,14 @@ def test_near_misses_are_repaired_or_refused(body: str, arguments: str, repairs:
     found = call(body)
     assert (found.arguments, found.repairs, found.problems) == (arguments, tuple(repairs.split()), ())
     assert call(body, strict=True).kind == repairs.split()[0]
+
+
+def test_strict_refuses_what_it_finds_first() -> None:
+    body = " tags=New York, Austin"
+    found = call(body)
+    assert found.arguments == '{"tags":["New York","Austin"]}'
+    assert found.repairs == ("unquoted_spaces", "coerced")
+    assert call(body, strict=True).kind == "coerced"
 
 
 FAULTY = [
@@ -166,6 +180,9 @@ FAULTY = [
     (' free={"x":1} free.y=2', "duplicate_argument"),
     (' free={"x":1,"x":2}', "duplicate_argument"),
     (' {"x":1,"x":2}', "duplicate_argument"),
+    (" profile.x=1 profile={}", "duplicate_argument"),
+    (' tags[0]=a tags=["a"]', "duplicate_argument"),
+    (' {"x":[],"x":{},"y":"}</call>', "duplicate_argument"),
 ]
 
 
@@ -222,6 +239,10 @@ MESSAGES = [
     ("<call>closed userName=a\n<call>closed</call>", ["closed", "closed"]),
     ("<call>closed userName=a <call>closed</call>", ["!malformed_call"]),
     ('<call>closed userName="a</call>', ["!incomplete_call"]),
+    ('<call>needy a=8 n."</call>', ["!incomplete_call"]),
+    ('<call>closed userName="a" "</call>', ["!incomplete_call"]),
+    ("<call>needy a=8 ,", ["!malformed_call"]),
+    ('<call>closed {"a" "}</call>"}</call>.', ["!invalid_json", "."]),
     ('<call>closed userName="He "said" </call> it" </call>', ["closed", ' it" </call>']),
     ('<call>closed userName="a "b</call> c" </call>.', ["!unterminated_value", "."]),
     ("<call>closed userName=a", ["!incomplete_call"]),
@@ -253,6 +274,11 @@ ENDINGS = [
     ('<call>closed userName="a', ["!unterminated_value"]),
     ("<call>needy a=[1", ["!unterminated_value"]),
     ("<call>needy a=", ["!incomplete_call"]),
+    ("<call>needy a= ", ["needy"]),
+    ("<call>needy a= 5", ["needy"]),
+    ("<call>needy a=5 b", ["!incomplete_call"]),
+    ("<call>needy x=[]</cal", ["!malformed_call"]),
+    ('<call>needy <json>{"a":1}', ["needy"]),
     ("<call>closed", ["<call>closed"]),
 ]
 
@@ -337,6 +363,7 @@ def shrunk(message: str, fails: Callable[[str], bool]) -> str:
     return message
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("truncated", [None, False])
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_parser_agrees_with_the_oracle(strict: bool, truncated: bool | None) -> None:

@@ -96,9 +96,12 @@ fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>) ->
     outcome
 }
 
+/// Makes a message of so many repeats.
+type Build = Box<dyn Fn(usize) -> String>;
+
 /// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
-fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: usize) {
+fn hostile(name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
     let (short, long) = (build(repeats / 8), build(repeats));
     for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
         let tools = toolset(&schema(), Options { strict, ..Options::default() });
@@ -116,7 +119,7 @@ fn hostile(name: &str, build: &dyn Fn(usize) -> String, repeats: usize, times: u
 #[test]
 fn runs_of_one_mark_cost_what_they_weigh() {
     for mark in ["<", "<call>", "</call>", "\"", "'", "[", "{", " ", "\n", "<call>t ", "<call>t a", "<call> ", "<tool-", "<think>", "\\", "é"] {
-        hostile(mark, &|times| mark.repeat(times), MIB / mark.len(), 4);
+        hostile(mark, |times| mark.repeat(times), MIB / mark.len(), 4);
     }
 }
 
@@ -132,7 +135,7 @@ fn values_that_never_end_cost_what_they_weigh() {
         ("<call>t <json>{}", " "), ("<call>t ```json\n{}", "`"), ("<call>t s=x stray ", "\" "), ("<call>nope ", "{"), ("<call>nope ", "\"a\" "),
     ] {
         let name = format!("{head} and {mark}");
-        hostile(&name, &|times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 12);
+        hostile(&name, |times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 12);
     }
 }
 
@@ -142,7 +145,7 @@ fn many_small_things_cost_what_they_weigh() {
         move |times: usize| format!("{head}{}{tail}", (0..times).map(item).collect::<String>())
     };
     // Names, ranges and their index for each member of a few bytes: memory is a larger multiple here.
-    let cases: &[(&str, Box<dyn Fn(usize) -> String>, usize)] = &[
+    let cases: &[(&str, Build, usize)] = &[
         ("pairs", Box::new(each("<call>t", |at| format!(" k{at}={at}"), "</call>")), 20),
         ("repeated pairs", Box::new(each("<call>t", |_| " n=5".into(), "</call>")), 6),
         ("repeats that differ", Box::new(each("<call>t", |at| format!(" n={at}"), "</call>")), 6),

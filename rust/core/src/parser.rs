@@ -31,17 +31,14 @@ pub struct Parser {
     spare: Option<Box<Call>>,
 }
 
-/// What [`Parser::feed_plain`] read.
+/// What [`Parser::feed_plain`] read: all of the text, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plain {
-    /// Nothing.
+pub enum Plain<'a> {
     No,
-    /// The whole text, as one text event.
+    /// It is one text event.
     Text,
-    /// The whole text, as one delta of the call with this index.
-    Delta(usize),
-    /// The whole text; there is no event.
-    Held,
+    /// It is one delta of the call with this index; an empty one is no event.
+    Delta { index: usize, delta: &'a str },
 }
 
 type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
@@ -79,7 +76,7 @@ impl Parser {
     /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
     /// Otherwise nothing is read, and it is for [`Parser::feed`].
     #[inline]
-    pub fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain {
+    pub fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
@@ -96,10 +93,7 @@ impl Parser {
                     return Plain::No;
                 }
                 call.raw.push_str(text);
-                match call.found.args.take_delta() {
-                    "" => Plain::Held,
-                    _ => Plain::Delta(call.index.unwrap_or(0)),
-                }
+                Plain::Delta { index: call.index.unwrap_or(0), delta: call.found.args.take_delta() }
             }
             State::Start | State::Reasoning | State::Text | State::Call(_) | State::Rest => return Plain::No,
         };

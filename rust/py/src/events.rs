@@ -8,6 +8,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use wirecall_core as core;
 
+use crate::ids::Ids;
+
 /// Text outside calls. Python cannot change it; the parser may, while nobody else has it (see `recycle`).
 #[pyclass(eq, module = "wirecall")]
 #[derive(Debug)]
@@ -43,8 +45,7 @@ pub struct ArgumentsDelta {
 pub struct CallEnd {
     #[pyo3(get)]
     pub index: usize,
-    #[pyo3(get)]
-    pub id: String,
+    pub id: Id,
     #[pyo3(get)]
     pub name: String,
     pub arguments: LazyText,
@@ -54,6 +55,13 @@ pub struct CallEnd {
     pub end: usize,
     pub repairs: Vec<Cow<'static, str>>,
     pub problems: Vec<Problem>,
+}
+
+/// The id of a call: known, or made when it is asked for.
+#[derive(Debug)]
+pub enum Id {
+    Known(String),
+    Later(Ids),
 }
 
 /// Text that becomes a `str` when it is first asked for, and is that very `str` from then on.
@@ -154,8 +162,8 @@ impl PartialEq for ArgumentsDelta {
 
 impl PartialEq for CallEnd {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, &self.id, &self.name, self.start, self.end)
-            == (other.index, &other.id, &other.name, other.start, other.end)
+        (self.index, self.id(), &self.name, self.start, self.end)
+            == (other.index, other.id(), &other.name, other.start, other.end)
             && self.arguments == other.arguments
             && self.repairs == other.repairs
             && self.problems == other.problems
@@ -291,7 +299,15 @@ impl CallEnd {
         problems: Vec<Problem>,
     ) -> Self {
         let repairs = repairs.into_iter().map(Cow::Owned).collect();
-        CallEnd { index, id, name, arguments: arguments.into(), start, end, repairs, problems }
+        CallEnd { index, id: Id::Known(id), name, arguments: arguments.into(), start, end, repairs, problems }
+    }
+
+    #[getter]
+    fn id(&self) -> String {
+        match &self.id {
+            Id::Known(id) => id.clone(),
+            Id::Later(ids) => ids.id(self.index),
+        }
     }
 
     #[getter]
@@ -325,7 +341,7 @@ impl CallEnd {
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.index, &self.id, &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
+        (self.index, self.id(), &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
     }
 }
 
@@ -390,7 +406,7 @@ impl Problem {
 }
 
 impl CallEnd {
-    pub fn from_core(end: core::CallEnd, id: String) -> Self {
+    pub fn from_core(end: core::CallEnd, id: Id) -> Self {
         let core::CallEnd { index, name, arguments, start, end, repairs, problems } = end;
         let repairs = repairs.into_iter().map(|repair| Cow::Borrowed(repair.as_str())).collect();
         let problems = problems.into_iter().map(|problem| Problem {

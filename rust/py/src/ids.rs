@@ -1,22 +1,48 @@
-//! Ids of calls: `call_` and 24 random characters.
+//! Ids of calls: `call_` and 24 random letters and digits.
 
-/// A generator for one message: seeded by the operating system, so that forked processes do not repeat each other.
-#[derive(Debug, Default)]
-pub struct Ids(Option<fastrand::Rng>);
+/// The ids of one message's calls. They come from one random seed, so an id costs nothing until it is asked for; the
+/// seed is the operating system's, so forked processes do not repeat each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids(u64);
+
+/// One step of SplitMix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the state.
+fn mix(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
 
 impl Ids {
-    pub fn next(&mut self) -> String {
-        let random = self.0.get_or_insert_with(|| {
-            let mut seed = [0; 8];
-            // Without the system's randomness the thread's generator is as good as it gets.
-            match getrandom::fill(&mut seed) {
-                Ok(()) => fastrand::Rng::with_seed(u64::from_ne_bytes(seed)),
-                Err(_) => fastrand::Rng::new(),
-            }
-        });
+    /// Without the system's randomness, time and thread are as good as it gets.
+    pub fn new() -> Self {
+        let mut seed = [0; 8];
+        match getrandom::fill(&mut seed) {
+            Ok(()) => Ids(u64::from_ne_bytes(seed)),
+            Err(_) => Ids(fastrand::u64(..)),
+        }
+    }
+
+    /// Those of the message with this number, for many messages from one seed.
+    pub fn of_message(self, number: usize) -> Self {
+        Ids(mix(self.0 ^ mix(number as u64)))
+    }
+
+    /// The id of the call with this index.
+    pub fn id(self, index: usize) -> String {
+        const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         let mut id = String::with_capacity(29);
         id.push_str("call_");
-        id.extend(std::iter::repeat_with(|| random.alphanumeric()).take(24));
+        let mut state = mix(self.0 ^ mix(index as u64));
+        for _ in 0..3 {
+            state = mix(state);
+            let mut random = state;
+            // 62^8 is far below 2^64, so the first of eight digits is as even as the last.
+            for _ in 0..8 {
+                id.push(ALPHABET[(random % 62) as usize] as char);
+                random /= 62;
+            }
+        }
         id
     }
 }

@@ -8,7 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use wirecall_core as core;
 
-use crate::events::{CallEnd, CallError, Text};
+use crate::events::{CallEnd, CallError, Id, Text};
 use crate::ids::Ids;
 
 /// A whole message: its texts, calls and errors in order.
@@ -16,12 +16,13 @@ use crate::ids::Ids;
 pub struct Message {
     /// What `items` is made of, until somebody asks for it.
     read: Mutex<Vec<core::Item>>,
+    ids: Ids,
     items: PyOnceLock<Py<PyTuple>>,
 }
 
 impl Message {
-    pub fn new(items: Vec<core::Item>) -> Self {
-        Message { read: Mutex::new(items), items: PyOnceLock::new() }
+    pub fn new(items: Vec<core::Item>, ids: Ids) -> Self {
+        Message { read: Mutex::new(items), ids, items: PyOnceLock::new() }
     }
 
     fn of_type<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -37,14 +38,14 @@ impl Message {
     fn items(&self, py: Python<'_>) -> PyResult<&Py<PyTuple>> {
         self.items.get_or_try_init(py, || {
             let read = self.read.lock().map(|mut read| std::mem::take(&mut *read)).unwrap_or_default();
-            let mut ids = Ids::default();
+            let ids = self.ids;
             let mut items = Vec::with_capacity(read.len());
             for item in read {
                 items.push(match item {
                     core::Item::Text(text) => Bound::new(py, Text { text: text.into() })?.into_any(),
-                    core::Item::Call(end) => Bound::new(py, CallEnd::from_core(end, ids.next()))?.into_any(),
+                    core::Item::Call(end) => Bound::new(py, CallEnd::from_core(end, Id::Later(ids)))?.into_any(),
                     core::Item::Error(error) => {
-                        let id = error.index.map(|_| ids.next());
+                        let id = error.index.map(|index| ids.id(index));
                         Bound::new(py, CallError::from_core(error, id))?.into_any()
                     }
                 });

@@ -9,7 +9,7 @@ use wirecall_core as core;
 
 use crate::convert::Surrogates;
 use crate::errors;
-use crate::events::{CallEnd, CallError, CallStart};
+use crate::events::{CallEnd, CallError, CallStart, Id};
 use crate::ids::Ids;
 use crate::recycle::{Part, Recycler};
 
@@ -36,7 +36,7 @@ impl Parser {
             parser: core::Parser::new(in_reasoning),
             in_reasoning,
             given_ids: ids,
-            ids: Ids::default(),
+            ids: Ids::new(),
             id: String::new(),
             surrogates: Surrogates::default(),
             recycler: Recycler::default(),
@@ -53,7 +53,7 @@ impl Parser {
         finish: Option<Option<bool>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let Parser { tools, parser, given_ids, ids, id, recycler, .. } = self;
-        let given_ids = given_ids.as_ref();
+        let (given_ids, ids) = (given_ids.as_ref(), *ids);
         let mut events = Events { py, text, whole, given_ids, ids, id, first: None, list: Vec::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
         if !text.is_empty() {
@@ -84,7 +84,7 @@ struct Events<'a, 'py> {
     text: &'a str,
     whole: Option<&'a Bound<'py, PyString>>,
     given_ids: Option<&'a Py<PyAny>>,
-    ids: &'a mut Ids,
+    ids: Ids,
     id: &'a mut String,
     /// The first event, if it is but a piece of text: most often the only one.
     first: Option<Part>,
@@ -131,12 +131,12 @@ impl<'py> Events<'_, 'py> {
             core::Event::CallStart { index, name } => {
                 *self.id = match self.given_ids {
                     Some(given) => given_id(given.bind(py))?,
-                    None => self.ids.next(),
+                    None => self.ids.id(index),
                 };
                 Bound::new(py, CallStart { index, id: self.id.clone(), name: name.to_owned() })?.into_any()
             }
             core::Event::CallEnd(end) => {
-                Bound::new(py, CallEnd::from_core(end, std::mem::take(self.id)))?.into_any()
+                Bound::new(py, CallEnd::from_core(end, Id::Known(std::mem::take(self.id))))?.into_any()
             }
             core::Event::CallError(error) => {
                 let id = error.index.map(|_| std::mem::take(self.id));
@@ -167,8 +167,12 @@ impl Parser {
                 let Parser { tools, parser, recycler, .. } = &mut *this;
                 match parser.feed_plain(tools, known) {
                     core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
-                    core::Plain::Delta(index) => recycler.list_of(py, Part::Delta(index, text.clone().unbind())),
-                    core::Plain::Held => Ok(PyList::empty(py)),
+                    core::Plain::Delta { delta: "", .. } => Ok(PyList::empty(py)),
+                    core::Plain::Delta { index, delta } => {
+                        let same = delta.as_bytes() == known.as_bytes();
+                        let delta = if same { text.clone() } else { PyString::new(py, delta) };
+                        recycler.list_of(py, Part::Delta(index, delta.unbind()))
+                    }
                     core::Plain::No => this.read(py, known, Some(text), None),
                 }
             }

@@ -10,6 +10,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyString, PyTuple};
 use wirecall_core as core;
 
+use crate::ids::Ids;
 use crate::message::Message;
 use crate::parser::Parser;
 use crate::{convert, errors};
@@ -165,7 +166,7 @@ impl Toolset {
     /// Reads a whole message.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
     fn parse(&self, text: &Bound<'_, PyString>, truncated: Option<bool>, in_reasoning: bool) -> Message {
-        Message::new(core::parse(&self.tools, &convert::clean(text), truncated, in_reasoning))
+        Message::new(core::parse(&self.tools, &convert::clean(text), truncated, in_reasoning), Ids::new())
     }
 
     /// Reads many messages at once.
@@ -195,7 +196,8 @@ impl Toolset {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = py.detach(|| read_many(&self.tools, &borrowed, threads, truncated, in_reasoning));
-        Ok(read.into_iter().map(Message::new).collect())
+        let ids = Ids::new();
+        Ok(read.into_iter().enumerate().map(|(at, items)| Message::new(items, ids.of_message(at))).collect())
     }
 
     /// A parser for one stream.

@@ -170,7 +170,8 @@ fn shape() -> impl Strategy<Value = Shape> + Clone {
             2 => inner.clone().prop_map(|shape| Shape::Array(Box::new(shape))),
             1 => (prop::collection::vec(inner.clone(), 1..3), inner.clone()).prop_map(|(prefix, rest)| Shape::Tuple(prefix, Box::new(rest))),
             4 => object(inner.clone()),
-            1 => members(inner).prop_map(Shape::Halves),
+            1 => members(inner.clone()).prop_map(Shape::Halves),
+            2 => (prop::collection::vec(inner, 1..4), select(&["anyOf", "oneOf"][..])).prop_map(|(shapes, keyword)| Shape::Union(shapes, keyword)),
         ]
     })
 }
@@ -180,8 +181,7 @@ pub fn root() -> impl Strategy<Value = Shape> {
     prop_oneof![
         12 => object(shape()),
         1 => members(shape()).prop_map(Shape::Halves),
-        1 => prop::collection::vec(members(plain()).prop_map(|members| Shape::Object { members, others: Others::Absent }), 1..3)
-            .prop_map(|shapes| Shape::Union(shapes, "anyOf")),
+        2 => prop::collection::vec(object(shape()), 1..4).prop_map(|shapes| Shape::Union(shapes, "anyOf")),
         1 => Just(Shape::Tree),
         1 => Just(Shape::Object { members: Vec::new(), others: Others::Unsaid }),
     ]

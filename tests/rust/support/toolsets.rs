@@ -62,14 +62,14 @@ impl std::fmt::Debug for Setting {
 pub fn settings() -> &'static [Setting] {
     static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
         let mut out = Vec::new();
-        for at in 0..DELIMITERS.len() {
+        for (at, (open, _)) in DELIMITERS.iter().enumerate() {
             for strict in [false, true] {
                 for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
                     let options = Options { strict, validate, delimiters: delimiters(at), ..Options::default() };
                     let tools = if kind == "open" { Vec::new() } else { definitions() };
                     let tools = Toolset::new(tools, options).expect("the definitions are fine");
                     let mode = if strict { "strict" } else { "lenient" };
-                    out.push(Setting { tools, name: format!("{mode} {kind} {}", DELIMITERS[at].0) });
+                    out.push(Setting { tools, name: format!("{mode} {kind} {open}") });
                 }
             }
         }

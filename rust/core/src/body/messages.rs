@@ -22,6 +22,13 @@ pub fn join(path: &str, name: &str) -> String {
 
 /// A short value that the type takes, as it would be written behind `=`.
 pub fn example(schema: &Schema, id: NodeId) -> String {
+    example_within(schema, id, EXAMPLE_LEVELS)
+}
+
+/// Levels of an example; recursive types have no end.
+const EXAMPLE_LEVELS: usize = 4;
+
+fn example_within(schema: &Schema, id: NodeId, levels: usize) -> String {
     let node = schema.node(id);
     match node.choices.first() {
         None | Some(Choice::String) => "\"some text\"".into(),
@@ -30,16 +37,22 @@ pub fn example(schema: &Schema, id: NodeId) -> String {
         Some(Choice::Boolean) => "true".into(),
         Some(Choice::Null) => "null".into(),
         Some(Choice::Literal(literal)) => literal.json.clone(),
+        Some(Choice::Array | Choice::Object) if levels == 0 => "…".into(),
         Some(Choice::Array) => match schema.node(schema.item(id, 0)).choices.first() {
+            None | Some(Choice::String) => "[\"a\",\"b\"]".into(),
             Some(Choice::Integer) => "[1,2]".into(),
-            Some(Choice::Number) => "[1.5,2]".into(),
-            Some(Choice::Boolean) => "[true,false]".into(),
-            Some(Choice::Literal(literal)) => format!("[{}]", literal.json),
-            Some(Choice::Object) => "[{\"key\":\"value\"}]".into(),
-            _ => "[\"a\",\"b\"]".into(),
+            _ => format!("[{}]", example_within(schema, schema.item(id, 0), levels - 1)),
         },
         Some(Choice::Object) => match node.object.as_ref().filter(|object| !object.properties.is_empty()) {
-            Some(object) => format!("{{{}:…}}", crate::coerce::json_string(object.properties.at(0).0)),
+            Some(object) => {
+                let required = |name: &str| object.required.iter().any(|r| **r == *name);
+                let some = object.properties.iter().any(|(name, _)| required(name));
+                let shown = object.properties.iter().filter(|(name, _)| !some || required(name));
+                let members = shown.take(if some { usize::MAX } else { 1 }).map(|(name, child)| {
+                    format!("{}:{}", crate::coerce::json_string(name), example_within(schema, *child, levels - 1))
+                });
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            }
             None => "{\"key\":\"value\"}".into(),
         },
     }
@@ -103,14 +116,15 @@ pub fn not_as_written(schema: &Schema, id: NodeId, field: &str, value: &str) -> 
     format!("{field}: {} must be written as {expected}. For example: {field}={}", shorten(value), example(schema, id))
 }
 
-/// A whole call with the tool's first fields.
+/// A whole call with the tool's required fields, or its first ones.
 pub fn call_example(cx: &Context<'_>) -> String {
     let Delimiters { open, close, .. } = cx.delimiters;
     let schema = cx.schema;
     let mut out = format!("{open}{}", cx.tool);
     let Some(object) = &schema.node(schema.root).object else { return out + " key=\"some text\"" + close };
     let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
-    let shown = object.properties.iter().filter(|(name, _)| required.is_empty() || required.contains(&**name)).take(4);
+    let shown = object.properties.iter().filter(|(name, _)| required.is_empty() || required.contains(&**name));
+    let shown = shown.take(if required.is_empty() { 4 } else { usize::MAX });
     for (name, id) in shown {
         out.push_str(&format!(" {}={}", join("", name), example(schema, *id)));
     }

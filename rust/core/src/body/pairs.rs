@@ -7,7 +7,7 @@ use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::coerce;
 use crate::error::{ErrorKind, Repair};
-use crate::json::{is_plain, push_char, push_str};
+use crate::json::{push_char, push_str};
 use crate::pairs::{Ahead, Next, Part, Quoted, bare_run, separated};
 use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 use crate::schema::{Choice, NodeId};
@@ -208,19 +208,27 @@ impl Pairs {
         matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
     }
 
-    /// Takes text that is inside a quoted string, needs no escapes and cannot end it. False: nothing was done.
+    /// Takes text that is inside a quoted string, all of it, and cannot end it. False: nothing was done.
     #[inline]
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> bool {
-        let State::Quoted(InQuotes { value: Value { text: Text::Live { .. }, .. }, quoted, marks, .. }) = &mut self.state
-        else {
+        let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return false };
+        if !matches!(value.text, Text::Live { .. }) || !quoted.is_inside(text) {
             return false;
-        };
-        let plain = text.bytes().all(|byte| is_plain(byte) && byte != quoted.quote);
-        if plain {
-            marks.watch(text, delimiters);
-            found.args.json.push_str(text);
         }
-        plain
+        let mut at = 0;
+        loop {
+            match quoted.next(text, &mut at, false) {
+                Part::Plain(part) => {
+                    marks.watch(part, delimiters);
+                    value.push_plain(found, part);
+                }
+                Part::Char(c) => {
+                    marks.cut();
+                    value.push_char(found, c);
+                }
+                Part::Quote | Part::Need => return true,
+            }
+        }
     }
 
     /// Reads the body from `io.at`.

@@ -52,7 +52,8 @@ impl Whole {
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
         if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
             if let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper) {
-                let message = "Nothing stands around the JSON object: <call>name {\"key\":\"value\"}</call>".to_owned();
+                let example = messages::call_example(&io.cx);
+                let message = format!("Nothing stands around the JSON object. Write: {example}");
                 return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
             }
         }

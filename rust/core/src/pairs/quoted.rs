@@ -25,6 +25,27 @@ impl Quoted {
         Quoted { quote }
     }
 
+    /// Is all of the text content, whatever follows it: no quote, no escape that is cut or long?
+    #[inline]
+    pub fn is_inside(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at] == self.quote {
+                return false;
+            }
+            if bytes[at] == b'\\' {
+                match bytes.get(at + 1) {
+                    None | Some(b'u') => return false,
+                    Some(b'"' | b'\'' | b'\\') => at += 1,
+                    Some(_) => {}
+                }
+            }
+            at += 1;
+        }
+        true
+    }
+
     /// The next part of `window` from `*at`, which moves behind it.
     #[inline]
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Part<'w> {

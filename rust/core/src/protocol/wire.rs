@@ -195,7 +195,7 @@ fn default_header(tools: &Toolset) -> String {
     let Delimiters { open, close, .. } = &tools.delimiters;
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
     let pairs = tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json;
-    let mut out = String::from("To call tools, write as plain text, one after another:\n");
+    let mut out = String::from("To call tools, write calls as plain text; several may follow each other:\n");
     if pairs {
         out.push_str(&format!(
             "{open}sendMail to=ann@x.org text=\"Two words, \\\"quoted\\\"\" tags=[\"a\",\"b\"] opts.draft=true{close}\n"
@@ -207,7 +207,7 @@ fn default_header(tools: &Toolset) -> String {
         out.push_str(&format!("{open}name {{\"text\":{body},\"count\":2}}{close}\n"));
     }
     if pairs {
-        out.push_str("Quote values with spaces; in quotes use \\\" \\\\ \\n. ");
+        out.push_str("Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ");
     }
     if pairs && json {
         out.push_str("Tools shown with {…} take one JSON object. ");

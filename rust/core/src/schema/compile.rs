@@ -212,7 +212,12 @@ impl<'s> Compiler<'_, 's> {
                 .filter_map(|alternative| {
                     let find = |schema: &&'s Value| map(schema)?.get("properties")?.get(name);
                     let declared: Alternative<'s> = alternative.iter().filter_map(find).collect();
-                    if declared.is_empty() { open_members(alternative) } else { Some(declared) }
+                    match declared.is_empty() {
+                        false => Some(declared),
+                        // Whether one of its patterns matches is not asked.
+                        true if has_patterns(alternative) => Some(Vec::new()),
+                        true => open_members(alternative),
+                    }
                 })
                 .collect();
             let node = self.node_for(types)?;
@@ -222,7 +227,9 @@ impl<'s> Compiler<'_, 's> {
             for (pattern, schema) in patterns {
                 // Look-around and back-references are not linear: such a pattern directs nothing, and forbids nothing.
                 let (regex, node) = match Regex::new(pattern) {
-                    Ok(regex) => (regex, self.node_for(vec![vec![schema]])?),
+                    Ok(regex) if alternatives.len() == 1 => (regex, self.node_for(vec![vec![schema]])?),
+                    // What the other alternatives say of such keys is not asked either.
+                    Ok(regex) => (regex, UNKNOWN),
                     Err(_) => match Regex::new("") {
                         Ok(all) => (all, UNKNOWN),
                         Err(_) => continue,
@@ -297,6 +304,10 @@ impl<'s> Compiler<'_, 's> {
         }
         Ok(array)
     }
+}
+
+fn has_patterns(alternative: &Alternative<'_>) -> bool {
+    alternative.iter().any(|schema| schema.get("patternProperties").is_some())
 }
 
 /// What an alternative says of members that it does not name: nothing (an empty list), schemas, or that there are none.
