@@ -1,11 +1,11 @@
 """The compiled part of wirecall: the reader and the writer of tool calls in text.
 
-Import everything from `wirecall`, not from here. The rules are those of docs/wire-format.md, whose sections the
-texts below name. All offsets count characters (code points) of the message, from 0, and ends are exclusive. The
-model's mistakes are events; only the caller's raise.
+Import everything from `wirecall`, not from here. The rules are those of docs/wire-format.md; its sections are
+named in brackets. All offsets count characters (code points) of the message, from 0, and ends are exclusive.
+The model's mistakes are events; only the caller's raise.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
@@ -307,8 +307,8 @@ class CallEnd:
         arguments: str,
         start: int,
         end: int,
-        repairs: tuple[str, ...] | None = None,
-        problems: tuple[Problem, ...] | None = None,
+        repairs: Sequence[str] = ...,
+        problems: Sequence[Problem] = ...,
     ) -> Self: ...
     @property
     def index(self) -> int:

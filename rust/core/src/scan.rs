@@ -102,6 +102,8 @@ const FIRST: u8 = 1;
 const STOP: u8 = 2;
 /// It may stand in a bare segment of a key.
 const KEY: u8 = 4;
+/// The encoder writes it in a bare value.
+const BARE: u8 = 8;
 
 impl Default for Delimiters {
     fn default() -> Self {
@@ -143,9 +145,11 @@ impl Delimiters {
         for (byte, class) in (0..128).zip(&mut classes) {
             let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
             let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
+            let bare = !(byte.is_ascii_control() || first || b" \"'=<>\\".contains(&byte));
             *class = if first { FIRST } else { 0 }
                 | if first || is_ws(byte) || byte == b',' { STOP } else { 0 }
-                | if key { KEY } else { 0 };
+                | if key { KEY } else { 0 }
+                | if bare { BARE } else { 0 };
         }
         Delimiters { open: open.into(), close: close.into(), classes }
     }
@@ -164,6 +168,15 @@ impl Delimiters {
     pub fn is_key(&self, c: char) -> bool {
         match self.classes.get(c as usize) {
             Some(class) => class & KEY != 0,
+            None => !(c.is_control() || self.is_first(c)),
+        }
+    }
+
+    /// Does the encoder write the character in a bare value?
+    #[inline]
+    pub fn is_bare(&self, c: char) -> bool {
+        match self.classes.get(c as usize) {
+            Some(class) => class & BARE != 0,
             None => !(c.is_control() || self.is_first(c)),
         }
     }

@@ -4,7 +4,7 @@ use crate::coerce::{self, json_string};
 use crate::json::Value;
 use crate::limits::KEY_CHARS;
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
-use crate::scan::Delimiters;
+use crate::scan::{Delimiters, first_chars};
 use crate::schema::{Member, NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
 
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
@@ -36,17 +36,18 @@ impl Writer<'_> {
     ) -> Option<()> {
         let object = self.schema.node(id).object.as_ref();
         for (name, value) in members {
-            let mut key = String::with_capacity(prefix.len() + name.len() + 1);
-            key.push_str(prefix);
+            let start = out.len() + 1;
+            out.push(' ');
+            out.push_str(prefix);
             if !prefix.is_empty() {
-                key.push('.');
+                out.push('.');
             }
             if object.is_some_and(|object| is_misread(object, name)) {
-                key.push_str(&push_quoted(name));
+                push_quoted(out, name);
             } else {
-                push_segment(&mut key, name, self.delimiters);
+                push_segment(out, name, self.delimiters);
             }
-            if key.chars().count() > WRITTEN_KEY_CHARS {
+            if first_chars(&out[start..], WRITTEN_KEY_CHARS) < out.len() - start {
                 return None;
             }
             let child = match self.schema.member(id, name) {
@@ -55,11 +56,11 @@ impl Writer<'_> {
             };
             match value {
                 Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
+                    let key = out.split_off(start);
+                    out.pop();
                     self.members(child, &key, inner, depth + 1, out)?;
                 }
                 _ => {
-                    out.push(' ');
-                    out.push_str(&key);
                     out.push('=');
                     self.value(child, value, out);
                 }
@@ -71,7 +72,7 @@ impl Writer<'_> {
     fn value(&self, id: NodeId, value: &Value<'_>, out: &mut String) {
         match value {
             Value::String(text) => {
-                if self.is_bare(id, text) { out.push_str(text) } else { out.push_str(&push_quoted(text)) }
+                if self.is_bare(id, text) { out.push_str(text) } else { push_quoted(out, text) }
             }
             // Where only a string fits, brackets would be read as one.
             Value::Array(_) | Value::Object(_)
@@ -79,7 +80,7 @@ impl Writer<'_> {
             {
                 let mut json = String::new();
                 value.write(&mut json);
-                out.push_str(&push_quoted(&json));
+                push_quoted(out, &json);
             }
             _ => value.write(out),
         }

@@ -1,7 +1,5 @@
 //! Keys: segments joined by dots and indexes.
 
-use std::borrow::Cow;
-
 use smallvec::SmallVec;
 
 use super::quoted::{Part, Quoted};
@@ -136,8 +134,8 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
 /// Appends a property's name as a segment, quoted where it would be misread.
 pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
     let bare = !name.is_empty()
-        && name.chars().count() <= BARE_SEGMENT_CHARS
-        && name.chars().all(|c| delimiters.is_key(c))
+        && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
+        && delimiters.key_run(name) == name.len()
         && !name.bytes().all(|b| b.is_ascii_digit());
-    out.push_str(&if bare { Cow::Borrowed(name) } else { Cow::Owned(super::push_quoted(name)) });
+    if bare { out.push_str(name) } else { super::push_quoted(out, name) }
 }

@@ -8,16 +8,21 @@ pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
     !text.is_empty()
         && !text.starts_with(['[', '{'])
         && !text.ends_with(',')
-        && !text.chars().any(|c| {
-            c.is_control() || c == ' ' || matches!(c, '"' | '\'' | '=' | '<' | '>' | '\\') || delimiters.is_first(c)
-        })
+        && text.chars().all(|c| delimiters.is_bare(c))
 }
 
-/// The text in the kind of quotes that needs fewer escapes, double ones if equal.
-pub fn push_quoted(text: &str) -> String {
-    let quote = if text.matches('"').count() <= text.matches('\'').count() { '"' } else { '\'' };
-    let mut out = String::with_capacity(text.len() + 2);
+/// Appends the text in the kind of quotes that needs fewer escapes, double ones if equal.
+pub fn push_quoted(out: &mut String, text: &str) {
+    let count = |quote: u8| memchr::memchr_iter(quote, text.as_bytes()).count();
+    let quote = if count(b'"') <= count(b'\'') { '"' } else { '\'' };
     out.push(quote);
+    // 0xC2 begins the control characters beyond ASCII, among others.
+    let special = |byte: u8| byte == quote as u8 || byte == b'\\' || byte < 0x20 || byte == 0x7F || byte == 0xC2;
+    if !text.bytes().any(special) {
+        out.push_str(text);
+        out.push(quote);
+        return;
+    }
     for (at, c) in text.char_indices() {
         match c {
             '\\' if reads_as_escape(&text[at..]) => out.push_str("\\\\"),
@@ -31,7 +36,6 @@ pub fn push_quoted(text: &str) -> String {
         }
     }
     out.push(quote);
-    out
 }
 
 /// Would the backslash that the text starts with be read as part of an escape, once the text stands in quotes?

@@ -197,7 +197,11 @@ impl Writer<'_> {
     fn literal(&self, json: &str) -> String {
         match parse(json, SHAPE_LEVELS) {
             Ok(Value::String(text)) if is_bare_safe(&text, self.delimiters) => text.into_owned(),
-            Ok(Value::String(text)) => push_quoted(&text),
+            Ok(Value::String(text)) => {
+                let mut quoted = String::new();
+                push_quoted(&mut quoted, &text);
+                quoted
+            }
             _ => json.to_owned(),
         }
     }
