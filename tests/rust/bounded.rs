@@ -109,16 +109,43 @@ fn hostile(name: &str, build: impl Fn(usize) -> String, repeats: usize, times: u
             let first = read(&tools, &short, size, truncated);
             let second = read(&tools, &long, size, truncated);
             let room = times * long.len() + 64 * KIB;
-            assert!(second.peak <= room, "{name}: {} bytes for a message of {} in chunks of {size}", second.peak, long.len());
+            assert!(
+                second.peak <= room,
+                "{name}: {} bytes for a message of {} in chunks of {size}",
+                second.peak,
+                long.len()
+            );
             let growth = 20 * first.total + 256 * KIB;
-            assert!(second.total <= growth, "{name}: {} bytes, then {}, in chunks of {size}", first.total, second.total);
+            assert!(
+                second.total <= growth,
+                "{name}: {} bytes, then {}, in chunks of {size}",
+                first.total,
+                second.total
+            );
         }
     }
 }
 
 #[test]
 fn runs_of_one_mark_cost_what_they_weigh() {
-    for mark in ["<", "<call>", "</call>", "\"", "'", "[", "{", " ", "\n", "<call>t ", "<call>t a", "<call> ", "<tool-", "<think>", "\\", "é"] {
+    for mark in [
+        "<",
+        "<call>",
+        "</call>",
+        "\"",
+        "'",
+        "[",
+        "{",
+        " ",
+        "\n",
+        "<call>t ",
+        "<call>t a",
+        "<call> ",
+        "<tool-",
+        "<think>",
+        "\\",
+        "é",
+    ] {
         hostile(mark, |times| mark.repeat(times), MIB / mark.len(), 4);
     }
 }
@@ -126,13 +153,45 @@ fn runs_of_one_mark_cost_what_they_weigh() {
 #[test]
 fn values_that_never_end_cost_what_they_weigh() {
     for (head, mark) in [
-        ("<call>t s=\"", "\""), ("<call>t s=\"", "\" "), ("<call>t s=\"x\"", " "), ("<call>t s=\"x\"", "\n"), ("<call>t s=\"", "\" a"),
-        ("<call>t s=\"", "\" \"k\""), ("<call>t s=\"", "\\"), ("<call>t s=\"", "<call>"), ("<call>t s=\"", "\"<"), ("<call>t s=", "x "),
-        ("<call>t s=", "<"), ("<call>t s=", ","), ("<call>t s=x,", " "), ("<call>t s=x", ", "), ("<call>t s=\"x\",", " "), ("<call>t s=", " "),
-        ("<call>t s", " "), ("<call>t ", "a.a.a."), ("<call>t ", "a"), ("<call>t \"", "a"), ("<call>", "a"), ("<call>t s=x ", "é"),
-        ("<call>t s=[\"", "x"), ("<call>t s=[", "x"), ("<call>t n=", "1"), ("<call>t any=", "1"), ("<call>t any=[", " "), ("<call>t any=[", "1,"),
-        ("<call>t any=[\"", "\\u0000"), ("<call>t any={\"", "k"), ("<call>t {\"", "k"), ("<call>t {", " "), ("<call>t {}", " "), ("<call>t {}", "\n"),
-        ("<call>t <json>{}", " "), ("<call>t ```json\n{}", "`"), ("<call>t s=x stray ", "\" "), ("<call>nope ", "{"), ("<call>nope ", "\"a\" "),
+        ("<call>t s=\"", "\""),
+        ("<call>t s=\"", "\" "),
+        ("<call>t s=\"x\"", " "),
+        ("<call>t s=\"x\"", "\n"),
+        ("<call>t s=\"", "\" a"),
+        ("<call>t s=\"", "\" \"k\""),
+        ("<call>t s=\"", "\\"),
+        ("<call>t s=\"", "<call>"),
+        ("<call>t s=\"", "\"<"),
+        ("<call>t s=", "x "),
+        ("<call>t s=", "<"),
+        ("<call>t s=", ","),
+        ("<call>t s=x,", " "),
+        ("<call>t s=x", ", "),
+        ("<call>t s=\"x\",", " "),
+        ("<call>t s=", " "),
+        ("<call>t s", " "),
+        ("<call>t ", "a.a.a."),
+        ("<call>t ", "a"),
+        ("<call>t \"", "a"),
+        ("<call>", "a"),
+        ("<call>t s=x ", "é"),
+        ("<call>t s=[\"", "x"),
+        ("<call>t s=[", "x"),
+        ("<call>t n=", "1"),
+        ("<call>t any=", "1"),
+        ("<call>t any=[", " "),
+        ("<call>t any=[", "1,"),
+        ("<call>t any=[\"", "\\u0000"),
+        ("<call>t any={\"", "k"),
+        ("<call>t {\"", "k"),
+        ("<call>t {", " "),
+        ("<call>t {}", " "),
+        ("<call>t {}", "\n"),
+        ("<call>t <json>{}", " "),
+        ("<call>t ```json\n{}", "`"),
+        ("<call>t s=x stray ", "\" "),
+        ("<call>nope ", "{"),
+        ("<call>nope ", "\"a\" "),
     ] {
         let name = format!("{head} and {mark}");
         hostile(&name, |times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 12);
@@ -158,8 +217,20 @@ fn many_small_things_cost_what_they_weigh() {
         ("unknown fields", Box::new(each("<call>t closed={\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 20),
         ("members", Box::new(each("<call>t {\"k\":1", |at| format!(",\"k{at}\":1"), "}</call>")), 20),
         ("repeated members", Box::new(each("<call>t {\"n\":1", |_| ",\"n\":1".into(), "}</call>")), 8),
-        ("repeats under a long key", Box::new(|times| format!("<call>t {{\"{}\":{{\"n\":1{}}}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 8),
-        ("wrong items under a long key", Box::new(|times| format!("<call>t closed={{\"{}\":1{}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))), 8),
+        (
+            "repeats under a long key",
+            Box::new(|times| {
+                format!("<call>t {{\"{}\":{{\"n\":1{}}}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))
+            }),
+            8,
+        ),
+        (
+            "wrong items under a long key",
+            Box::new(|times| {
+                format!("<call>t closed={{\"{}\":1{}}}</call>", "k".repeat(times), ",\"n\":1".repeat(times))
+            }),
+            8,
+        ),
         ("calls", Box::new(each("", |at| format!("<call>t n={at}</call>\n"), "")), 4),
         ("failed calls", Box::new(each("", |_| "<call>t n</call>\n".into(), "")), 4),
         ("calls of no tool", Box::new(each("", |at| format!("<call>nope{at} n=1</call>\n"), "")), 4),
@@ -228,8 +299,20 @@ fn memory_stays_within_the_limit_of_one_call() {
     let limits = Limits { call_bytes: 64 * KIB, ..Limits::default() };
     let tools = toolset(&schema(), Options { limits, ..Options::default() });
     for head in [
-        "<call>t s=\"", "<call>t s=", "<call>t s=x ", "<call>t any=[\"", "<call>t any=", "<call>t {\"any\":\"", "<call>t {\"any\":1", "<call>t s=\"x\"",
-        "<call>t s=\"x\" ", "<call>t list=1,", "<call>nope ", "<call>", "<call>t a", "plain ",
+        "<call>t s=\"",
+        "<call>t s=",
+        "<call>t s=x ",
+        "<call>t any=[\"",
+        "<call>t any=",
+        "<call>t {\"any\":\"",
+        "<call>t {\"any\":1",
+        "<call>t s=\"x\"",
+        "<call>t s=\"x\" ",
+        "<call>t list=1,",
+        "<call>nope ",
+        "<call>",
+        "<call>t a",
+        "plain ",
     ] {
         for filler in ["x", " ", "\" ", "1,", "é", "<"] {
             let message = format!("{head}{}", filler.repeat(4 * MIB / filler.len()));
@@ -242,14 +325,29 @@ fn memory_stays_within_the_limit_of_one_call() {
 /// Compiles, tells the manual, and reads a call; what matters is that it ends, and soon.
 fn compiles(schema: &serde_json::Value) {
     for (validate, syntax) in [(false, Syntax::Wire), (true, Syntax::Json)] {
-        let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
-        let Ok(tools) = Toolset::new(vec![definition], Options { validate, syntax, ..Options::default() }) else { continue };
+        let definition =
+            Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+        let Ok(tools) = Toolset::new(vec![definition], Options { validate, syntax, ..Options::default() }) else {
+            continue;
+        };
         let manual = tools.manual(None);
         assert!(manual.len() < 8 * MIB, "{} bytes of manual", manual.len());
         let value = parse_json("{\"a\":{\"a\":[1]},\"b\":\"x\"}", 8).expect("it is JSON");
         let written = tools.encode("t", &value).expect("it can be written");
         read(&tools, &written, 1, None);
         read(&tools, "<call>t a=1</call><call>t a=x y</call>", 1, None);
+    }
+}
+
+#[test]
+fn deep_values_end_where_the_stack_would() {
+    let limits = Limits { depth: usize::MAX, ..Limits::default() };
+    let literals = json!({"type": "object", "properties": {"a": {"enum": [[1]]}}});
+    let tools = toolset(&literals, Options { limits, ..Options::default() });
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = open.repeat(100_000) + "1" + &close.repeat(100_000);
+        assert!(parse_json(&deep, usize::MAX).is_err());
+        assert_eq!(read(&tools, &format!("<call>t a={deep}</call>"), 4096, None).ends.len(), 1);
     }
 }
 
@@ -280,14 +378,18 @@ fn hostile_schemas_end() {
     compiles(&json!({"$ref": "#"}));
     compiles(&json!({"allOf": [{"$ref": "#"}]}));
     compiles(&json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}], "type": "object"}));
-    compiles(&json!({"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}}));
+    compiles(
+        &json!({"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}}),
+    );
     // Wide, and wider at each level.
-    let wide: serde_json::Map<String, serde_json::Value> = (0..60).map(|at| (format!("k{at}"), json!({"$ref": "#"}))).collect();
+    let wide: serde_json::Map<String, serde_json::Value> =
+        (0..60).map(|at| (format!("k{at}"), json!({"$ref": "#"}))).collect();
     compiles(&json!({"type": "object", "properties": wide}));
     let nested = json!({"n": {"type": "object", "properties": wide.keys().map(|key| (key.clone(), json!({"$ref": "#/$defs/n"}))).collect::<serde_json::Map<_, _>>()}});
     compiles(&json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": nested}));
     let names: Vec<String> = (0..50_000).map(|at| format!("k{at}")).collect();
-    let properties: serde_json::Map<String, serde_json::Value> = names.iter().map(|name| (name.clone(), json!({}))).collect();
+    let properties: serde_json::Map<String, serde_json::Value> =
+        names.iter().map(|name| (name.clone(), json!({}))).collect();
     let half = json!({"properties": properties, "required": names});
     compiles(&json!({"type": "object", "anyOf": [half, half]}));
     compiles(&json!({"type": "object", "properties": {"a": {"enum": names}, "b": {"allOf": [{"type": "string"}]}}}));

@@ -212,7 +212,14 @@ fn round_trip() -> impl Strategy<Value = RoundTrip> {
     );
     (valid, prop::collection::vec(prose(), 3), form).prop_map(
         |((shape, values), around, (delimiters, syntax, fallback, open, name))| RoundTrip {
-            shape, values, around, delimiters, syntax, fallback, open, name,
+            shape,
+            values,
+            around,
+            delimiters,
+            syntax,
+            fallback,
+            open,
+            name,
         },
     )
 }

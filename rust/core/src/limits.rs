@@ -17,6 +17,9 @@ pub const SCHEMA_STEPS: usize = 10_000_000;
 /// Alternatives of one field before its type counts as unknown.
 pub const ALTERNATIVES: usize = 256;
 
+/// Levels of a [`crate::Value`], whatever a host allows: making, writing and dropping one takes stack for each.
+pub const RECURSION: usize = 512;
+
 /// Limits that a host may set; the defaults are generous for honest models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -22,7 +22,11 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
         let tools = ["create", "ping", "get_weather", "find", "say"].map(|name| Definition {
             name: name.into(),
             description: None,
-            parameters: if name == "ping" { r#"{"type":"object","additionalProperties":false}"#.into() } else { SCHEMA.into() },
+            parameters: if name == "ping" {
+                r#"{"type":"object","additionalProperties":false}"#.into()
+            } else {
+                SCHEMA.into()
+            },
             strict: false,
         });
         Toolset::new(if bits & 8 == 0 { tools.into() } else { Vec::new() }, options).expect("the tools are fine")
@@ -39,7 +43,12 @@ enum Seen {
     Error(CallError),
 }
 
-fn read<'c>(tools: &Toolset, chunks: impl IntoIterator<Item = &'c str>, truncated: Option<bool>, reasoning: bool) -> Vec<Seen> {
+fn read<'c>(
+    tools: &Toolset,
+    chunks: impl IntoIterator<Item = &'c str>,
+    truncated: Option<bool>,
+    reasoning: bool,
+) -> Vec<Seen> {
     let mut seen: Vec<Seen> = Vec::new();
     let mut sink = |event: Event<'_>| match (event, seen.last_mut()) {
         (Event::Text(text), Some(Seen::Text(before))) => before.push_str(text),

@@ -8,8 +8,9 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use wirecall_core::{CallEnd, ErrorKind, Item, Options, Toolset, parse};
 
-static STRICT: LazyLock<Toolset> =
-    LazyLock::new(|| Toolset::new(Vec::new(), Options { strict: true, ..Options::default() }).expect("an open toolset"));
+static STRICT: LazyLock<Toolset> = LazyLock::new(|| {
+    Toolset::new(Vec::new(), Options { strict: true, ..Options::default() }).expect("an open toolset")
+});
 
 /// The one call that is the whole message; an error is one only if serde_json finds one too.
 fn read(message: &str, json: &str) -> Option<CallEnd> {

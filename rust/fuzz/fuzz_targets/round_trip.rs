@@ -6,8 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Number, Value, json};
 use wirecall_core::{Definition, Delimiters, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
 
-/// A schema with a value that is valid against it, drawn together. Unions are of scalars and lists only: of what is valid
-/// against an object that says nothing of a key, another member of the union may say more.
+/// A schema with a value that is valid against it, drawn together.
 fn draw(u: &mut Unstructured<'_>, depth: usize) -> Result<(Value, Value)> {
     let kinds = if depth == 0 { 8 } else { 12 };
     Ok(match u.int_in_range(0..=kinds)? {
@@ -127,7 +126,8 @@ fuzz_target!(|input: Input| {
     let Input { schema, value, syntax, fallback, delimiters: (open, close) } = input;
     let tools = [false, true].map(|strict| {
         let delimiters = Delimiters::new(open, close).expect("the delimiters are fine");
-        let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+        let definition =
+            Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
         let options = Options { strict, syntax, fallback, delimiters, ..Options::default() };
         Toolset::new(vec![definition], options).expect("the tool is fine")
     });

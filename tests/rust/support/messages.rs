@@ -6,33 +6,169 @@ use proptest::sample::select;
 use super::text::{prose, soup};
 use super::toolsets::{Setting, settings};
 
-const NAMES: &[&str] =
-    &["get_weather", "create", "search", "tree", "any", "ping", "getWeather", "PING", "nope", "odd§name", "", "[object"];
+const NAMES: &[&str] = &[
+    "get_weather",
+    "create",
+    "search",
+    "tree",
+    "any",
+    "ping",
+    "getWeather",
+    "PING",
+    "nope",
+    "odd§name",
+    "",
+    "[object",
+];
 const KEYS: &[&str] = &[
-    "city", "units", "days", "maxResults", "max_results", "deep", "q", "limit", "when", "by", "a.b", "a.c", "tags", "tags[0]",
-    "tags[1]", "tags[3]", "ids", "items[0].sku", "items[0].n", "items.0.sku", "items", "profile.name", "profile.address.city",
-    "profile", "pair", "pair[1]", "meta.x", "root.next.value", "root.kids[0].value", "value", "n_1", "other", "\"a.b\"", "'a b'",
-    "\"unclosed", "__proto__", "x.y.z", "a..b", "5", "é",
+    "city",
+    "units",
+    "days",
+    "maxResults",
+    "max_results",
+    "deep",
+    "q",
+    "limit",
+    "when",
+    "by",
+    "a.b",
+    "a.c",
+    "tags",
+    "tags[0]",
+    "tags[1]",
+    "tags[3]",
+    "ids",
+    "items[0].sku",
+    "items[0].n",
+    "items.0.sku",
+    "items",
+    "profile.name",
+    "profile.address.city",
+    "profile",
+    "pair",
+    "pair[1]",
+    "meta.x",
+    "root.next.value",
+    "root.kids[0].value",
+    "value",
+    "n_1",
+    "other",
+    "\"a.b\"",
+    "'a b'",
+    "\"unclosed",
+    "__proto__",
+    "x.y.z",
+    "a..b",
+    "5",
+    "é",
 ];
 const VALUES: &[&str] = &[
-    "Oslo", "5", "5.0", "4.9", "-0", "1e3", "true", "TRUE", "null", "None", "metric", "METRIC", "imperial", "7", "a,b", "1,2,x", "a,",
-    ",", "New York", "New York units", "don't", "\"Oslo\"", "'Oslo'", "\"He said \"hi\" to me\"", "\"a\\\"b\\u00e9\\n\"", "\"x\"y",
-    "\"open", "'open", "\"</call>\"", "\"<call>ping</call>\"", "\"q\" \"r\"", "\"say \"x\" <call>\"", "[\"a\",\"b\"]", "[1,2]", "[1,]", "['a', b]",
-    "[1 2]", "{\"sku\":\"A1\",\"n\":2}", "{sku: 'A1', n: None,}", "{\"a\":1,\"a\":1}", "{\"a\":1,\"a\":2}", "[{\"sku\":1}]", "{\"a\":{\"b\":[1,{}]}}",
-    "[[[", "{\"open\":\"", "{\"a\":\"\\ud83d\\ude00\\x\"}", "", "007", "a=b", "x<y", "a<call>b", "\\", "日本", "[[]]", "{}", "[]", "{", "]",
+    "Oslo",
+    "5",
+    "5.0",
+    "4.9",
+    "-0",
+    "1e3",
+    "true",
+    "TRUE",
+    "null",
+    "None",
+    "metric",
+    "METRIC",
+    "imperial",
+    "7",
+    "a,b",
+    "1,2,x",
+    "a,",
+    ",",
+    "New York",
+    "New York units",
+    "don't",
+    "\"Oslo\"",
+    "'Oslo'",
+    "\"He said \"hi\" to me\"",
+    "\"a\\\"b\\u00e9\\n\"",
+    "\"x\"y",
+    "\"open",
+    "'open",
+    "\"</call>\"",
+    "\"<call>ping</call>\"",
+    "\"q\" \"r\"",
+    "\"say \"x\" <call>\"",
+    "[\"a\",\"b\"]",
+    "[1,2]",
+    "[1,]",
+    "['a', b]",
+    "[1 2]",
+    "{\"sku\":\"A1\",\"n\":2}",
+    "{sku: 'A1', n: None,}",
+    "{\"a\":1,\"a\":1}",
+    "{\"a\":1,\"a\":2}",
+    "[{\"sku\":1}]",
+    "{\"a\":{\"b\":[1,{}]}}",
+    "[[[",
+    "{\"open\":\"",
+    "{\"a\":\"\\ud83d\\ude00\\x\"}",
+    "",
+    "007",
+    "a=b",
+    "x<y",
+    "a<call>b",
+    "\\",
+    "日本",
+    "[[]]",
+    "{}",
+    "[]",
+    "{",
+    "]",
 ];
 const BODIES: &[&str] = &[
-    "{}", "{\"city\":\"Oslo\",\"days\":3}", "{'city': 'Oslo', days: 3,}", "{\"city\":\"a\\\"b</call>\"}", "{\"days\":\"3\",\"city\":null}",
-    "{\"city\":\"x\",\"city\":\"x\"}", "{\"city\":\"x\",\"city\":\"y\"}", "{\"city\":\"line\nbreak\"}", "{\"tags\":\"a\",\"items\":{\"sku\":\"A\"}}",
-    "{\"q\":\"x\",\"Q\":1,\"limit\":5.0}", "{\"city\":\"x\"", "{\"city\" \"x\"}", "{\"a\":[1,2}}", "{\"value\":1e400,\"root\":{\"kids\":[{},{\"value\":\"v\"}]}}",
-    "{\"city\":\"x\"} trailing", "{\"city\":\"x\"}</json>", "{\"a\":tru", "{{", "{\"maxResults\":01}", "{\"n_1\":\"5\",\"x\":[true,null,-1.50]}",
+    "{}",
+    "{\"city\":\"Oslo\",\"days\":3}",
+    "{'city': 'Oslo', days: 3,}",
+    "{\"city\":\"a\\\"b</call>\"}",
+    "{\"days\":\"3\",\"city\":null}",
+    "{\"city\":\"x\",\"city\":\"x\"}",
+    "{\"city\":\"x\",\"city\":\"y\"}",
+    "{\"city\":\"line\nbreak\"}",
+    "{\"tags\":\"a\",\"items\":{\"sku\":\"A\"}}",
+    "{\"q\":\"x\",\"Q\":1,\"limit\":5.0}",
+    "{\"city\":\"x\"",
+    "{\"city\" \"x\"}",
+    "{\"a\":[1,2}}",
+    "{\"value\":1e400,\"root\":{\"kids\":[{},{\"value\":\"v\"}]}}",
+    "{\"city\":\"x\"} trailing",
+    "{\"city\":\"x\"}</json>",
+    "{\"a\":tru",
+    "{{",
+    "{\"maxResults\":01}",
+    "{\"n_1\":\"5\",\"x\":[true,null,-1.50]}",
 ];
-const WRAPPERS: &[(&str, &str)] =
-    &[("", ""), (" ", ""), ("\n", "\n"), ("<json>", "</json>"), (" <json>\n", "\n</json> "), ("\n```json\n", "\n```\n"), (" ```", "```")];
-const CLOSES: &[&str] = &["</call>", "</call>", "</call>", " </call>", "\n</call>", "", "\n<call>", ",</call>", " stray</call>", "</cal"];
+const WRAPPERS: &[(&str, &str)] = &[
+    ("", ""),
+    (" ", ""),
+    ("\n", "\n"),
+    ("<json>", "</json>"),
+    (" <json>\n", "\n</json> "),
+    ("\n```json\n", "\n```\n"),
+    (" ```", "```"),
+];
+const CLOSES: &[&str] =
+    &["</call>", "</call>", "</call>", " </call>", "\n</call>", "", "\n<call>", ",</call>", " stray</call>", "</cal"];
 const EXTRAS: &[&str] = &[
-    "<tool-result name=\"x\">1</tool-result>", "<tool-error>", "<tool-re", "<think>", "</think>", "<call>", "</call>", "<call>{\"a\":1}</call>",
-    "Write <call> like this: ", "<call>no call here, see</call>", "<call>ping\n<call>ping</call>", "<", "<ca",
+    "<tool-result name=\"x\">1</tool-result>",
+    "<tool-error>",
+    "<tool-re",
+    "<think>",
+    "</think>",
+    "<call>",
+    "</call>",
+    "<call>{\"a\":1}</call>",
+    "Write <call> like this: ",
+    "<call>no call here, see</call>",
+    "<call>ping\n<call>ping</call>",
+    "<",
+    "<ca",
 ];
 
 fn pairs() -> impl Strategy<Value = String> {
@@ -61,8 +197,13 @@ fn message() -> impl Strategy<Value = String> {
         1 => prose(),
         1 => select(EXTRAS).prop_map(str::to_owned),
     ];
-    (prop::bool::weighted(0.05), prop::collection::vec(part, 0..4), any::<prop::sample::Index>(), prop::bool::weighted(0.2)).prop_map(
-        |(thinks, parts, end, cut)| {
+    (
+        prop::bool::weighted(0.05),
+        prop::collection::vec(part, 0..4),
+        any::<prop::sample::Index>(),
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(thinks, parts, end, cut)| {
             let mut out = if thinks { "<think>".to_owned() } else { String::new() };
             out.extend(parts);
             if cut {
@@ -70,8 +211,7 @@ fn message() -> impl Strategy<Value = String> {
                 out.truncate(ends[end.index(ends.len())]);
             }
             out
-        },
-    )
+        })
 }
 
 /// A message, what it is read with, and what is said of its end.
@@ -83,13 +223,15 @@ pub struct Case {
 }
 
 pub fn case() -> impl Strategy<Value = Case> {
-    (message(), 0..settings().len(), select(&[None, Some(false), Some(true)][..])).prop_map(|(message, at, truncated)| {
-        let setting = &settings()[at];
-        let marks = &setting.tools.delimiters;
-        let message = match marks.open.as_str() {
-            "<call>" => message,
-            open => message.replace("<call>", open).replace("</call>", &marks.close),
-        };
-        Case { setting, message, truncated }
-    })
+    (message(), 0..settings().len(), select(&[None, Some(false), Some(true)][..])).prop_map(
+        |(message, at, truncated)| {
+            let setting = &settings()[at];
+            let marks = &setting.tools.delimiters;
+            let message = match marks.open.as_str() {
+                "<call>" => message,
+                open => message.replace("<call>", open).replace("</call>", &marks.close),
+            };
+            Case { setting, message, truncated }
+        },
+    )
 }

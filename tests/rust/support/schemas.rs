@@ -19,7 +19,10 @@ pub enum Shape {
     Literals(Vec<Value>),
     Array(Box<Shape>),
     Tuple(Vec<Shape>, Box<Shape>),
-    Object { members: Vec<(String, Shape, bool)>, others: Others },
+    Object {
+        members: Vec<(String, Shape, bool)>,
+        others: Others,
+    },
     /// Two halves of one object, by `allOf`.
     Halves(Vec<(String, Shape, bool)>),
     /// By `anyOf` or `oneOf`.
@@ -34,8 +37,6 @@ pub enum Shape {
 #[derive(Clone, Debug)]
 pub enum Others {
     Unsaid,
-    /// There are none, and nothing is said of them.
-    Absent,
     Closed,
     Open(Box<Shape>),
     /// Those that begin with `x_`, by `patternProperties`; no others.
@@ -43,9 +44,58 @@ pub enum Others {
 }
 
 const NAMES: &[&str] = &[
-    "a", "b", "c", "city", "maxResults", "max_results", "A", "a.b", "b.a", "a.b.c", "x y", "x=y", "it's", "say \"hi\"", "\"'", "a[0]",
-    "[", "{", "}", ".", "..", "</call>", "<call>x a=1</call>", "«call»", "<|end|>", "__proto__", "constructor", "", "0", "12", "0123456789",
-    "-", "é", "日本", "😀", ",", "a,b", "\\", "a\\", "\\n", "\n", "\t", "\0", "\u{7f}", "\u{a0}", "\u{2028}", "`", ":", "$ref", " ", "x_1", "X-Id",
+    "a",
+    "b",
+    "c",
+    "city",
+    "maxResults",
+    "max_results",
+    "A",
+    "a.b",
+    "b.a",
+    "a.b.c",
+    "x y",
+    "x=y",
+    "it's",
+    "say \"hi\"",
+    "\"'",
+    "a[0]",
+    "[",
+    "{",
+    "}",
+    ".",
+    "..",
+    "</call>",
+    "<call>x a=1</call>",
+    "«call»",
+    "<|end|>",
+    "__proto__",
+    "constructor",
+    "",
+    "0",
+    "12",
+    "0123456789",
+    "-",
+    "é",
+    "日本",
+    "😀",
+    ",",
+    "a,b",
+    "\\",
+    "a\\",
+    "\\n",
+    "\n",
+    "\t",
+    "\0",
+    "\u{7f}",
+    "\u{a0}",
+    "\u{2028}",
+    "`",
+    ":",
+    "$ref",
+    " ",
+    "x_1",
+    "X-Id",
 ];
 
 /// Keys: awkward ones, any at all, and some that are too long for a pair.
@@ -81,7 +131,28 @@ fn fraction() -> impl Strategy<Value = Value> {
 }
 
 fn string() -> impl Strategy<Value = String> {
-    const WORDS: &[&str] = &["", "Oslo", "5", "-0.0", "1e5", "007", "true", "null", "None", "[1]", "[1", "{\"a\":1}", "a,b", "a,", " x", "x ", "New York", "it's", "C:\\new\\table", "\\d+\\.txt"];
+    const WORDS: &[&str] = &[
+        "",
+        "Oslo",
+        "5",
+        "-0.0",
+        "1e5",
+        "007",
+        "true",
+        "null",
+        "None",
+        "[1]",
+        "[1",
+        "{\"a\":1}",
+        "a,b",
+        "a,",
+        " x",
+        "x ",
+        "New York",
+        "it's",
+        "C:\\new\\table",
+        "\\d+\\.txt",
+    ];
     prop_oneof![3 => select(WORDS).prop_map(str::to_owned), 2 => soup(7)]
 }
 
@@ -109,15 +180,32 @@ pub fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn literals() -> impl Strategy<Value = Shape> {
+fn literals() -> impl Strategy<Value = Shape> + Clone {
     let all = [
-        json!("a"), json!("A"), json!("b"), json!("New York"), json!(""), json!("5"), json!(5), number("7.25"), number("1e+300"), json!(true),
-        json!("true"), Value::Null, json!("null"), json!("a,b"), json!("it's \"so\""), json!([1, "a"]), json!({"k": 1}), json!("</call>"), json!("[1]"),
+        json!("a"),
+        json!("A"),
+        json!("b"),
+        json!("New York"),
+        json!(""),
+        json!("5"),
+        json!(5),
+        number("7.25"),
+        number("1e+300"),
+        json!(true),
+        json!("true"),
+        Value::Null,
+        json!("null"),
+        json!("a,b"),
+        json!("it's \"so\""),
+        json!([1, "a"]),
+        json!({"k": 1}),
+        json!("</call>"),
+        json!("[1]"),
     ];
     prop::sample::subsequence(all.to_vec(), 1..6).prop_shuffle().prop_map(Shape::Literals)
 }
 
-fn plain() -> impl Strategy<Value = Shape> {
+fn plain() -> impl Strategy<Value = Shape> + Clone {
     prop_oneof![
         6 => Just(Shape::String),
         2 => Just(Shape::Integer),
@@ -146,12 +234,13 @@ fn object(inner: impl Strategy<Value = Shape> + Clone + 'static) -> impl Strateg
     (members(inner), others).prop_map(|(members, others)| Shape::Object { members, others })
 }
 
-/// Unions that leave no doubt which member a value is of; of objects only such as say nothing of each other's keys.
+/// Unions of what no other schema contains.
 fn union() -> impl Strategy<Value = Shape> {
     let list = plain().prop_map(|shape| Shape::Array(Box::new(shape)));
-    let lone = members(plain()).prop_map(|members| Shape::Object { members, others: Others::Absent }).boxed();
+    let lone = object(plain()).boxed();
     let keyword = select(&["anyOf", "oneOf"][..]);
-    let simple = [Shape::String, Shape::Integer, Shape::Number, Shape::Boolean, Shape::Null, Shape::Array(Box::new(Shape::Any))];
+    let simple =
+        [Shape::String, Shape::Integer, Shape::Number, Shape::Boolean, Shape::Null, Shape::Array(Box::new(Shape::Any))];
     prop_oneof![
         3 => (prop::collection::vec(prop_oneof![3 => plain(), 1 => list], 1..4), prop::option::of(lone.clone()), keyword.clone())
             .prop_map(|(mut shapes, object, keyword)| {
@@ -224,7 +313,7 @@ impl Shape {
                 let (properties, required) = properties(members);
                 let mut schema = json!({"type": "object", "properties": properties, "required": required});
                 match others {
-                    Others::Unsaid | Others::Absent => {}
+                    Others::Unsaid => {}
                     Others::Closed => schema["additionalProperties"] = Value::Bool(false),
                     Others::Open(shape) => schema["additionalProperties"] = shape.keywords(),
                     Others::Pattern(shape) => schema["patternProperties"] = json!({"^x_": shape.keywords()}),
@@ -239,7 +328,9 @@ impl Shape {
                 };
                 json!({"type": "object", "allOf": [half(first), half(second)]})
             }
-            Shape::Union(shapes, keyword) => json!({ *keyword: shapes.iter().map(Shape::keywords).collect::<Vec<_>>() }),
+            Shape::Union(shapes, keyword) => {
+                json!({ *keyword: shapes.iter().map(Shape::keywords).collect::<Vec<_>>() })
+            }
             Shape::Types(shapes) => {
                 let types: Vec<Value> = shapes.iter().map(|shape| shape.keywords()["type"].clone()).collect();
                 json!({ "type": types })
@@ -273,7 +364,7 @@ impl Shape {
                 let own = declared(members);
                 let names: Vec<String> = members.iter().map(|(name, _, _)| name.clone()).collect();
                 let extra = match others {
-                    Others::Absent | Others::Closed => return own.prop_map(Value::Object).boxed(),
+                    Others::Closed => return own.prop_map(Value::Object).boxed(),
                     Others::Unsaid => entries(json(), 3).boxed(),
                     Others::Open(shape) => entries(shape.value(), 3).boxed(),
                     Others::Pattern(shape) => entries(shape.value(), 3)
@@ -309,7 +400,8 @@ fn declared(members: &[(String, Shape, bool)]) -> impl Strategy<Value = Map<Stri
         .iter()
         .map(|(name, shape, required)| {
             let (name, required) = (name.clone(), *required);
-            (shape.value(), any::<bool>()).prop_map(move |(value, kept)| (kept || required).then(|| (name.clone(), value)))
+            (shape.value(), any::<bool>())
+                .prop_map(move |(value, kept)| (kept || required).then(|| (name.clone(), value)))
         })
         .collect();
     each.prop_shuffle().prop_map(|entries| entries.into_iter().flatten().collect())

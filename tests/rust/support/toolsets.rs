@@ -30,7 +30,8 @@ fn definitions() -> Vec<Definition> {
     let tree = json!({"$defs": {"node": {"type": "object", "properties": {"value": {"type": "string"},
         "next": {"$ref": "#/$defs/node"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
         "type": "object", "properties": {"root": {"$ref": "#/$defs/node"}, "value": {"type": "number"}}});
-    let any = json!({"type": "object", "patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": true});
+    let any =
+        json!({"type": "object", "patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": true});
     vec![
         definition("get_weather", &weather),
         definition("create", &create),

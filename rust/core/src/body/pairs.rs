@@ -262,6 +262,7 @@ impl Pairs {
 impl Equals {
     fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
         let Equals { field, ahead } = self;
+        *bare_mark = false;
         let cx = io.cx;
         let mut rest = io.rest();
         let blank = match rest.as_bytes().first() {
@@ -300,7 +301,6 @@ impl Equals {
             return Move::Stay;
         }
         io.at = io.window.len() - rest.len();
-        *bare_mark = false;
         let field = std::mem::take(field);
         if json {
             return match io.found.args.place(&field.steps, field.is_piece()) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::lexer::{Lexeme, Lexer, Place};
 use super::number::{is_number, same_number};
+use crate::limits::RECURSION;
 
 /// A JSON value; keys in the order given, numbers as written.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +64,10 @@ impl Value<'_> {
     }
 }
 
-/// Reads strict JSON, at most `depth` levels deep. The error says what is wrong and at which byte.
+/// Reads strict JSON, at most `depth` levels deep, and at most [`RECURSION`]. The error says what is wrong and at which byte.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, String> {
     let mut reader = Reader { lexer: Lexer::new(false), text, at: 0 };
-    let value = reader.value(depth)?;
+    let value = reader.value(depth.min(RECURSION))?;
     match reader.next(Place::Punctuation) {
         Lexeme::Need => Ok(value),
         _ => Err(reader.error("something follows the value")),
