@@ -31,7 +31,11 @@ pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut S
 fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
     let node = schema.node(id);
     if node.is_unknown() {
-        if !quoted && is_json_scalar(text) { out.push_str(text) } else { push_string(out, text) }
+        if !quoted && is_json_scalar(text) {
+            out.push_str(text)
+        } else {
+            push_string(out, text)
+        }
         return Outcome::default();
     }
     if !quoted {
@@ -58,7 +62,11 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
             return outcome;
         }
     }
-    if !quoted && is_json_scalar(text) { out.push_str(text) } else { push_string(out, text) }
+    if !quoted && is_json_scalar(text) {
+        out.push_str(text)
+    } else {
+        push_string(out, text)
+    }
     Outcome { converted: false, problem: Some(violation(node)) }
 }
 

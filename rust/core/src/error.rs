@@ -100,14 +100,17 @@ impl ProblemKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
     pub tool: String,
-    /// JSON pointer into the tool's schema; empty for the tool itself.
-    pub pointer: String,
+    /// JSON pointer into the tool's schema, where the fault lies there.
+    pub pointer: Option<String>,
     pub message: String,
 }
 
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "tool {:?}, at {:?}: {}", self.tool, self.pointer, self.message)
+        match &self.pointer {
+            Some(pointer) => write!(f, "tool {:?}, at {pointer:?}: {}", self.tool, self.message),
+            None => write!(f, "tool {:?}: {}", self.tool, self.message),
+        }
     }
 }
 

@@ -38,7 +38,10 @@ pub enum Plain<'a> {
     /// It is one text event.
     Text,
     /// It is one delta of the call with this index; an empty one is no event.
-    Delta { index: usize, delta: &'a str },
+    Delta {
+        index: usize,
+        delta: &'a str,
+    },
 }
 
 type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
@@ -206,7 +209,8 @@ impl Parser {
             };
             at += offset;
             let rest = &text[at..];
-            let marks = [starts(rest, open, last), starts(rest, RESULT_MARKS[0], last), starts(rest, RESULT_MARKS[1], last)];
+            let marks =
+                [starts(rest, open, last), starts(rest, RESULT_MARKS[0], last), starts(rest, RESULT_MARKS[1], last)];
             let held = match marks {
                 [Mark::Yes, _, _] => match tools.protocol.attempt(tools, &rest[open.len()..], last) {
                     Attempt::Need => true,
@@ -250,7 +254,9 @@ impl Parser {
             index: None,
             name: None,
             kind: ErrorKind::ForgedResult,
-            message: format!("Only the tools write {mark}>. End your message after the calls and wait for their results."),
+            message: format!(
+                "Only the tools write {mark}>. End your message after the calls and wait for their results."
+            ),
             raw: mark.to_owned(),
             start,
             end,
@@ -423,10 +429,11 @@ impl Parser {
             // What typing has found already it says better.
             problems.retain(|problem| !found.problems.iter().any(|known| known.field == problem.field));
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
+            // Each sentence has its own example, where typing can make one; one of the whole call could be as wrong.
             let message = said.collect::<Vec<_>>().join(" ");
-            (!message.is_empty()).then(|| Failure {
+            (!message.is_empty()).then_some(Failure {
                 kind: ErrorKind::InvalidArguments,
-                message: format!("{message} Write: {}", call_example(&cx)),
+                message,
                 skip: Skip::TokenStart,
             })
         } else {
@@ -467,15 +474,7 @@ impl Parser {
             raw.push_str(&window.text[begin..window.at]);
         }
         self.state = State::Text;
-        sink(Event::CallError(CallError {
-            index,
-            name,
-            kind,
-            message,
-            raw,
-            start,
-            end: window.offset(window.at),
-        }));
+        sink(Event::CallError(CallError { index, name, kind, message, raw, start, end: window.offset(window.at) }));
     }
 
     /// The message has ended inside a call.
@@ -483,13 +482,7 @@ impl Parser {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
-        let mut window = Window {
-            text: rest,
-            at: rest.len(),
-            chars: self.offset,
-            counted: 0,
-            last: true,
-        };
+        let mut window = Window { text: rest, at: rest.len(), chars: self.offset, counted: 0, last: true };
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
         if let Reading::Body(body) = &call.reading {
             let whole = complete && rest.is_empty() && body.closable(&call.found);

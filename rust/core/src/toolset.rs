@@ -8,9 +8,9 @@ use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::Limits;
+use crate::message::Item;
 use crate::protocol::{Protocol, is_writable_name, protocol};
 use crate::scan::Delimiters;
-use crate::message::Item;
 use crate::schema::{Descriptions, Field, Schema, Validator, compile, fold};
 
 /// How a tool's calls are written. Both are read, whatever is written.
@@ -129,7 +129,7 @@ impl Toolset {
         let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
         let protocol = protocol(&options.protocol).ok_or_else(|| ToolError {
             tool: String::new(),
-            pointer: String::new(),
+            pointer: None,
             message: format!(
                 "there is no protocol {:?}; there are: {}",
                 options.protocol,
@@ -162,33 +162,33 @@ impl Toolset {
         validate: bool,
     ) -> Result<(), ToolError> {
         let Definition { name, description, parameters, strict } = definition;
-        let error = |pointer: &str, message: String| ToolError {
-            tool: name.clone(),
-            pointer: pointer.to_owned(),
-            message,
-        };
+        let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
+        let error = |pointer: String, message: String| fault(Some(pointer), message);
         if !is_writable_name(&name, &self.delimiters) {
             let message = "a call cannot be written with this name: it must have 1 to 128 characters, and no blanks, \
                            control characters, quotes or any of < { =";
-            return Err(error("", message.into()));
+            return Err(fault(None, message.into()));
         }
         if self.names.get(&name).is_some() {
-            return Err(error("", "there are two tools of this name".into()));
+            return Err(fault(None, "there are two tools of this name".into()));
         }
-        let value: Value =
-            serde_json::from_str(&parameters).map_err(|e| error("", format!("the schema is no JSON: {e}")))?;
-        let schema = compile(&value).map_err(|(pointer, message)| error(&pointer, message))?;
+        let value: Value = serde_json::from_str(&parameters)
+            .map_err(|e| error(String::new(), format!("the schema is no JSON: {e}")))?;
+        let schema = compile(&value).map_err(|(pointer, message)| error(pointer, message))?;
+        if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
+            return Err(error(String::new(), "the parameters of a tool must be able to be an object".into()));
+        }
         let reason = schema.complexity();
         let syntax = match (syntax, reason, fallback) {
             (Syntax::Json, _, _) => Syntax::Json,
             (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
             (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
             (Syntax::Wire, Some(reason), Fallback::Error) => {
-                return Err(error("", format!("its calls cannot be written as pairs: {reason}")));
+                return Err(fault(None, format!("its calls cannot be written as pairs: {reason}")));
             }
         };
         let validator = match strict || validate {
-            true => Some(Validator::new(&value).map_err(|(pointer, message)| error(&pointer, message))?),
+            true => Some(Validator::new(&value).map_err(|(pointer, message)| error(pointer, message))?),
             false => None,
         };
         let at = self.tools.len();

@@ -152,6 +152,7 @@ impl Surrogates {
 
 /// The UTF-16 code units of any `str`. Encoding with `surrogatepass` cannot fail but for memory.
 fn code_units(text: &Bound<'_, PyString>) -> Vec<u16> {
-    let encoded = text.call_method1("encode", ("utf-16-le", "surrogatepass")).and_then(|bytes| bytes.extract::<Vec<u8>>());
+    let encoded =
+        text.call_method1("encode", ("utf-16-le", "surrogatepass")).and_then(|bytes| bytes.extract::<Vec<u8>>());
     encoded.unwrap_or_default().chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }

@@ -13,7 +13,7 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
         let class = CLASS.import(py, "wirecall.errors", "ToolError")?;
         let details = PyDict::new(py);
         details.set_item("tool", (!error.tool.is_empty()).then_some(&error.tool))?;
-        details.set_item("pointer", (!error.tool.is_empty()).then_some(&error.pointer))?;
+        details.set_item("pointer", &error.pointer)?;
         Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
     };
     raise().unwrap_or_else(|other| other)

@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use pyo3::prelude::*;
 use pyo3::PyTypeInfo;
+use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use wirecall_core as core;

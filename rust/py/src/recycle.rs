@@ -69,7 +69,8 @@ fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
 impl Recycler {
     /// A list with one event.
     pub fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
-        let Some(list) = self.list.as_ref().map(|list| list.bind(py)).filter(|list| is_ours(list, 1) && list.len() == 1)
+        let Some(list) =
+            self.list.as_ref().map(|list| list.bind(py)).filter(|list| is_ours(list, 1) && list.len() == 1)
         else {
             let list = PyList::new(py, [part.into_event(py)?])?;
             self.list = Some(list.clone().unbind());

@@ -69,7 +69,7 @@ fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult
     })
 }
 
-fn limits(given: Option<HashMap<String, i64>>) -> PyResult<core::Limits> {
+fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Limits> {
     let mut limits = core::Limits::default();
     for (name, value) in given.unwrap_or_default() {
         let place = match name.as_str() {
@@ -82,10 +82,9 @@ fn limits(given: Option<HashMap<String, i64>>) -> PyResult<core::Limits> {
                 return Err(PyValueError::new_err(message));
             }
         };
-        *place = usize::try_from(value)
-            .ok()
-            .filter(|value| *value > 0)
-            .ok_or_else(|| PyValueError::new_err(format!("the limit {name} is {value}; it must be positive")))?;
+        *place = value.extract::<usize>().ok().filter(|value| *value > 0).ok_or_else(|| {
+            PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int below 2**63"))
+        })?;
     }
     Ok(limits)
 }
@@ -117,7 +116,7 @@ impl Toolset {
         descriptions: &str,
         delimiters: (String, String),
         reasoning: Option<(String, String)>,
-        limits: Option<HashMap<String, i64>>,
+        limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let options = core::Options {
             protocol: protocol.to_owned(),
@@ -175,7 +174,7 @@ impl Toolset {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<usize>,
+        threads: Option<isize>,
         truncated: Option<bool>,
         in_reasoning: bool,
     ) -> PyResult<Vec<Message>> {
@@ -191,8 +190,10 @@ impl Toolset {
             });
         }
         let threads = match threads {
-            Some(0) => return Err(PyValueError::new_err("threads is 0; it must be at least 1")),
-            Some(threads) => threads,
+            Some(threads) => usize::try_from(threads)
+                .ok()
+                .filter(|threads| *threads > 0)
+                .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}; it must be at least 1")))?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = py.detach(|| read_many(&self.tools, &borrowed, threads, truncated, in_reasoning));
@@ -222,8 +223,14 @@ impl Toolset {
         name: &Bound<'_, PyString>,
         content: &Bound<'_, PyAny>,
         error: bool,
-        number: Option<u64>,
+        number: Option<i64>,
     ) -> PyResult<String> {
+        let number = number
+            .map(|number| {
+                u64::try_from(number)
+                    .map_err(|_| PyValueError::new_err(format!("number is {number}; it counts from 1")))
+            })
+            .transpose()?;
         Ok(self.tools.encode_result(&convert::clean(name), &convert::content(content)?, error, number))
     }
 

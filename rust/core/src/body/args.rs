@@ -46,7 +46,9 @@ pub enum Probe {
     /// Pieces of an object, or a whole value on the way.
     Blocked,
     /// An index on the way is beyond the next one.
-    Gap { next: usize },
+    Gap {
+        next: usize,
+    },
 }
 
 /// Why a value has no place.
@@ -66,6 +68,9 @@ enum Piece {
     Object(NodeId, Box<KeyMap<usize>>),
     Array(Vec<usize>),
 }
+
+/// Is told each object made of pieces: its type, its path, which keys it has.
+pub type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
 
 /// Room for the arguments of a small call.
 const FIRST_BYTES: usize = 120;
@@ -294,8 +299,8 @@ impl Args {
         Ok(())
     }
 
-    /// Writes the pieces in their places. `visit` is told each object made of pieces: its type, its path, its keys.
-    pub fn write_pieces(&mut self, visit: &mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool)) {
+    /// Writes the pieces in their places.
+    pub fn write_pieces(&mut self, visit: Visit<'_>) {
         let (Some(held), Some(root)) = (self.held, self.root()) else { return };
         let mut out = String::new();
         for at in self.live..root.len() {
@@ -312,13 +317,7 @@ impl Args {
     }
 
     /// Recursion is as deep as a key has segments.
-    fn write_piece(
-        &self,
-        at: usize,
-        path: &str,
-        out: &mut String,
-        visit: &mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool),
-    ) {
+    fn write_piece(&self, at: usize, path: &str, out: &mut String, visit: Visit<'_>) {
         match &self.pieces[at] {
             Piece::Empty => out.push_str("null"),
             Piece::Whole(range) => out.push_str(&self.json[range.clone()]),

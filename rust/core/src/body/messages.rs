@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::Context;
 use crate::error::ProblemKind;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
-use super::Context;
 use crate::schema::{Additional, Choice, NodeId, Schema};
 
 /// A member's path, as a key would be written.
@@ -108,6 +108,11 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
         .take(24)
         .collect();
     format!("{field} is no field here. The fields are: {}.", names.join(", "))
+}
+
+/// A field that is declared under a name that differs in style.
+pub fn misnamed(schema: &Schema, id: NodeId, written: &str, declared: &str) -> String {
+    format!("The field {} is called {declared}: {declared}={}", shorten(written), example(schema, id))
 }
 
 /// A value that strict mode does not convert.

@@ -14,8 +14,12 @@ use crate::schema::{Choice, Member, Node, NodeId, UNKNOWN};
 enum Expect {
     Value,
     /// A value, or the end of an array: behind `[`, and in relaxed JSON behind a comma.
-    Item { first: bool },
-    Key { first: bool },
+    Item {
+        first: bool,
+    },
+    Key {
+        first: bool,
+    },
     Colon,
     Comma,
 }
@@ -33,8 +37,15 @@ enum Text {
 
 #[derive(Debug)]
 enum Shape {
-    Object { keys: KeyMap<Range<usize>>, key: String, start: usize, again: Option<Again> },
-    Array { count: usize },
+    Object {
+        keys: KeyMap<Range<usize>>,
+        key: String,
+        start: usize,
+        again: Option<Again>,
+    },
+    Array {
+        count: usize,
+    },
     /// An array around a lone value; it has no brackets in the source.
     Lone,
 }
@@ -196,13 +207,13 @@ impl Object {
             (Lexeme::Punct(bracket @ (b'{' | b'[')), Expect::Value | Expect::Item { .. }) => {
                 self.open(cx, found, bracket)
             }
-            (Lexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
-                self.word(cx, found, word)
-            }
+            (Lexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => self.word(cx, found, word),
             (_, Expect::Key { .. }) => Err(self.invalid(ErrorKind::InvalidJson, "a key is expected")),
             (_, Expect::Colon) => Err(self.invalid(ErrorKind::InvalidJson, "a colon is expected behind a key")),
             (_, Expect::Comma) => Err(self.invalid(ErrorKind::InvalidJson, "brackets do not match")),
-            (_, Expect::Value | Expect::Item { .. }) => Err(self.invalid(ErrorKind::InvalidJson, "a value is expected")),
+            (_, Expect::Value | Expect::Item { .. }) => {
+                Err(self.invalid(ErrorKind::InvalidJson, "a value is expected"))
+            }
         }
     }
 
@@ -251,10 +262,10 @@ impl Object {
         let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
         let mut name = written;
         if cx.schema.member(id, written) == Member::Forbidden
-            && let Some((declared, _)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
+            && let Some((declared, node)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
         {
             cx.repair(found, Repair::KeyStyle)
-                .map_err(|kind| (kind, format!("The field {written} is called {declared}.")))?;
+                .map_err(|kind| (kind, messages::misnamed(cx.schema, node, written, declared)))?;
             name = declared;
         }
         let parents = &self.frames[..self.frames.len() - 1];
@@ -322,12 +333,18 @@ impl Object {
     }
 
     fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
-        let Outcome { converted, problem } =
-            coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+        let Outcome { converted, problem } = coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
             cx.repair(found, Repair::Coerced).map_err(|kind| {
                 let path = self.path();
-                (kind, format!("{path}: {} must be {}.", messages::shorten(text), messages::expected(cx.schema, self.node)))
+                (
+                    kind,
+                    format!(
+                        "{path}: {} must be {}.",
+                        messages::shorten(text),
+                        messages::expected(cx.schema, self.node)
+                    ),
+                )
             })?;
         }
         if problem.is_some() {

@@ -15,16 +15,31 @@ use crate::schema::{Choice, NodeId};
 #[derive(Debug)]
 enum State {
     /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
-    Gap { line: bool, bare: bool, key: Ahead },
+    Gap {
+        line: bool,
+        bare: bool,
+        key: Ahead,
+    },
     /// Behind `=`.
     Equals(Equals),
     Quoted(InQuotes),
     Bare(InWord),
     /// Bracketed text that is a string, to the letter.
-    Verbatim { value: Value, skip: Skip },
-    Json { field: Field, target: Target, start: usize, object: Box<Object> },
+    Verbatim {
+        value: Value,
+        skip: Skip,
+    },
+    Json {
+        field: Field,
+        target: Target,
+        start: usize,
+        object: Box<Object>,
+    },
     /// Directly behind a quoted or bracketed value.
-    After { quoted: bool, ahead: Ahead },
+    After {
+        quoted: bool,
+        ahead: Ahead,
+    },
 }
 
 #[derive(Debug)]
@@ -169,7 +184,7 @@ impl Value {
         match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');
-                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
+                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&io.cx, &self.field, skip) }
             }
             Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
                 Ok(()) => Move::To(next),
@@ -245,7 +260,7 @@ impl Pairs {
                     Step::Need => Move::Stay,
                     Step::Failed(failure) => Move::Fail(failure),
                     Step::Done if io.found.args.end(*target, *start) => Move::To(behind(false)),
-                    Step::Done => duplicate(field, Skip::After),
+                    Step::Done => duplicate(&io.cx, field, Skip::After),
                 },
                 State::After { quoted, ahead } => after(io, *quoted, ahead),
             };
@@ -309,13 +324,13 @@ impl Equals {
                     let object = Box::new(Object::new(&cx, field.node, field.path(), false));
                     Move::To(State::Json { field, target, start, object })
                 }
-                Err(collision) => collided(&field, collision),
+                Err(collision) => collided(&cx, &field, collision),
             };
         }
         let quote = byte == b'"' || byte == b'\'';
         let text = match text(io, &field, quote) {
             Ok(text) => text,
-            Err(collision) => return collided(&field, collision),
+            Err(collision) => return collided(&cx, &field, collision),
         };
         let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
             && cx.schema.declares_properties(cx.schema.root);
@@ -334,7 +349,6 @@ impl Equals {
 }
 
 impl InWord {
-
     fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
         let InWord { value, word, ahead } = self;
         let Io { cx, window, last, .. } = *io;
@@ -491,9 +505,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
         }
         Ok(field) => match io.found.args.probe(&field.steps) {
-            Probe::Blocked => collided(&field, Collision::Taken),
-            Probe::Gap { next } => collided(&field, Collision::Gap { next }),
-            Probe::Items(_) if !cx.schema.node(field.node).collects() => collided(&field, Collision::Taken),
+            Probe::Blocked => collided(&cx, &field, Collision::Taken),
+            Probe::Gap { next } => collided(&cx, &field, Collision::Gap { next }),
+            Probe::Items(_) if !cx.schema.node(field.node).collects() => collided(&cx, &field, Collision::Taken),
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {
                 Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
             }
@@ -652,7 +666,7 @@ fn empty(io: &mut Io<'_>, field: &Field) -> Move {
 /// Types a complete text and puts it into its place.
 fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
     let (cx, id) = (io.cx, field.node);
-    let repeated = |_| (ErrorKind::DuplicateArgument, twice(field));
+    let repeated = |_| (ErrorKind::DuplicateArgument, twice(&cx, field));
     let probe = io.found.args.probe(&field.steps);
     let length = match probe {
         Probe::Items(length) => Some(length),
@@ -679,7 +693,7 @@ fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(),
             .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path(), text)))?;
     }
     if again == Some(false) {
-        return Err((ErrorKind::DuplicateArgument, twice(field)));
+        return Err((ErrorKind::DuplicateArgument, twice(&cx, field)));
     }
     if let Some(kind) = outcome.problem
         && again.is_none()
@@ -690,17 +704,21 @@ fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(),
     Ok(())
 }
 
-fn twice(field: &Field) -> String {
-    format!("{} is given twice, with different values. Give it once.", field.path())
+fn twice(cx: &Context<'_>, field: &Field) -> String {
+    let path = field.path();
+    format!(
+        "{path} is given twice, with different values. Give it once: {path}={}",
+        messages::example(cx.schema, field.node)
+    )
 }
 
-fn duplicate(field: &Field, skip: Skip) -> Move {
-    fail(ErrorKind::DuplicateArgument, twice(field), skip)
+fn duplicate(cx: &Context<'_>, field: &Field, skip: Skip) -> Move {
+    fail(ErrorKind::DuplicateArgument, twice(cx, field), skip)
 }
 
-fn collided(field: &Field, collision: Collision) -> Move {
+fn collided(cx: &Context<'_>, field: &Field, collision: Collision) -> Move {
     match collision {
-        Collision::Taken => duplicate(field, Skip::ValueStart),
+        Collision::Taken => duplicate(cx, field, Skip::ValueStart),
         Collision::Gap { next } => {
             let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path());
             fail(ErrorKind::MalformedCall, message, Skip::ValueStart)

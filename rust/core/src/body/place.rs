@@ -113,9 +113,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                             known = Some(node);
                             field.declared |= at == 0;
                             name.clone()
-                        } else if let Some((name, _)) = object.folded(text).filter(|_| !object.explicitly_open()) {
+                        } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
                             cx.repair(found, Repair::KeyStyle)
-                                .map_err(|kind| (kind, format!("The field {text} is called {name}: write {name}=…")))?;
+                                .map_err(|kind| (kind, messages::misnamed(cx.schema, node, text, name)))?;
                             name.clone()
                         } else {
                             Arc::from(*text)

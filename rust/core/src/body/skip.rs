@@ -7,12 +7,22 @@ use crate::scan::{Mark, is_ws, starts};
 pub enum Skip {
     TokenStart,
     /// In a word that may be a key; `dot`: directly behind a dot.
-    Key { dot: bool },
+    Key {
+        dot: bool,
+    },
     ValueStart,
     Bare,
-    Quoted { quote: u8, escape: bool },
+    Quoted {
+        quote: u8,
+        escape: bool,
+    },
     /// `token`: a quote opens a string here.
-    Bracketed { depth: usize, string: Option<u8>, escape: bool, token: bool },
+    Bracketed {
+        depth: usize,
+        string: Option<u8>,
+        escape: bool,
+        token: bool,
+    },
     /// Behind a quoted or bracketed text.
     After,
 }
@@ -63,7 +73,13 @@ impl Skip {
             },
             Skip::ValueStart if is_ws(byte) => Skip::TokenStart,
             Skip::ValueStart => opened(Skip::Bare),
-            Skip::Bare => if is_ws(byte) { Skip::TokenStart } else { Skip::Bare },
+            Skip::Bare => {
+                if is_ws(byte) {
+                    Skip::TokenStart
+                } else {
+                    Skip::Bare
+                }
+            }
             Skip::Quoted { quote, escape: true } => Skip::Quoted { quote, escape: false },
             Skip::Quoted { quote, escape: false } => match byte {
                 b'\\' => Skip::Quoted { quote, escape: true },

@@ -24,7 +24,11 @@ impl Wrapper {
 enum State {
     Object(Object),
     /// Behind it. `line`: a line break was among the blanks; `blank`: there were blanks.
-    Tail { wrapper: Option<Wrapper>, line: bool, blank: bool },
+    Tail {
+        wrapper: Option<Wrapper>,
+        line: bool,
+        blank: bool,
+    },
 }
 
 #[derive(Debug)]
@@ -50,12 +54,13 @@ impl Whole {
     }
 
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
-            if let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper) {
-                let example = messages::call_example(&io.cx);
-                let message = format!("Nothing stands around the JSON object. Write: {example}");
-                return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
-            }
+        if self.wrapper.is_some()
+            && !io.found.used(Repair::JsonWrapper)
+            && let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper)
+        {
+            let example = messages::call_example(&io.cx);
+            let message = format!("Nothing stands around the JSON object. Write: {example}");
+            return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
         }
         if let State::Object(object) = &mut self.state {
             match object.feed(io) {

@@ -72,7 +72,11 @@ impl Writer<'_> {
     fn value(&self, id: NodeId, value: &Value<'_>, out: &mut String) {
         match value {
             Value::String(text) => {
-                if self.is_bare(id, text) { out.push_str(text) } else { push_quoted(out, text) }
+                if self.is_bare(id, text) {
+                    out.push_str(text)
+                } else {
+                    push_quoted(out, text)
+                }
             }
             // Where only a string fits, brackets would be read as one.
             Value::Array(_) | Value::Object(_)

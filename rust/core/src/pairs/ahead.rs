@@ -9,10 +9,19 @@ pub enum Next {
     Need,
     Close,
     End,
-    Open { line: bool },
+    Open {
+        line: bool,
+    },
     /// A key of `length` bytes at `at`, and `=` behind it, directly or not.
-    Pair { at: usize, length: usize, direct: bool, line: bool },
-    Other { line: bool },
+    Pair {
+        at: usize,
+        length: usize,
+        direct: bool,
+        line: bool,
+    },
+    Other {
+        line: bool,
+    },
 }
 
 /// How far was looked already: blanks may be many, and come one at a time.

@@ -23,7 +23,11 @@ pub enum Attempt {
     Text,
     /// A call without a name.
     Nameless,
-    Call { name: Range<usize>, tool: Lookup, body: BodyStart },
+    Call {
+        name: Range<usize>,
+        tool: Lookup,
+        body: BodyStart,
+    },
 }
 
 /// Where a body starts, and of which kind it is.

@@ -207,7 +207,9 @@ fn default_header(tools: &Toolset) -> String {
         out.push_str(&format!("{open}name {{\"text\":{body},\"count\":2}}{close}\n"));
     }
     if pairs {
-        out.push_str("Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ");
+        out.push_str(
+            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ",
+        );
     }
     if pairs && json {
         out.push_str("Tools shown with {…} take one JSON object. ");

@@ -226,15 +226,8 @@ impl<'s> Compiler<'_, 's> {
         for patterns in keyword_maps(alternatives, "patternProperties") {
             for (pattern, schema) in patterns {
                 // Look-around and back-references are not linear: such a pattern directs nothing, and forbids nothing.
-                let (regex, node) = match Regex::new(pattern) {
-                    Ok(regex) if alternatives.len() == 1 => (regex, self.node_for(vec![vec![schema]])?),
-                    // What the other alternatives say of such keys is not asked either.
-                    Ok(regex) => (regex, UNKNOWN),
-                    Err(_) => match Regex::new("") {
-                        Ok(all) => (all, UNKNOWN),
-                        Err(_) => continue,
-                    },
-                };
+                let regex = Regex::new(pattern).ok();
+                let node = if regex.is_some() { self.node_for(vec![vec![schema]])? } else { UNKNOWN };
                 object.patterns.push((regex, node));
             }
         }
@@ -369,7 +362,8 @@ fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
         return out;
     }
     kinds.unwrap_or_else(|| {
-        let says = |words: &[&str]| alternative.iter().any(|schema| words.iter().any(|word| schema.get(word).is_some()));
+        let says =
+            |words: &[&str]| alternative.iter().any(|schema| words.iter().any(|word| schema.get(word).is_some()));
         let object = says(&["properties", "required", "additionalProperties", "patternProperties"]);
         let array = says(&["items", "prefixItems"]);
         match (object, array) {

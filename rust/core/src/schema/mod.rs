@@ -60,7 +60,8 @@ pub struct Object {
     pub properties: KeyMap<NodeId>,
     /// Folded name → position in `properties`; `None` where two names fold alike.
     folded: std::collections::HashMap<String, Option<usize>>,
-    pub patterns: Vec<(Regex, NodeId)>,
+    /// Without a regex it may match any key.
+    pub patterns: Vec<(Option<Regex>, NodeId)>,
     pub additional: Additional,
     pub required: Vec<String>,
     joins: bool,
@@ -115,7 +116,9 @@ impl Object {
         if let Some(node) = self.properties.get(key) {
             return Member::Declared(*node);
         }
-        if let Some((_, node)) = self.patterns.iter().find(|(pattern, _)| pattern.is_match(key)) {
+        if let Some((_, node)) =
+            self.patterns.iter().find(|(pattern, _)| pattern.as_ref().is_none_or(|regex| regex.is_match(key)))
+        {
             return Member::Undeclared(*node);
         }
         match self.additional {
@@ -177,6 +180,12 @@ impl Node {
     /// Any string and nothing else: it can be passed on as it comes.
     pub fn is_string(&self) -> bool {
         self.choices == [Choice::String]
+    }
+
+    /// Can the value be an object? An unknown one can.
+    pub fn takes_object(&self) -> bool {
+        let literal = |choice: &Choice| matches!(choice, Choice::Literal(literal) if literal.json.starts_with('{'));
+        self.is_unknown() || self.has(&Choice::Object) || self.choices.iter().any(literal)
     }
 
     /// Can the value be an object or an array? An unknown one can.

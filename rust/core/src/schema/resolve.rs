@@ -9,8 +9,18 @@ pub type Fault = (String, String);
 
 /// Keywords whose value is one schema.
 const ONE: &[&str] = &[
-    "additionalProperties", "additionalItems", "items", "contains", "not", "if", "then", "else", "propertyNames",
-    "unevaluatedItems", "unevaluatedProperties", "contentSchema",
+    "additionalProperties",
+    "additionalItems",
+    "items",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
 ];
 /// Keywords whose value is a list of schemas.
 const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];

@@ -75,7 +75,11 @@ pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
 
 /// A step through a tool's fields.
 enum Walk<'k> {
-    Field { key: &'k str, id: NodeId, required: bool },
+    Field {
+        key: &'k str,
+        id: NodeId,
+        required: bool,
+    },
     /// The members of this object have all been told.
     Nested(NodeId),
 }
