@@ -100,7 +100,8 @@ def _items(
         compact(read_scalar(schemas, schemas.item(of, at), item, quoted, path, inner, None))
         for at, item in enumerate(texts, start)
     ]
-    notes.problems += inner.problems[:1]
+    if inner.problems:
+        misfit(of, path, notes.problems)
     return items
 
 

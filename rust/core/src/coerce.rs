@@ -16,13 +16,6 @@ pub struct Outcome {
     pub problem: Option<ProblemKind>,
 }
 
-impl Outcome {
-    fn merge(&mut self, other: Outcome) {
-        self.converted |= other.converted;
-        self.problem = self.problem.or(other.problem);
-    }
-}
-
 /// Writes the JSON of a scalar that stood as `text` where type `id` is expected.
 pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
     typed(schema, id, text, quoted, true, out)
@@ -110,7 +103,9 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     let mut list = Vec::with_capacity(parts.len());
     for (offset, part) in parts.into_iter().enumerate() {
         let mut json = String::new();
-        outcome.merge(typed(schema, item(at + offset), part, quoted, false, &mut json));
+        if typed(schema, item(at + offset), part, quoted, false, &mut json).problem.is_some() {
+            outcome.problem = Some(violation(node));
+        }
         list.push(json);
     }
     Some((list, outcome))

@@ -1,0 +1,91 @@
+//! Behind `=`: which kind of value follows, or none.
+
+use super::quotes::{InQuotes, Marks};
+use super::value::{Value, collided, empty, takes_strings_as_items, text};
+use super::word::{Bare, InWord};
+use super::{Move, State, fail};
+use crate::body::place::{Field, is_declared};
+use crate::body::{Io, Object, Skip};
+use crate::error::{ErrorKind, Repair};
+use crate::pairs::{Ahead, Next, Quoted};
+use crate::scan::{Mark, is_ws, starts, ws_run};
+
+#[derive(Debug)]
+pub(super) struct Equals {
+    pub(super) field: Field,
+    pub(super) ahead: Ahead,
+}
+
+impl Equals {
+    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+        let Equals { field, ahead } = self;
+        *bare_mark = false;
+        let cx = io.cx;
+        let mut rest = io.rest();
+        let blank = match rest.as_bytes().first() {
+            None => return Move::Stay,
+            Some(byte) => is_ws(*byte),
+        };
+        match starts(rest, &cx.delimiters.close, io.last) {
+            Mark::Partial => return Move::Stay,
+            Mark::Yes => return empty(io, field),
+            Mark::No => {}
+        }
+        if blank {
+            match ahead.look(rest, io.last, cx.delimiters) {
+                Next::Need => return Move::Stay,
+                Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
+                Next::Pair { at, length, direct, .. } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
+                    return empty(io, field);
+                }
+                Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => {}
+            }
+            let path = field.path();
+            if !field.declared {
+                let message = format!("Behind {path}= stands no value. The empty string is written {path}=\"\"");
+                return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
+            }
+            if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
+                return fail(kind, format!("No blanks around `=`: write {path}=…"), Skip::TokenStart);
+            }
+            rest = &rest[ws_run(rest, 0)..];
+        }
+        let node = cx.schema.node(field.node);
+        let byte = rest.as_bytes()[0];
+        let bracket = matches!(byte, b'{' | b'[');
+        let json = bracket && (node.takes_container() || !node.takes_string());
+        if bracket && !json && rest.len() < 2 && !io.last {
+            return Move::Stay;
+        }
+        io.at = io.window.len() - rest.len();
+        let field = std::mem::take(field);
+        if json {
+            return match io.found.args.place(&field.steps, field.is_piece()) {
+                Ok(target) => {
+                    let start = io.found.args.begin(target, field.root_key());
+                    let object = Box::new(Object::new(&cx, field.node, field.path(), false));
+                    Move::To(State::Json { field, target, start, object })
+                }
+                Err(collision) => collided(&cx, &field, collision),
+            };
+        }
+        let quote = byte == b'"' || byte == b'\'';
+        let text = match text(io, &field, quote) {
+            Ok(text) => text,
+            Err(collision) => return collided(&cx, &field, collision),
+        };
+        let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
+            && cx.schema.declares_properties(cx.schema.root);
+        let value = Value { field, text };
+        let ahead = Ahead::default();
+        if quote {
+            io.at += 1;
+            let quoted = Quoted::new(byte);
+            Move::To(State::Quoted(InQuotes { value, quoted, kept: false, marks: Marks::default(), ahead }))
+        } else if bracket && ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
+            Move::To(State::Verbatim { value, skip: Skip::ValueStart })
+        } else {
+            Move::To(State::Bare(InWord { value, word: Bare { open_ended, ..Bare::default() }, ahead }))
+        }
+    }
+}

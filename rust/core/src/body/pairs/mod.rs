@@ -1,0 +1,264 @@
+//! The body of a call in pairs: `key=value key=value`.
+//!
+//! One state for each place in the text; everything that must be seen before deciding is in front of the window.
+
+mod equals;
+mod quotes;
+mod value;
+mod word;
+
+use super::args::{Collision, Probe, Target};
+use super::place::{Field, is_declared, resolve};
+use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::pairs::{Ahead, Next, Part, bare_run};
+use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use equals::Equals;
+use quotes::{InQuotes, verbatim};
+use value::{Text, Value, collided, duplicate};
+use word::InWord;
+
+#[derive(Debug)]
+enum State {
+    /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
+    Gap {
+        line: bool,
+        bare: bool,
+        key: Ahead,
+    },
+    /// Behind `=`.
+    Equals(Equals),
+    Quoted(InQuotes),
+    Bare(InWord),
+    /// Bracketed text that is a string, to the letter.
+    Verbatim {
+        value: Value,
+        skip: Skip,
+    },
+    Json {
+        field: Field,
+        target: Target,
+        start: usize,
+        object: Box<Object>,
+    },
+    /// Directly behind a quoted or bracketed value.
+    After {
+        quoted: bool,
+        ahead: Ahead,
+    },
+}
+
+#[derive(Debug)]
+pub struct Pairs {
+    state: State,
+    /// The last value was bare, and a delimiter's first character is in it.
+    bare_mark: bool,
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Pairs { state: gap(false), bare_mark: false }
+    }
+}
+
+fn gap(bare: bool) -> State {
+    State::Gap { line: false, bare, key: Ahead::default() }
+}
+
+fn behind(quoted: bool) -> State {
+    State::After { quoted, ahead: Ahead::default() }
+}
+
+/// What one state made of the window.
+enum Move {
+    To(State),
+    /// More text is needed.
+    Stay,
+    Done,
+    Fail(Failure),
+}
+
+fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
+    Move::Fail(Failure { kind, message: message.into(), skip })
+}
+
+impl Pairs {
+    /// How to read on when the call is given up here.
+    pub fn skip(&self) -> Skip {
+        match &self.state {
+            State::Gap { .. } => Skip::TokenStart,
+            State::Equals(_) => Skip::ValueStart,
+            State::Quoted(InQuotes { quoted, .. }) => Skip::Quoted { quote: quoted.quote, escape: false },
+            State::Bare(_) => Skip::Bare,
+            State::Verbatim { skip, .. } => *skip,
+            State::Json { object, .. } => object.skip(),
+            State::After { .. } => Skip::After,
+        }
+    }
+
+    /// The message has ended, and nothing is left of it: may the call be taken as closed here?
+    pub fn closable(&self, found: &Found) -> bool {
+        let between = match &self.state {
+            State::Gap { .. } | State::After { .. } => true,
+            State::Equals(_) | State::Quoted(_) | State::Bare(_) => false,
+            State::Verbatim { .. } | State::Json { .. } => false,
+        };
+        between && !self.bare_mark && !found.used(Repair::UnquotedSpaces) && !found.used(Repair::InnerQuotes)
+    }
+
+    /// Is a quote or a bracket open?
+    pub fn unterminated(&self) -> bool {
+        matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
+    }
+
+    /// Takes text that is inside a quoted string, all of it, and cannot end it. False: nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> bool {
+        let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return false };
+        if !matches!(value.text, Text::Live { .. }) || !quoted.is_inside(text) {
+            return false;
+        }
+        let mut at = 0;
+        loop {
+            match quoted.next(text, &mut at, false) {
+                Part::Plain(part) => {
+                    marks.watch(part, delimiters);
+                    value.push_plain(found, part);
+                }
+                Part::Char(c) => {
+                    marks.cut();
+                    value.push_char(found, c);
+                }
+                Part::Quote | Part::Need => return true,
+            }
+        }
+    }
+
+    /// Reads the body from `io.at`.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            let bare_mark = &mut self.bare_mark;
+            let moved = match &mut self.state {
+                State::Gap { line, bare, key } => gap_step(io, line, *bare, key),
+                State::Equals(equals) => equals.step(io, bare_mark),
+                State::Quoted(quoted) => quoted.step(io),
+                State::Bare(bare) => bare.step(io, bare_mark),
+                State::Verbatim { value, skip } => verbatim(io, value, skip),
+                State::Json { field, target, start, object } => match object.feed(io) {
+                    Step::Need => Move::Stay,
+                    Step::Failed(failure) => Move::Fail(failure),
+                    Step::Done if io.found.args.end(*target, *start) => Move::To(behind(false)),
+                    Step::Done => duplicate(&io.cx, field, Skip::After),
+                },
+                State::After { quoted, ahead } => after(io, *quoted, ahead),
+            };
+            match moved {
+                Move::To(next) => self.state = next,
+                Move::Stay => return Step::Need,
+                Move::Done => return Step::Done,
+                Move::Fail(failure) => return Step::Failed(failure),
+            }
+        }
+    }
+}
+
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Move {
+    let cx = io.cx;
+    // Blanks are consumed as they come, so `key` is only ever ahead of a token.
+    let token = ws_run(io.window, io.at);
+    *line |= crate::scan::has_line_break(&io.window[io.at..token]);
+    io.at = token;
+    let rest = io.rest();
+    if rest.starts_with(',') {
+        return no_pair(&cx, rest, bare && !*line);
+    }
+    // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
+    let (length, direct) = match key.look(rest, false, cx.delimiters) {
+        Next::Need | Next::End => return Move::Stay,
+        Next::Close => return Move::Done,
+        Next::Open { .. } if *line => {
+            let kind = if io.found.used(Repair::UnquotedSpaces) || io.found.used(Repair::InnerQuotes) {
+                ErrorKind::MalformedCall
+            } else {
+                match cx.repair(io.found, Repair::MissingClose) {
+                    Ok(()) => return Move::Done,
+                    Err(kind) => kind,
+                }
+            };
+            return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
+        }
+        Next::Pair { length, direct, .. } => (length, direct),
+        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
+    };
+    let written = &rest[..length];
+    if !direct {
+        if !is_declared(cx.schema, written) {
+            return no_pair(&cx, rest, bare && !*line);
+        }
+        if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
+            return fail(kind, format!("No blanks around `=`: write {written}=…"), Skip::TokenStart);
+        }
+    }
+    io.at += ws_run(rest, length) + 1;
+    match resolve(&cx, io.found, written) {
+        Ok(field) if !field.is_piece() && !io.found.args.in_pieces() => {
+            Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+        }
+        Ok(field) => match io.found.args.probe(&field.steps) {
+            Probe::Blocked => collided(&cx, &field, Collision::Taken),
+            Probe::Gap { next } => collided(&cx, &field, Collision::Gap { next }),
+            Probe::Items(_) if !cx.schema.node(field.node).collects() => collided(&cx, &field, Collision::Taken),
+            Probe::Vacant | Probe::Whole | Probe::Items(_) => {
+                Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+            }
+        },
+        Err((kind, message)) => fail(kind, message, Skip::ValueStart),
+    }
+}
+
+fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
+    // Not the whole token: its end may not be there yet.
+    let token = bare_run(rest, cx.delimiters);
+    let token = if token.is_empty() { &rest[..rest.chars().next().map_or(0, char::len_utf8)] } else { token };
+    let message = format!(
+        "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
+        cx.tool,
+        messages::shorten(token),
+        messages::call_example(cx)
+    );
+    let strict = continues && cx.strict;
+    let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
+    fail(kind, message, Skip::TokenStart)
+}
+
+fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
+    let cx = io.cx;
+    let rest = io.rest();
+    let junk = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
+    match (rest.as_bytes().first(), starts(rest, &cx.delimiters.close, io.last)) {
+        (None, _) | (_, Mark::Partial) => Move::Stay,
+        (_, Mark::Yes) => Move::To(gap(false)),
+        (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
+        (Some(b','), Mark::No) => match ahead.look(rest, io.last, cx.delimiters) {
+            Next::Need => Move::Stay,
+            Next::Pair { .. } => match cx.repair(io.found, Repair::CommaSeparator) {
+                Ok(()) => {
+                    io.at += 1;
+                    Move::To(gap(false))
+                }
+                Err(kind) => fail(kind, NO_COMMAS, Skip::After),
+            },
+            Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => fail(junk, NO_COMMAS, Skip::After),
+        },
+        (Some(_), Mark::No) => {
+            let message = format!(
+                "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
+                cx.tool,
+                messages::call_example(&cx)
+            );
+            fail(junk, message, Skip::After)
+        }
+    }
+}
+
+const NO_COMMAS: &str = "Pairs stand side by side without commas: a=1 b=2";

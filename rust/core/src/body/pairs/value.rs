@@ -1,0 +1,157 @@
+//! A value's text: where it goes, and what it becomes when it is complete.
+
+use super::{Move, State, fail, gap};
+use crate::body::args::{Collision, Probe, Target};
+use crate::body::place::Field;
+use crate::body::{Context, Found, Io, Skip, messages};
+use crate::coerce;
+use crate::error::{ErrorKind, Repair};
+use crate::json::{push_char, push_str};
+use crate::schema::{Choice, NodeId};
+
+/// A string being read.
+#[derive(Debug)]
+pub(super) struct Value {
+    pub(super) field: Field,
+    pub(super) text: Text,
+}
+
+#[derive(Debug)]
+pub(super) enum Text {
+    /// Written as it comes, from this byte of the arguments on.
+    Live { target: Target, start: usize },
+    /// Typed at its end.
+    Collect(String),
+}
+
+impl Value {
+    /// Text that needs no escapes in JSON.
+    pub(super) fn push_plain(&mut self, found: &mut Found, part: &str) {
+        match &mut self.text {
+            Text::Live { .. } => found.args.json.push_str(part),
+            Text::Collect(text) => text.push_str(part),
+        }
+    }
+
+    pub(super) fn push_str(&mut self, found: &mut Found, part: &str) {
+        match &mut self.text {
+            Text::Live { .. } => push_str(&mut found.args.json, part),
+            Text::Collect(text) => text.push_str(part),
+        }
+    }
+
+    pub(super) fn push_char(&mut self, found: &mut Found, c: char) {
+        match &mut self.text {
+            Text::Live { .. } => push_char(&mut found.args.json, c),
+            Text::Collect(text) => text.push(c),
+        }
+    }
+
+    /// The value is complete.
+    pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
+        let skip = if quoted { Skip::After } else { Skip::Bare };
+        match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
+            Text::Live { target, start } => {
+                io.found.args.json.push('"');
+                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&io.cx, &self.field, skip) }
+            }
+            Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
+                Ok(()) => Move::To(next),
+                Err((kind, message)) => fail(kind, message, skip),
+            },
+        }
+    }
+}
+
+/// Where the text of a string goes: straight out if its type takes it whatever it is.
+pub(super) fn text(io: &mut Io<'_>, field: &Field, quoted: bool) -> Result<Text, Collision> {
+    let node = io.cx.schema.node(field.node);
+    let live = if quoted { node.is_unknown() || node.has(&Choice::String) } else { node.is_string() };
+    let args = &mut io.found.args;
+    if !live {
+        return Ok(Text::Collect(String::new()));
+    }
+    let target = args.place(&field.steps, field.is_piece())?;
+    let start = args.begin(target, field.root_key());
+    args.json.push('"');
+    Ok(Text::Live { target, start })
+}
+
+pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
+    cx.schema.node(id).collects() && cx.schema.node(cx.schema.item(id, 0)).takes_string()
+}
+
+/// `a=` without a value.
+pub(super) fn empty(io: &mut Io<'_>, field: &Field) -> Move {
+    if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
+        let message = format!("The empty string is written {}=\"\"", field.path());
+        return fail(kind, message, Skip::TokenStart);
+    }
+    match typed(io, field, "", true) {
+        Ok(()) => Move::To(gap(false)),
+        Err((kind, message)) => fail(kind, message, Skip::TokenStart),
+    }
+}
+
+/// Types a complete text and puts it into its place.
+pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
+    let (cx, id) = (io.cx, field.node);
+    let repeated = |_| (ErrorKind::DuplicateArgument, twice(&cx, field));
+    let probe = io.found.args.probe(&field.steps);
+    let length = match probe {
+        Probe::Items(length) => Some(length),
+        Probe::Vacant => Some(0),
+        Probe::Whole | Probe::Blocked | Probe::Gap { .. } => None,
+    };
+    let items = length.and_then(|at| Some((at, coerce::items(cx.schema, id, text, quoted, at)?)));
+    let (outcome, again) = match items {
+        Some((length, (items, outcome))) => {
+            io.found.args.append(&field.steps, length, &items).map_err(repeated)?;
+            (outcome, None)
+        }
+        None => {
+            let args = &mut io.found.args;
+            let target = args.place(&field.steps, field.is_piece()).map_err(repeated)?;
+            let start = args.begin(target, field.root_key());
+            let outcome = coerce::scalar(cx.schema, id, text, quoted, &mut args.json);
+            let same = args.end(target, start);
+            (outcome, matches!(target, Target::Again(_)).then_some(same))
+        }
+    };
+    if outcome.converted {
+        cx.repair(io.found, Repair::Coerced)
+            .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path(), text)))?;
+    }
+    if again == Some(false) {
+        return Err((ErrorKind::DuplicateArgument, twice(&cx, field)));
+    }
+    if let Some(kind) = outcome.problem
+        && again.is_none()
+    {
+        let message = messages::violation(cx.schema, id, kind, &field.path(), text);
+        io.found.problem(kind, field.path(), message);
+    }
+    Ok(())
+}
+
+pub(super) fn twice(cx: &Context<'_>, field: &Field) -> String {
+    let path = field.path();
+    format!(
+        "{path} is given twice, with different values. Give it once: {path}={}",
+        messages::example(cx.schema, field.node)
+    )
+}
+
+pub(super) fn duplicate(cx: &Context<'_>, field: &Field, skip: Skip) -> Move {
+    fail(ErrorKind::DuplicateArgument, twice(cx, field), skip)
+}
+
+pub(super) fn collided(cx: &Context<'_>, field: &Field, collision: Collision) -> Move {
+    match collision {
+        Collision::Taken => duplicate(cx, field, Skip::ValueStart),
+        Collision::Gap { next } => {
+            let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path());
+            fail(ErrorKind::MalformedCall, message, Skip::ValueStart)
+        }
+    }
+}
