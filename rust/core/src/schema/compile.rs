@@ -227,7 +227,9 @@ impl<'s> Compiler<'_, 's> {
             for (pattern, schema) in patterns {
                 // Look-around and back-references are not linear: such a pattern directs nothing, and forbids nothing.
                 let regex = Regex::new(pattern).ok();
-                let node = if regex.is_some() { self.node_for(vec![vec![schema]])? } else { UNKNOWN };
+                // In a union, what the other alternatives say of such keys is not asked, so they are untyped.
+                let directs = regex.is_some() && alternatives.len() == 1;
+                let node = if directs { self.node_for(vec![vec![schema]])? } else { UNKNOWN };
                 object.patterns.push((regex, node));
             }
         }
