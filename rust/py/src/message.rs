@@ -25,6 +25,11 @@ impl Message {
         Message { read: Mutex::new(items), ids, items: PyOnceLock::new() }
     }
 
+    /// Makes the items now.
+    pub fn make(&self, py: Python<'_>) -> PyResult<()> {
+        self.items(py).map(|_| ())
+    }
+
     fn of_type<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let items = self.items(py)?.bind(py).iter().filter(|item| item.is_instance_of::<T>());
         PyTuple::new(py, items.collect::<Vec<_>>())

@@ -1,8 +1,8 @@
 //! Toolsets: compiled tools, and everything that needs no stream.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -196,9 +196,8 @@ impl Toolset {
                 .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}; it must be at least 1")))?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        let read = py.detach(|| read_many(&self.tools, &borrowed, threads, truncated, in_reasoning));
-        let ids = Ids::new();
-        Ok(read.into_iter().enumerate().map(|(at, items)| Message::new(items, ids.of_message(at))).collect())
+        let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
+        parse_many(py, &borrowed, threads, &read)
     }
 
     /// A parser for one stream.
@@ -274,40 +273,59 @@ impl Toolset {
     }
 }
 
-/// Each worker takes the next few texts that nobody has; results come in the order of the texts.
-fn read_many(
-    tools: &core::Toolset,
+/// Each worker takes the next few texts that nobody has. Meanwhile this thread, which alone may, makes Python objects of what
+/// is read. Messages come in the order of their texts.
+fn parse_many(
+    py: Python<'_>,
     texts: &[PyBackedStr],
     threads: usize,
-    truncated: Option<bool>,
-    in_reasoning: bool,
-) -> Vec<Vec<core::Item>> {
+    read: &(dyn Fn(&PyBackedStr) -> Vec<core::Item> + Sync),
+) -> PyResult<Vec<Message>> {
     const FEW: usize = 16;
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut done = Vec::new();
-        loop {
-            let start = next.fetch_add(FEW, Ordering::Relaxed);
-            if start >= texts.len() {
-                return done;
-            }
-            let end = texts.len().min(start + FEW);
-            let few = texts[start..end].iter().map(|text| core::parse(tools, text, truncated, in_reasoning));
-            done.push((start, few.collect::<Vec<_>>()));
+    let ids = Ids::new();
+    let mut messages: Vec<Option<Message>> = texts.iter().map(|_| None).collect();
+    let mut make = |start: usize, few: Vec<Vec<core::Item>>| -> PyResult<()> {
+        for (at, items) in (start..).zip(few) {
+            let message = Message::new(items, ids.of_message(at));
+            message.make(py)?;
+            messages[at] = Some(message);
         }
+        Ok(())
     };
-    let workers = threads.min(texts.len().div_ceil(FEW)).max(1);
-    let mut parts: Vec<(usize, Vec<Vec<core::Item>>)> = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
-        let mut parts = work();
-        for other in others {
-            match other.join() {
-                Ok(done) => parts.extend(done),
-                Err(panic) => std::panic::resume_unwind(panic),
+    let workers = threads.min(texts.len().div_ceil(FEW));
+    if workers <= 1 {
+        make(0, py.detach(|| texts.iter().map(read).collect()))?;
+    } else {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| -> PyResult<()> {
+            let (send, mut receive) = mpsc::channel();
+            for _ in 0..workers {
+                let (send, next) = (send.clone(), &next);
+                scope.spawn(move || {
+                    loop {
+                        let start = next.fetch_add(FEW, Ordering::Relaxed);
+                        let Some(few) = texts.get(start..texts.len().min(start + FEW)).filter(|few| !few.is_empty())
+                        else {
+                            return;
+                        };
+                        // The receiver is gone only if making objects has failed.
+                        if send.send((start, few.iter().map(read).collect())).is_err() {
+                            return;
+                        }
+                    }
+                });
             }
-        }
-        parts
-    });
-    parts.sort_unstable_by_key(|(start, _)| *start);
-    parts.into_iter().flat_map(|(_, items)| items).collect()
+            drop(send);
+            // A receiver may change threads, but not be shared: the closure has to take it whole.
+            let mut wait = || {
+                let receive: &mut mpsc::Receiver<_> = &mut receive;
+                receive.recv()
+            };
+            while let Ok((start, few)) = py.detach(&mut wait) {
+                make(start, few)?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(messages.into_iter().flatten().collect())
 }
