@@ -59,7 +59,8 @@ struct Window<'w> {
 impl Window<'_> {
     /// The offset in the message, in characters, of a byte at or behind those asked for before.
     fn offset(&mut self, at: usize) -> usize {
-        self.chars += self.text[self.counted..at].chars().count();
+        let between = &self.text[self.counted..at];
+        self.chars += if between.is_ascii() { between.len() } else { between.chars().count() };
         self.counted = at;
         self.chars
     }

@@ -33,6 +33,11 @@ pub struct Ahead {
 }
 
 impl Ahead {
+    /// In front of a key of so many bytes, which was seen already.
+    pub fn at_key(length: usize) -> Self {
+        Ahead { blanks: 0, behind: Some((length, length)) }
+    }
+
     /// Looks at `text`, which starts directly behind the value. It must be the same text, grown, until it answers.
     pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Next {
         let bytes = text.as_bytes();

@@ -98,6 +98,10 @@ fn quoted_end(text: &str, at: usize) -> Option<usize> {
 pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     let bytes = key.as_bytes();
     let mut out = SmallVec::new();
+    if !bytes.iter().any(|byte| matches!(byte, b'.' | b'[' | b'"' | b'\'')) {
+        out.push(Segment::Bare(key));
+        return out;
+    }
     let mut at = 0;
     while at < bytes.len() {
         match bytes[at] {

@@ -65,6 +65,14 @@ fn gap(bare: bool) -> State {
     State::Gap { line: false, bare, key: Ahead::default() }
 }
 
+/// Behind a value, with what was seen ahead of it.
+fn gap_ahead(bare: bool, next: Next) -> State {
+    match next {
+        Next::Pair { length, direct: true, .. } => State::Gap { line: false, bare, key: Ahead::at_key(length) },
+        _ => gap(bare),
+    }
+}
+
 fn behind(quoted: bool) -> State {
     State::After { quoted, ahead: Ahead::default() }
 }

@@ -1,7 +1,7 @@
 //! A value in quotes, and bracketed text that is a string to the letter.
 
 use super::value::Value;
-use super::{Move, behind, fail};
+use super::{Move, behind, fail, gap_ahead};
 use crate::body::place::is_declared;
 use crate::body::{Io, Skip};
 use crate::error::{ErrorKind, Repair};
@@ -90,7 +90,9 @@ impl InQuotes {
                     );
                     return fail(ErrorKind::UnterminatedValue, message, Skip::After);
                 }
-                return value.done(io, true, behind(true));
+                // In strict mode nothing was seen yet, and a comma is to be told of.
+                let seen = !cx.strict && !rest.starts_with(',');
+                return value.done(io, true, if seen { gap_ahead(false, next) } else { behind(true) });
             }
             *ahead = Ahead::default();
             io.found.repair(Repair::InnerQuotes);

@@ -1,7 +1,7 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
 use super::value::Value;
-use super::{Move, NO_COMMAS, fail, gap};
+use super::{Move, NO_COMMAS, fail, gap_ahead};
 use crate::body::place::is_declared;
 use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
@@ -72,7 +72,7 @@ impl InWord {
                     || crate::scan::has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
-                    return word.done(io, value, bare_mark);
+                    return word.done_ahead(io, value, bare_mark, next);
                 }
                 // The blanks, and the token behind them, belong to the value.
                 io.found.repair(Repair::UnquotedSpaces);
@@ -120,6 +120,11 @@ impl Bare {
 
     /// The value ends here.
     fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
+        self.done_ahead(io, value, bare_mark, Next::Need)
+    }
+
+    /// The value ends here, and what follows was seen.
+    fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Next) -> Move {
         if self.runs_into_call() {
             let path = value.field.path();
             let close = &io.cx.delimiters.close;
@@ -129,7 +134,7 @@ impl Bare {
             return fail(ErrorKind::MalformedCall, message, Skip::Bare);
         }
         *bare_mark = self.has_mark;
-        value.done(io, false, gap(self.open_ended))
+        value.done(io, false, gap_ahead(self.open_ended, next))
     }
 
     /// Does what follows the value end it, being a pair?
