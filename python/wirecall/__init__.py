@@ -1,4 +1,4 @@
-"""Tool calling over plain text: read from a stream, typed by JSON Schema, handed over as native tool calls."""
+"""Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
 
 from wirecall._core import (
     ArgumentsDelta,

@@ -341,7 +341,7 @@ def test_tools_in_any_form(tmp_path: Path, wrap: Any, mark: str) -> None:
         (b"{}", "tools.json: expected a JSON list of tools"),
         (b'{"name": "f", "parameters": {}}', "tools.json: expected a JSON list of tools"),
         (b"[1]", "tools.json: tools[0]: 1 is no tool definition"),
-        (b'[{"name": "a b", "parameters": {}}]', "tools.json: tool 'a b': a call cannot be written with this name"),
+        (b'[{"name": "a b", "parameters": {}}]', "tools.json: tool 'a b': a call cannot be written"),
         (
             b'[{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "strin"}}}}]',
             "tools.json: tool 'f', at /properties/x/type: ",

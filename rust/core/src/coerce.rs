@@ -199,10 +199,3 @@ fn like(node: &Node, folded: &str) -> usize {
     };
     node.choices.iter().filter(same).count()
 }
-
-/// A text as a JSON string.
-pub fn json_string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    push_string(&mut out, text);
-    out
-}

@@ -32,7 +32,7 @@ pub fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Bytes of the run of [`is_ws`] that `text` starts with, from byte `from` on.
+/// Where the run of [`is_ws`] that begins at byte `from` ends.
 #[inline]
 pub fn ws_run(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();

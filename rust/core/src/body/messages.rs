@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use super::Context;
 use crate::error::ProblemKind;
+use crate::json::json_string;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
-use crate::schema::{Additional, Choice, NodeId, Schema};
+use crate::schema::{Additional, Choice, NodeId, Schema, UNKNOWN};
 
 /// A member's path, as a key would be written.
 pub fn join(path: &str, name: &str) -> String {
@@ -49,7 +50,7 @@ fn example_within(schema: &Schema, id: NodeId, levels: usize) -> String {
                 let some = object.properties.iter().any(|(name, _)| required(name));
                 let shown = object.properties.iter().filter(|(name, _)| !some || required(name));
                 let members = shown.take(if some { usize::MAX } else { 1 }).map(|(name, child)| {
-                    format!("{}:{}", crate::coerce::json_string(name), example_within(schema, *child, levels - 1))
+                    format!("{}:{}", json_string(name), example_within(schema, *child, levels - 1))
                 });
                 format!("{{{}}}", members.collect::<Vec<_>>().join(","))
             }
@@ -92,10 +93,7 @@ pub fn violation(schema: &Schema, id: NodeId, kind: ProblemKind, field: &str, va
 }
 
 pub fn missing(schema: &Schema, object: NodeId, field: &str, name: &str) -> String {
-    let id = match schema.member(object, name) {
-        crate::schema::Member::Declared(id) | crate::schema::Member::Undeclared(id) => id,
-        crate::schema::Member::Forbidden => crate::schema::UNKNOWN,
-    };
+    let id = schema.member(object, name).unwrap_or(UNKNOWN);
     format!("{field} is required and missing. For example: {field}={}", example(schema, id))
 }
 

@@ -200,24 +200,18 @@ impl Body {
     pub fn finish(&self, cx: &Context<'_>, found: &mut Found) {
         match self {
             Body::Pairs(_) => {
-                let mut incomplete: Vec<(NodeId, String, Vec<String>)> = Vec::new();
+                let mut missing: Vec<(String, String)> = Vec::new();
                 found.args.write_pieces(&mut |id, path, has| {
                     let Some(object) = &cx.schema.node(id).object else { return };
-                    if incomplete.len() >= MAX_PROBLEMS {
-                        return;
-                    }
-                    let missing = object.required.iter().filter(|name| !has(name)).take(MAX_PROBLEMS);
-                    let missing: Vec<String> = missing.cloned().collect();
-                    if !missing.is_empty() {
-                        incomplete.push((id, path.to_owned(), missing));
+                    let room = MAX_PROBLEMS - missing.len();
+                    for name in object.required.iter().filter(|name| !has(name)).take(room) {
+                        let field = join(path, name);
+                        let message = messages::missing(cx.schema, id, &field, name);
+                        missing.push((field, message));
                     }
                 });
-                for (id, path, missing) in incomplete {
-                    for name in missing {
-                        let field = join(&path, &name);
-                        let message = messages::missing(cx.schema, id, &field, &name);
-                        found.problem(ProblemKind::MissingRequired, field, message);
-                    }
+                for (field, message) in missing {
+                    found.problem(ProblemKind::MissingRequired, field, message);
                 }
                 found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();

@@ -8,7 +8,7 @@ use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, Member, Node, NodeId, UNKNOWN};
+use crate::schema::{Choice, NodeId, UNKNOWN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
@@ -261,7 +261,7 @@ impl Object {
     fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
         let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
         let mut name = written;
-        if cx.schema.member(id, written) == Member::Forbidden
+        if cx.schema.member(id, written).is_none()
             && let Some((declared, node)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
         {
             cx.repair(found, Repair::KeyStyle)
@@ -373,7 +373,7 @@ impl Object {
         let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         let takes = |id: NodeId| {
             let node = cx.schema.node(id);
-            node.is_unknown() || node.has(&wanted) || literals(node, bracket).next().is_some()
+            node.is_unknown() || node.has(&wanted) || node.literals(bracket).next().is_some()
         };
         if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
             cx.repair(found, Repair::Coerced)
@@ -387,7 +387,7 @@ impl Object {
             self.node = UNKNOWN;
         }
         let nested = !self.root || self.brackets > 0;
-        let literal = (nested && literals(cx.schema.node(self.node), bracket).next().is_some())
+        let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
             .then(|| (found.args.json.len(), found.args.hold()));
         found.args.json.push(bracket as char);
         let shape = if bracket == b'{' {
@@ -428,7 +428,7 @@ impl Object {
         let node = cx.schema.node(id);
         let bracket = written.as_bytes()[0];
         let same = |json: &&str| parse(json, cx.limits.depth).is_ok_and(|literal| literal.equals(&value));
-        if let Some(json) = literals(node, bracket).find(same) {
+        if let Some(json) = node.literals(bracket).find(same) {
             found.args.json.truncate(start);
             found.args.json.push_str(json);
         } else if !node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array }) {
@@ -465,12 +465,4 @@ impl Object {
         }
         Ok(false)
     }
-}
-
-/// The literals of a type that begin with this bracket.
-fn literals(node: &Node, bracket: u8) -> impl Iterator<Item = &str> {
-    node.choices.iter().filter_map(move |choice| match choice {
-        Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal.json.as_str()),
-        _ => None,
-    })
 }

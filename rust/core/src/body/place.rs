@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 use super::args::{Step, To};
 use super::{Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::limits::INDEX_DIGITS;
 use crate::pairs::{Segment, segments};
-use crate::schema::{Choice, Member, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{Choice, Node, NodeId, Object, Schema, UNKNOWN};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]
@@ -99,7 +100,10 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
         let (to, next) = match &segments[at] {
             Segment::Index(index) => (To::Index(*index), cx.schema.item(id, *index)),
             Segment::Bare(text)
-                if at > 0 && text.bytes().all(|b| b.is_ascii_digit()) && text.len() <= 9 && is_array_only(node) =>
+                if at > 0
+                    && text.bytes().all(|b| b.is_ascii_digit())
+                    && text.len() <= INDEX_DIGITS
+                    && is_array_only(node) =>
             {
                 let index = text.parse().unwrap_or(usize::MAX);
                 (To::Index(index), cx.schema.item(id, index))
@@ -159,14 +163,13 @@ fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &
 
 /// The type of an exact key; a forbidden one is a problem and untyped.
 pub fn member(cx: &Context<'_>, found: &mut Found, id: NodeId, name: &str, path: &dyn Fn() -> String) -> NodeId {
-    match cx.schema.member(id, name) {
-        Member::Declared(node) | Member::Undeclared(node) => node,
-        Member::Forbidden if found.is_full() => UNKNOWN,
-        Member::Forbidden => {
-            let field = messages::join(&path(), name);
-            let message = messages::unknown(cx.schema, id, &field);
-            found.problem(ProblemKind::UnknownField, field, message);
-            UNKNOWN
-        }
+    if let Some(node) = cx.schema.member(id, name) {
+        return node;
     }
+    if !found.is_full() {
+        let field = messages::join(&path(), name);
+        let message = messages::unknown(cx.schema, id, &field);
+        found.problem(ProblemKind::UnknownField, field, message);
+    }
+    UNKNOWN
 }

@@ -25,7 +25,6 @@ enum State {
     Object(Object),
     /// Behind it. `line`: a line break was among the blanks; `blank`: there were blanks.
     Tail {
-        wrapper: Option<Wrapper>,
         line: bool,
         blank: bool,
     },
@@ -33,6 +32,7 @@ enum State {
 
 #[derive(Debug)]
 pub struct Whole {
+    /// What was opened around the object and is not closed yet.
     wrapper: Option<Wrapper>,
     state: State,
 }
@@ -64,11 +64,11 @@ impl Whole {
         }
         if let State::Object(object) = &mut self.state {
             match object.feed(io) {
-                Step::Done => self.state = State::Tail { wrapper: self.wrapper, line: false, blank: false },
+                Step::Done => self.state = State::Tail { line: false, blank: false },
                 other => return other,
             }
         }
-        let State::Tail { wrapper, line, blank } = &mut self.state else { return Step::Need };
+        let State::Tail { line, blank } = &mut self.state else { return Step::Need };
         loop {
             let token = ws_run(io.window, io.at);
             *blank |= token > io.at;
@@ -77,7 +77,7 @@ impl Whole {
             let rest = io.rest();
             let marks = (
                 starts(rest, &io.cx.delimiters.close, io.last),
-                wrapper.map_or(Mark::No, |wrapper| starts(rest, wrapper.close(), io.last)),
+                self.wrapper.map_or(Mark::No, |wrapper| starts(rest, wrapper.close(), io.last)),
                 starts(rest, &io.cx.delimiters.open, io.last),
             );
             if rest.is_empty() {
@@ -86,8 +86,7 @@ impl Whole {
             match marks {
                 (Mark::Yes, _, _) => return Step::Done,
                 (_, Mark::Yes, _) => {
-                    io.at += wrapper.map_or(0, |wrapper| wrapper.close().len());
-                    *wrapper = None;
+                    io.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
                     (*line, *blank) = (false, false);
                 }
                 (_, _, Mark::Yes) if *line => {

@@ -1,11 +1,11 @@
 //! Pairs written: the inverse of reading them, by the same table.
 
-use crate::coerce::{self, json_string};
-use crate::json::Value;
+use crate::coerce;
+use crate::json::{Value, json_string};
 use crate::limits::KEY_CHARS;
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::scan::{Delimiters, first_chars};
-use crate::schema::{Member, NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
 
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
@@ -50,10 +50,7 @@ impl Writer<'_> {
             if first_chars(&out[start..], WRITTEN_KEY_CHARS) < out.len() - start {
                 return None;
             }
-            let child = match self.schema.member(id, name) {
-                Member::Declared(child) | Member::Undeclared(child) => child,
-                Member::Forbidden => UNKNOWN,
-            };
+            let child = self.schema.member(id, name).unwrap_or(UNKNOWN);
             match value {
                 Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
                     let key = out.split_off(start);

@@ -8,4 +8,4 @@ mod write;
 pub use lexer::{Escape, Lexeme, Lexer, Place, unicode_escape};
 pub use number::{is_number, same_number, whole};
 pub use value::{Value, parse};
-pub use write::{is_plain, push_char, push_str, push_string};
+pub use write::{is_plain, json_string, push_char, push_str, push_string};

@@ -70,3 +70,10 @@ pub fn push_string(out: &mut String, text: &str) {
     push_str(out, text);
     out.push('"');
 }
+
+/// A text as a JSON string.
+pub fn json_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}

@@ -1,6 +1,6 @@
 //! Tool results in text, and why nothing in them can forge a tag.
 
-use crate::json::push_string;
+use crate::json::json_string;
 use crate::scan::{Delimiters, RESULT_TAGS};
 
 /// What begins a result; outside a call only the host writes it.
@@ -35,9 +35,7 @@ fn starts_ignoring_case(text: &str, tag: &str) -> bool {
 pub fn write_result(delimiters: &Delimiters, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
     let tag = if error { "tool-error" } else { "tool-result" };
     let mut out = format!("<{tag} name=");
-    let mut quoted = String::new();
-    push_string(&mut quoted, name);
-    out.push_str(&neutralise(&quoted, delimiters));
+    out.push_str(&neutralise(&json_string(name), delimiters));
     if let Some(number) = number {
         out.push_str(&format!(" number=\"{number}\""));
     }

@@ -2,7 +2,7 @@
 
 use super::{Attempt, BodyStart, Protocol};
 use crate::body::{Wrapper, is_declared, write_pairs};
-use crate::json::{Value, push_string};
+use crate::json::Value;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
 use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, ws_run};
@@ -12,7 +12,7 @@ use crate::toolset::{Syntax, Tool, Toolset};
 #[derive(Debug)]
 pub struct Wire;
 
-/// May this byte stand in a name? (All bytes of other characters may.)
+/// Does this byte end a name? (No byte of a character beyond ASCII does.)
 fn ends_name(byte: u8) -> bool {
     is_ws(byte) || matches!(byte, b'<' | b'{' | b'"' | b'\'' | b'=')
 }
@@ -202,9 +202,7 @@ fn default_header(tools: &Toolset) -> String {
         ));
     }
     if json {
-        let mut body = String::new();
-        push_string(&mut body, "Two words");
-        out.push_str(&format!("{open}name {{\"text\":{body},\"count\":2}}{close}\n"));
+        out.push_str(&format!("{open}name {{\"text\":\"Two words\",\"count\":2}}{close}\n"));
     }
     if pairs {
         out.push_str(

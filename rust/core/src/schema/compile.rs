@@ -186,12 +186,12 @@ impl<'s> Compiler<'_, 's> {
             node.array = Some(self.array(&arrays)?);
         }
         // Beside a literal that is an array or an object, the types of members would change that literal.
-        let literal = |bracket: char| {
-            node.choices.iter().any(|choice| matches!(choice, Choice::Literal(l) if l.json.starts_with(bracket)))
-        };
-        let (no_object, no_array) = (literal('{'), literal('['));
-        node.object = node.object.filter(|_| !no_object);
-        node.array = node.array.filter(|_| !no_array);
+        if node.literals(b'{').next().is_some() {
+            node.object = None;
+        }
+        if node.literals(b'[').next().is_some() {
+            node.array = None;
+        }
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);

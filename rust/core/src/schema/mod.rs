@@ -95,36 +95,27 @@ pub struct Schema {
 /// Node 0 of every schema: nothing is known.
 pub const UNKNOWN: NodeId = 0;
 
-/// How a key relates to an object type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Member {
-    Declared(NodeId),
-    /// By `patternProperties` or `additionalProperties`.
-    Undeclared(NodeId),
-    /// The object is closed.
-    Forbidden,
-}
-
 /// Case, `_` and `-` aside.
 pub fn fold(key: &str) -> String {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
 impl Object {
-    /// The type of an exact key: `properties`, then `patternProperties`, then `additionalProperties`.
-    pub fn member(&self, key: &str) -> Member {
+    /// The type of an exact key: `properties`, then `patternProperties`, then `additionalProperties`. `None`: the object
+    /// is closed to it.
+    pub fn member(&self, key: &str) -> Option<NodeId> {
         if let Some(node) = self.properties.get(key) {
-            return Member::Declared(*node);
+            return Some(*node);
         }
         if let Some((_, node)) =
             self.patterns.iter().find(|(pattern, _)| pattern.as_ref().is_none_or(|regex| regex.is_match(key)))
         {
-            return Member::Undeclared(*node);
+            return Some(*node);
         }
         match self.additional {
-            Additional::Unsaid => Member::Undeclared(UNKNOWN),
-            Additional::Open(node) => Member::Undeclared(node),
-            Additional::Closed => Member::Forbidden,
+            Additional::Unsaid => Some(UNKNOWN),
+            Additional::Open(node) => Some(node),
+            Additional::Closed => None,
         }
     }
 
@@ -184,16 +175,20 @@ impl Node {
 
     /// Can the value be an object? An unknown one can.
     pub fn takes_object(&self) -> bool {
-        let literal = |choice: &Choice| matches!(choice, Choice::Literal(literal) if literal.json.starts_with('{'));
-        self.is_unknown() || self.has(&Choice::Object) || self.choices.iter().any(literal)
+        self.is_unknown() || self.has(&Choice::Object) || self.literals(b'{').next().is_some()
     }
 
     /// Can the value be an object or an array? An unknown one can.
     pub fn takes_container(&self) -> bool {
-        self.is_unknown()
-            || self.has(&Choice::Array)
-            || self.has(&Choice::Object)
-            || self.choices.iter().any(|c| matches!(c, Choice::Literal(l) if l.json.starts_with(['{', '['])))
+        self.takes_object() || self.has(&Choice::Array) || self.literals(b'[').next().is_some()
+    }
+
+    /// The literals that begin with this bracket.
+    pub fn literals(&self, bracket: u8) -> impl Iterator<Item = &str> {
+        self.choices.iter().filter_map(move |choice| match choice {
+            Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal.json.as_str()),
+            _ => None,
+        })
     }
 
     /// Is it an array, and no string? Then a scalar is an item, and a key may be repeated.
@@ -213,9 +208,9 @@ impl Schema {
         Schema { nodes: vec![Node::default()], root: UNKNOWN }
     }
 
-    /// The type of an exact key of a value of type `id`.
-    pub fn member(&self, id: NodeId, key: &str) -> Member {
-        self.node(id).object.as_ref().map_or(Member::Undeclared(UNKNOWN), |object| object.member(key))
+    /// The type of an exact key of a value of type `id`. `None`: it is closed to the key.
+    pub fn member(&self, id: NodeId, key: &str) -> Option<NodeId> {
+        self.node(id).object.as_ref().map_or(Some(UNKNOWN), |object| object.member(key))
     }
 
     /// The type of an item of a value of type `id`.

@@ -31,7 +31,7 @@ const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "arra
 
 /// The references of one document.
 pub struct Document<'s> {
-    pub root: &'s Value,
+    root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
