@@ -301,7 +301,14 @@ class Schemas:
         """In a union, the union of the types in each; what is nowhere to be found has an unknown type."""
         if literals(of, kind):
             return UNKNOWN
-        types = [self._place(alternative, step) for alternative in of if alternative.kind == kind]
+        containers = [alternative for alternative in of if alternative.kind == kind]
+        types = [self._place(alternative, step) for alternative in containers]
+        if len(containers) > 1 or has_kind(of, "unknown"):  # patterns direct nothing
+            declared = step in properties(of)
+            for at, alternative in enumerate(containers):
+                matches = _has_patterns(alternative) if declared else _matches_pattern(alternative, step)
+                if matches and step not in properties((alternative,)):
+                    types[at] = UNKNOWN
         types += [UNKNOWN for alternative in of if alternative.kind == "unknown"]
         known = [found for found in types if found is not None]
         return _distinct([alternative for found in known for alternative in found]) if known else UNKNOWN
@@ -325,6 +332,14 @@ def _member_schema(part: dict[str, Any], key: str) -> Any:
     if part.get("additionalProperties") is False:
         return _CLOSED
     return part.get("additionalProperties")
+
+
+def _has_patterns(of: Alternative) -> bool:
+    return any("patternProperties" in part for part in of.parts)
+
+
+def _matches_pattern(of: Alternative, step: str | int) -> bool:
+    return any(re.search(p, str(step)) for part in of.parts for p in part.get("patternProperties", {}))
 
 
 def _item_schema(part: dict[str, Any], index: int) -> Any:
@@ -389,7 +404,7 @@ def key_style(of: Type, key: str, *, in_json: bool) -> str | None:
 def _is_open(of: Type) -> bool:
     """Whether the schema says something of other keys than the declared ones, and not that there are none."""
     objects = _objects(of)
-    if any("patternProperties" in part for a in objects for part in a.parts):
+    if any(_has_patterns(a) for a in objects):
         return True
     said = [[part.get("additionalProperties") for part in a.parts] for a in objects]
     if has_kind(of, "unknown") or any(all(other is None for other in others) for others in said):

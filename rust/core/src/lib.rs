@@ -31,7 +31,6 @@ pub use json::{Value, parse as parse_json};
 pub use limits::Limits;
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};
-pub use protocol::PROTOCOLS;
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
-pub use toolset::{Definition, Fallback, Lookup, Options, Syntax, Tool, Toolset};
+pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};

@@ -34,3 +34,27 @@ pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
     }
 }
+
+impl Toolset {
+    /// The exact substrings of a whole message that are calls, in order.
+    pub fn segments(&self, text: &str) -> Vec<String> {
+        let calls = parse(self, text, None, false).into_iter().filter_map(|item| match item {
+            Item::Call(call) => Some((call.start, call.end)),
+            Item::Text(_) | Item::Error(_) => None,
+        });
+        // Offsets count characters, in order: one walk serves them all.
+        let mut rest = text.chars();
+        let mut at = 0;
+        let mut take = |to: usize| {
+            let part: String = rest.by_ref().take(to - at).collect();
+            at = to;
+            part
+        };
+        calls
+            .map(|(start, end)| {
+                take(start);
+                take(end)
+            })
+            .collect()
+    }
+}

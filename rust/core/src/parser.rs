@@ -6,8 +6,8 @@
 use crate::body::{Body, Context, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example};
 use crate::error::{ErrorKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
-use crate::protocol::{Attempt, BodyStart, RESULT_MARKS};
-use crate::scan::{Delimiters, Mark, starts};
+use crate::protocol::{Attempt, BodyStart};
+use crate::scan::{Delimiters, Mark, RESULT_MARKS, starts};
 use crate::state::{Call, Reading, State};
 use crate::toolset::{Lookup, Toolset};
 

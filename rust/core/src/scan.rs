@@ -75,8 +75,36 @@ pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
 }
 
+/// What begins a result; outside a call only the host writes it.
+pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
+
 /// What could open or end a result.
-pub const RESULT_TAGS: [&str; 4] = ["<tool-result", "<tool-error", "</tool-result", "</tool-error"];
+const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
+
+/// Puts a visible backslash into whatever could be taken for a result tag or OPEN; changes nothing else.
+///
+/// The backslash goes behind the tag's first character, so the output contains no tag, and a text that already has
+/// the backslash is left alone.
+pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        let rest = &text[at..];
+        let tag = RESULT_TAGS.iter().any(|tag| starts_ignoring_case(rest, tag)) || rest.starts_with(&delimiters.open);
+        if tag {
+            let behind = at + c.len_utf8();
+            out.push_str(&text[from..behind]);
+            out.push('\\');
+            from = behind;
+        }
+    }
+    out.push_str(&text[from..]);
+    out
+}
+
+fn starts_ignoring_case(text: &str, tag: &str) -> bool {
+    text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
+}
 
 /// Could this delimiter be part of a result's tags, or arise where its content touches one of them?
 fn meets_result_tags(mark: &str) -> bool {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::body::Validator;
 use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::Limits;
-use crate::message::Item;
-use crate::protocol::{Protocol, is_writable_name, protocol};
+use crate::protocol::{PROTOCOLS, Protocol, is_writable_name, write_result};
 use crate::scan::Delimiters;
-use crate::schema::{Descriptions, Field, Schema, Validator, compile, fold};
+use crate::schema::{Descriptions, Field, Schema, compile, fold};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +80,11 @@ pub struct Definition {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    pub schema: Schema,
+    pub(crate) schema: Schema,
     pub syntax: Syntax,
     /// Why it is written as JSON, where it is not by choice.
     pub reason: Option<&'static str>,
-    pub validator: Option<Validator>,
+    pub(crate) validator: Option<Validator>,
 }
 
 /// Which tool a name means.
@@ -114,27 +114,24 @@ pub struct Toolset {
     names: KeyMap<usize>,
     /// `None` where two names fold alike.
     folded: HashMap<String, Option<usize>>,
-    pub protocol: &'static dyn Protocol,
-    pub strict: bool,
-    pub descriptions: Descriptions,
+    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) strict: bool,
+    pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
-    pub reasoning: Option<(String, String)>,
-    pub limits: Limits,
+    pub(crate) reasoning: Option<(String, String)>,
+    pub(crate) limits: Limits,
     /// The type of the arguments of tools that nothing is known of.
-    pub unknown: Schema,
+    pub(crate) unknown: Schema,
 }
 
 impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
-        let protocol = protocol(&options.protocol).ok_or_else(|| ToolError {
-            tool: String::new(),
-            pointer: None,
-            message: format!(
-                "there is no protocol {:?}; there are: {}",
-                options.protocol,
-                crate::protocol::PROTOCOLS.join(", ")
-            ),
+        let named = PROTOCOLS.iter().find(|(name, _)| *name == options.protocol);
+        let (_, protocol) = *named.ok_or_else(|| {
+            let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
+            let message = format!("there is no protocol {:?}; there are: {}", options.protocol, names.join(", "));
+            ToolError { tool: String::new(), pointer: None, message }
         })?;
         let mut set = Toolset {
             tools: Vec::with_capacity(definitions.len()),
@@ -203,7 +200,7 @@ impl Toolset {
         self.tools.iter()
     }
 
-    pub fn tool(&self, at: usize) -> &Tool {
+    pub(crate) fn tool(&self, at: usize) -> &Tool {
         &self.tools[at]
     }
 
@@ -212,7 +209,7 @@ impl Toolset {
         self.names.get(name).map(|at| &self.tools[*at])
     }
 
-    pub fn lookup(&self, name: &str) -> Lookup {
+    pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if self.tools.is_empty() {
             return Lookup::Open;
         }
@@ -239,29 +236,7 @@ impl Toolset {
 
     /// The text of a result; nothing in it can be taken for a tag of ours.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        crate::protocol::write_result(&self.delimiters, name, content, error, number)
-    }
-
-    /// The exact substrings of a whole message that are calls, in order.
-    pub fn segments(&self, text: &str) -> Vec<String> {
-        let calls = crate::message::parse(self, text, None, false).into_iter().filter_map(|item| match item {
-            Item::Call(call) => Some((call.start, call.end)),
-            Item::Text(_) | Item::Error(_) => None,
-        });
-        // Offsets count characters, in order: one walk serves them all.
-        let mut rest = text.chars();
-        let mut at = 0;
-        let mut take = |to: usize| {
-            let part: String = rest.by_ref().take(to - at).collect();
-            at = to;
-            part
-        };
-        calls
-            .map(|(start, end)| {
-                take(start);
-                take(end)
-            })
-            .collect()
+        write_result(&self.delimiters, name, content, error, number)
     }
 
     /// The keys of a tool's calls, as the encoder writes them.

@@ -9,6 +9,7 @@ mod object;
 mod pairs;
 mod place;
 mod skip;
+mod validate;
 mod whole;
 mod write;
 
@@ -19,11 +20,12 @@ use crate::scan::Delimiters;
 use crate::schema::{NodeId, Schema};
 
 pub use args::Args;
-pub use messages::{call_example, join, shorten};
+pub use messages::{call_example, shorten};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::is_declared;
 pub use skip::Skip;
+pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
 
@@ -133,7 +135,7 @@ impl Found {
         let room = MAX_PROBLEMS - self.problems.len();
         let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
         for name in missing {
-            let field = join(&path(), name);
+            let field = messages::join(&path(), name);
             let message = messages::missing(schema, id, &field, name);
             self.problem(ProblemKind::MissingRequired, field, message);
         }
@@ -205,7 +207,7 @@ impl Body {
                     let Some(object) = &cx.schema.node(id).object else { return };
                     let room = MAX_PROBLEMS - missing.len();
                     for name in object.required.iter().filter(|name| !has(name)).take(room) {
-                        let field = join(path, name);
+                        let field = messages::join(path, name);
                         let message = messages::missing(cx.schema, id, &field, name);
                         missing.push((field, message));
                     }

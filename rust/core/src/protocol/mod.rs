@@ -11,7 +11,7 @@ use crate::body::Wrapper;
 use crate::json::Value;
 use crate::toolset::{Lookup, Tool, Toolset};
 
-pub use results::{RESULT_MARKS, neutralise, write_result};
+pub use results::write_result;
 pub use wire::{Wire, is_writable_name};
 
 /// What stands behind an OPEN. Byte offsets count from behind OPEN.
@@ -40,8 +40,6 @@ pub enum BodyStart {
 
 /// One way to write calls into text.
 pub trait Protocol: Send + Sync + std::fmt::Debug {
-    fn name(&self) -> &'static str;
-
     /// Looks at the text behind an OPEN. With `last` there is no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
@@ -55,13 +53,5 @@ pub trait Protocol: Send + Sync + std::fmt::Debug {
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
 }
 
-/// The protocol of that name.
-pub fn protocol(name: &str) -> Option<&'static dyn Protocol> {
-    match name {
-        "wire" => Some(&Wire),
-        _ => None,
-    }
-}
-
-/// The names that [`protocol`] knows.
-pub const PROTOCOLS: &[&str] = &["wire"];
+/// The protocols, by name.
+pub const PROTOCOLS: &[(&str, &dyn Protocol)] = &[("wire", &Wire)];

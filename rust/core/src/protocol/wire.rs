@@ -68,10 +68,6 @@ fn object(text: &str, at: usize, last: bool) -> Look {
 }
 
 impl Protocol for Wire {
-    fn name(&self) -> &'static str {
-        "wire"
-    }
-
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
         let delimiters = &tools.delimiters;
         let end = first_chars(text, ATTEMPT_CHARS);

@@ -7,15 +7,14 @@
 mod compile;
 mod resolve;
 mod signature;
-mod validate;
 
 use crate::keymap::KeyMap;
 use regex::Regex;
 use std::sync::Arc;
 
 pub use compile::compile;
+pub use resolve::Fault;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
-pub use validate::Validator;
 
 pub type NodeId = u32;
 

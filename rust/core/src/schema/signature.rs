@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::{Additional, Choice, NodeId, Schema, UNKNOWN};
 use crate::json::{Value, parse};
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
-use crate::scan::Delimiters;
+use crate::scan::{Delimiters, neutralise};
 
 /// Which descriptions the manual keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const SHOWN_OBJECTS: usize = 500;
 pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'));
     let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    crate::protocol::neutralise(&line, delimiters)
+    neutralise(&line, delimiters)
 }
 
 struct Writer<'s> {

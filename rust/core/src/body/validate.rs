@@ -3,9 +3,10 @@
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
-use super::resolve::Fault;
+use super::messages::{join, shorten};
 use crate::error::ProblemKind;
 use crate::event::Problem;
+use crate::schema::Fault;
 
 /// Problems that are worth telling a model at once.
 const SHOWN: usize = 8;
@@ -38,7 +39,7 @@ impl Validator {
             .map(|error| {
                 let field = field(&error.instance_path().to_string());
                 let place = if field.is_empty() { "arguments" } else { &field };
-                problem(field.clone(), format!("{place}: {}.", crate::body::shorten(&error.to_string())))
+                problem(field.clone(), format!("{place}: {}.", shorten(&error.to_string())))
             })
             .collect()
     }
@@ -51,7 +52,7 @@ fn field(pointer: &str) -> String {
         let name = step.replace("~1", "/").replace("~0", "~");
         match name.parse::<usize>() {
             Ok(index) => out.push_str(&format!("[{index}]")),
-            Err(_) => out = crate::body::join(&out, &name),
+            Err(_) => out = join(&out, &name),
         }
     }
     out
