@@ -65,7 +65,8 @@ class Toolset:
 
         Raises:
             ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
-            ValueError: An option that is none of its choices.
+            ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
+                cannot work.
         """
 
     @property
@@ -101,7 +102,7 @@ class Toolset:
 
         Raises:
             TypeError: A text that is no str, or one str instead of many.
-            ValueError: `threads` is 0.
+            ValueError: `threads` is less than 1.
         """
 
     def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool = False) -> Parser:
@@ -145,7 +146,8 @@ class Toolset:
 
         Raises:
             TypeError: A value that is no JSON.
-            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a negative
+                `number`.
         """
 
     def manual(self, *, header: str | None = None) -> str:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Text, ToolError, Toolset
+from wirecall import CallEnd, CallError, Event, Problem, Text, Toolset
 from wirecall import demo as recorded
 from wirecall import tokens as counting
 
@@ -389,7 +389,7 @@ class _blame:
         pass
 
     def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, (ToolError, ValueError, TypeError)):
+        if isinstance(error, (ValueError, TypeError)):  # a ToolError is a ValueError
             raise Failure(f"{self.place}: {error}") from error
 
 
@@ -407,15 +407,14 @@ def _json(value: Any) -> str:
 
 
 def _as_dict(event: Event) -> dict[str, Any]:
-    members: dict[str, Any] = {"type": event.type}
-    for name in event.__match_args__:
-        members[name] = getattr(event, name)
+    members = {"type": event.type, **_members(event)}
     if isinstance(event, CallEnd):
-        members["problems"] = [
-            {"kind": problem.kind, "field": problem.field, "message": problem.message}
-            for problem in event.problems
-        ]
+        members["problems"] = [_members(problem) for problem in event.problems]
     return members
+
+
+def _members(value: Event | Problem) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__match_args__}
 
 
 def _show_event(events: Iterable[Event]) -> bool:

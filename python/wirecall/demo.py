@@ -346,5 +346,4 @@ def _summary(tallies: list[Tally], definitions: counting.Costs, *, is_tokens: bo
 
 def _row(tally: Tally) -> list[str]:
     counts = (tally.calls, tally.repairs, tally.errors, tally.native, tally.wire)
-    saved = f"{(tally.native - tally.wire) / tally.native:.0%}" if tally.native else ""
-    return [tally.title, *(str(count or "") for count in counts), saved]
+    return [tally.title, *(str(count or "") for count in counts), counting.saved(tally.native, tally.wire)]

@@ -204,19 +204,19 @@ def cached_tokenizer() -> Count | None:
 def tables(costs: Costs, unit: str) -> str:
     """The costs for people to read; `unit` names what was counted."""
     definitions = [
-        *((tool.name, tool.native, tool.wire, _saved(tool.native, tool.wire)) for tool in costs.tools),
+        *((tool.name, tool.native, tool.wire, saved(tool.native, tool.wire)) for tool in costs.tools),
         ("(header)", "", costs.header, ""),
-        ("all, as sent", costs.native, costs.wire, _saved(costs.native, costs.wire)),
+        ("all, as sent", costs.native, costs.wire, saved(costs.native, costs.wire)),
     ]
     parts = [f"Definitions, in {unit}", _table(("tool", "native", "wire", "saved"), definitions)]
     if costs.calls:
         calls: list[tuple[object, ...]] = [
-            (call.name, call.arguments, call.named, call.envelope, call.wire, _saved(call.named, call.wire))
+            (call.name, call.arguments, call.named, call.envelope, call.wire, saved(call.named, call.wire))
             for call in costs.calls
         ]
         numbers = [(call.arguments, call.named, call.envelope, call.wire) for call in costs.calls]
         sums = [sum(column) for column in zip(*numbers, strict=True)]
-        calls.append(("all", *sums, _saved(sums[1], sums[3])))
+        calls.append(("all", *sums, saved(sums[1], sums[3])))
         parts += [
             "",
             f"Calls, in {unit}",
@@ -228,7 +228,8 @@ def tables(costs: Costs, unit: str) -> str:
     return "\n".join(parts)
 
 
-def _saved(native: int, wire: int) -> str:
+def saved(native: int, wire: int) -> str:
+    """How much less the wire form costs, in percent."""
     return f"{(native - wire) / native:.0%}" if native else ""
 
 

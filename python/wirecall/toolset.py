@@ -31,6 +31,8 @@ class Toolset(_core.Toolset):
     Raises:
         ToolError: A definition, a schema or a name that cannot work; it names the tool and the place in
             its schema.
+        ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
+            cannot work.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
 

@@ -33,8 +33,8 @@ FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}
         ({"reasoning": ("", "</think>")}, r"a reasoning tag is empty"),
         ({"reasoning": ("<think>", "")}, r"a reasoning tag is empty"),
         ({"limits": {"size": 5}}, r'no limit "size"; there are: call_bytes, depth, calls, key_segments'),
-        ({"limits": {"depth": 0}}, r"the limit depth is 0; it must be positive"),
-        ({"limits": {"calls": -1}}, r"the limit calls is -1; it must be positive"),
+        ({"limits": {"depth": 0}}, r"the limit depth is 0; it must be a positive int"),
+        ({"limits": {"calls": -1}}, r"the limit calls is -1; it must be a positive int"),
     ],
     ids=str,
 )

@@ -120,13 +120,12 @@ impl Parser {
 
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
-        let complete = truncated == Some(false);
-        self.complete = complete;
-        if complete || !matches!(self.state, State::Call(_)) {
+        self.complete = truncated == Some(false);
+        if self.complete || !matches!(self.state, State::Call(_)) {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
-            self.end_inside(tools, complete, sink);
+            self.end_inside(tools, sink);
         }
         *self = Parser { whole: self.whole, ..Parser::default() };
     }
@@ -155,7 +154,10 @@ impl Parser {
                     window.at = text.len();
                     false
                 }
-                State::Call(_) => self.call(tools, &mut window, sink),
+                State::Call(_) => {
+                    let begin = window.at;
+                    self.call(tools, &mut window, begin, sink)
+                }
             };
             if !more {
                 break;
@@ -225,14 +227,8 @@ impl Parser {
                         return self.commit(tools, window, attempt, sink);
                     }
                 },
-                [_, Mark::Yes, _] => {
-                    self.forged(window, at, RESULT_MARKS[0], sink);
-                    return true;
-                }
-                [_, _, Mark::Yes] => {
-                    self.forged(window, at, RESULT_MARKS[1], sink);
-                    return true;
-                }
+                [_, Mark::Yes, _] => return self.forged(window, at, RESULT_MARKS[0], sink),
+                [_, _, Mark::Yes] => return self.forged(window, at, RESULT_MARKS[1], sink),
                 marks => marks.contains(&Mark::Partial),
             };
             if held {
@@ -245,49 +241,44 @@ impl Parser {
         }
     }
 
-    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) {
+    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
-        let start = window.offset(at);
-        window.at = at + mark.len();
+        window.at = at;
+        let message =
+            format!("Only the tools write {mark}>. End your message after the calls and wait for their results.");
+        self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
+    }
+
+    /// An error that covers the marker at `window.at`; what follows it is text, to the end of the message.
+    fn refuse(
+        &mut self,
+        window: &mut Window<'_>,
+        mark: &str,
+        kind: ErrorKind,
+        message: String,
+        sink: Sink<'_>,
+    ) -> bool {
+        let start = window.offset(window.at);
+        window.at += mark.len();
         let end = window.offset(window.at);
         self.state = State::Rest;
-        sink(Event::CallError(CallError {
-            index: None,
-            name: None,
-            kind: ErrorKind::ForgedResult,
-            message: format!(
-                "Only the tools write {mark}>. End your message after the calls and wait for their results."
-            ),
-            raw: mark.to_owned(),
-            start,
-            end,
-        }));
+        let raw = mark.to_owned();
+        sink(Event::CallError(CallError { index: None, name: None, kind, message, raw, start, end }));
+        true
     }
 
     /// A call begins at `window.at`.
     fn commit(&mut self, tools: &Toolset, window: &mut Window<'_>, attempt: Attempt, sink: Sink<'_>) -> bool {
         let open = &tools.delimiters.open;
-        let start = window.offset(window.at);
-        let behind = window.at + open.len();
         if self.calls >= tools.limits.calls {
-            window.at = behind;
-            let end = window.offset(behind);
-            self.state = State::Rest;
-            sink(Event::CallError(CallError {
-                index: None,
-                name: None,
-                kind: ErrorKind::TooManyCalls,
-                message: format!("At most {} calls may stand in one message.", tools.limits.calls),
-                raw: open.clone(),
-                start,
-                end,
-            }));
-            return true;
+            let message = format!("At most {} calls may stand in one message.", tools.limits.calls);
+            return self.refuse(window, open, ErrorKind::TooManyCalls, message, sink);
         }
         self.calls += 1;
         let mut call = self.spare.take().unwrap_or_default();
-        call.start = start;
         let begin = window.at;
+        call.start = window.offset(begin);
+        let behind = begin + open.len();
         window.at = behind;
         if let Attempt::Call { name, tool, body } = attempt {
             let written = &window.text[behind + name.start..behind + name.end];
@@ -296,14 +287,14 @@ impl Parser {
                     BodyStart::Pairs(at) | BodyStart::Object(at, _) => at,
                 };
             self.open_call(tools, &mut call, written, tool, &body, sink);
-            if let Reading::Skip(..) = call.reading {
+            if let Reading::Failed(_) = call.reading {
                 window.at = behind + name.end;
             }
         } else {
-            call.reading = Reading::Skip(Skip::TokenStart, nameless(tools));
+            call.reading = Reading::Failed(nameless(tools));
         }
         self.state = State::Call(call);
-        self.call_from(tools, window, begin, sink)
+        self.call(tools, window, begin, sink)
     }
 
     /// Names the call, and begins its body if the tool is known.
@@ -332,7 +323,7 @@ impl Parser {
             Lookup::Exact(_) | Lookup::Open => None,
         };
         if let Some((kind, message)) = failure {
-            call.reading = Reading::Skip(Skip::TokenStart, Failure { kind, message, skip: Skip::TokenStart });
+            call.reading = Reading::Failed(Failure { kind, message, skip: Skip::TokenStart });
             return;
         }
         call.index = Some(self.started);
@@ -345,18 +336,14 @@ impl Parser {
         });
     }
 
-    fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
-        self.call_from(tools, window, window.at, sink)
-    }
-
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
-    fn call_from(&mut self, tools: &Toolset, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) -> bool {
+    fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         let close = tools.delimiters.close.as_str();
         let last = window.last && self.complete;
         loop {
-            if let Reading::Skip(skip, _) = &mut call.reading {
-                let closed = skip.read(window.text, &mut window.at, last, close);
+            if let Reading::Failed(failure) = &mut call.reading {
+                let closed = failure.skip.read(window.text, &mut window.at, last, close);
                 if closed {
                     window.at += close.len();
                     self.fail(*call, window, begin, sink);
@@ -380,8 +367,7 @@ impl Parser {
                     let waiting = window.text.len() - window.at;
                     if call.raw.len() + (window.at - begin) + waiting > tools.limits.call_bytes {
                         let Reading::Body(body) = &call.reading else { return false };
-                        let failure = too_large(tools, body.skip());
-                        call.reading = Reading::Skip(failure.skip, failure);
+                        call.reading = Reading::Failed(too_large(tools, body.skip()));
                         continue;
                     }
                     self.keep(tools, call, window, begin);
@@ -394,7 +380,7 @@ impl Parser {
                     self.end(tools, call, window, begin, sink);
                     return true;
                 }
-                Step::Failed(failure) => call.reading = Reading::Skip(failure.skip, failure),
+                Step::Failed(failure) => call.reading = Reading::Failed(failure),
             }
         }
     }
@@ -430,18 +416,18 @@ impl Parser {
             // What typing has found already it says better.
             problems.retain(|problem| !found.problems.iter().any(|known| known.field == problem.field));
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
-            // Each sentence has its own example, where typing can make one; one of the whole call could be as wrong.
-            let message = said.collect::<Vec<_>>().join(" ");
-            (!message.is_empty()).then_some(Failure {
+            let said = said.collect::<Vec<_>>().join(" ");
+            (!said.is_empty()).then(|| Failure {
                 kind: ErrorKind::InvalidArguments,
-                message,
+                // The example shows how it is written; no example can know every bound and pattern.
+                message: format!("{said} The form is: {}", call_example(&cx)),
                 skip: Skip::TokenStart,
             })
         } else {
             None
         };
         if let Some(failure) = failure {
-            call.reading = Reading::Skip(failure.skip, failure);
+            call.reading = Reading::Failed(failure);
             return self.fail(*call, window, begin, sink);
         }
         let index = call.index.unwrap_or(0);
@@ -449,9 +435,7 @@ impl Parser {
             let delta = call.found.args.take_delta();
             sink(Event::ArgumentsDelta { index, delta });
         }
-        self.state = State::Text;
-        call.free_source();
-        sink(Event::CallEnd(CallEnd {
+        let end = CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
             arguments: std::mem::take(&mut call.found.args.json),
@@ -459,16 +443,18 @@ impl Parser {
             end: window.offset(window.at),
             repairs: std::mem::take(&mut call.found.repairs),
             problems: std::mem::take(&mut call.found.problems),
-        }));
+        };
         call.reset();
         self.spare = Some(call);
+        self.state = State::Text;
+        sink(Event::CallEnd(end));
     }
 
     /// The failed call ends at `window.at`.
     fn fail(&mut self, call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         let Call { name, index, start, mut raw, cut, reading, .. } = call;
         let (kind, message) = match reading {
-            Reading::Skip(_, Failure { kind, message, .. }) => (kind, message),
+            Reading::Failed(Failure { kind, message, .. }) => (kind, message),
             Reading::Body(_) => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
         };
         if cut == 0 {
@@ -479,19 +465,19 @@ impl Parser {
     }
 
     /// The message has ended inside a call.
-    fn end_inside(&mut self, tools: &Toolset, complete: bool, sink: Sink<'_>) {
+    fn end_inside(&mut self, tools: &Toolset, sink: Sink<'_>) {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
         let mut window = Window { text: rest, at: rest.len(), chars: self.offset, counted: 0, last: true };
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
         if let Reading::Body(body) = &call.reading {
-            let whole = complete && rest.is_empty() && body.closable(&call.found);
+            let whole = self.complete && rest.is_empty() && body.closable(&call.found);
             if whole && !tools.strict {
                 call.found.repair(Repair::MissingClose);
                 return self.end(tools, call, &mut window, 0, sink);
             }
-            let kind = match (whole, complete && body.unterminated()) {
+            let kind = match (whole, self.complete && body.unterminated()) {
                 (true, _) => ErrorKind::Strict(Repair::MissingClose),
                 (false, true) => ErrorKind::UnterminatedValue,
                 (false, false) => ErrorKind::IncompleteCall,
@@ -501,8 +487,7 @@ impl Parser {
                 _ => "The call was cut off before its end",
             };
             let message = format!("{what}; nothing was run. Write it again in full: {}", call_example(&cx));
-            let skip = body.skip();
-            call.reading = Reading::Skip(skip, Failure { kind, message, skip });
+            call.reading = Reading::Failed(Failure { kind, message, skip: body.skip() });
         }
         self.fail(*call, &mut window, 0, sink);
     }

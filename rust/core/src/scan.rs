@@ -193,7 +193,7 @@ impl Delimiters {
 
     /// May the character stand in a bare segment of a key?
     #[inline]
-    pub fn is_key(&self, c: char) -> bool {
+    fn is_key(&self, c: char) -> bool {
         match self.classes.get(c as usize) {
             Some(class) => class & KEY != 0,
             None => !(c.is_control() || self.is_first(c)),

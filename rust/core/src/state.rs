@@ -1,6 +1,6 @@
 //! Where a parser stands in a message.
 
-use crate::body::{Body, Failure, Found, Skip};
+use crate::body::{Body, Failure, Found};
 
 /// Between events. What is undecided is in the parser's buffer, not here.
 #[derive(Debug, Default)]
@@ -41,8 +41,8 @@ pub struct Call {
 #[derive(Debug)]
 pub enum Reading {
     Body(Body),
-    /// It has failed already; only its end is looked for.
-    Skip(Skip, Failure),
+    /// It has failed already; only its end is looked for, from the failure's `skip` on.
+    Failed(Failure),
 }
 
 impl Default for Reading {
@@ -52,15 +52,10 @@ impl Default for Reading {
 }
 
 impl Call {
-    /// Forgets the source, and its memory if that is much.
-    pub fn free_source(&mut self) {
+    /// As new, with its memory; that of the source only if it is not much.
+    pub fn reset(&mut self) {
         self.raw.clear();
         self.raw.shrink_to(KEPT_BYTES);
-    }
-
-    /// As new, with its memory.
-    pub fn reset(&mut self) {
-        self.free_source();
         self.found.reset();
         (self.name, self.tool, self.index, self.cut) = (None, None, None, 0);
     }

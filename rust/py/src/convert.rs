@@ -17,20 +17,24 @@ pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
         return wirecall_core::parse_json(text, DEPTH)
             .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")));
     }
-    if let Ok(dict) = given.cast::<PyDict>() {
-        return object(dict, DEPTH);
-    }
-    match given.cast::<PyMapping>() {
-        Ok(mapping) => {
-            let dict = PyDict::new(given.py());
-            dict.update(mapping)?;
-            object(&dict, DEPTH)
-        }
-        Err(_) => {
+    match mapping(given)? {
+        Some(dict) => object(&dict, DEPTH),
+        None => {
             let kind = given.get_type().qualname()?;
             Err(PyTypeError::new_err(format!("the arguments must be a mapping or JSON text, not {kind}")))
         }
     }
+}
+
+/// A mapping as a dict; `None` if it is none.
+fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    if let Ok(dict) = given.cast::<PyDict>() {
+        return Ok(Some(dict.clone()));
+    }
+    let Ok(mapping) = given.cast::<PyMapping>() else { return Ok(None) };
+    let dict = PyDict::new(given.py());
+    dict.update(mapping)?;
+    Ok(Some(dict))
 }
 
 fn surrogate() -> PyErr {
@@ -60,7 +64,7 @@ fn deeper(depth: usize) -> PyResult<usize> {
 }
 
 /// Any JSON value.
-pub fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
     if let Ok(string) = item.cast::<PyString>() {
         return Ok(Value::String(text(string)?));
     }
@@ -89,16 +93,11 @@ pub fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> 
         let depth = deeper(depth)?;
         return Ok(Value::Array(list.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
-    if let Ok(dict) = item.cast::<PyDict>() {
-        return object(dict, depth);
-    }
     if let Ok(tuple) = item.cast::<PyTuple>() {
         let depth = deeper(depth)?;
         return Ok(Value::Array(tuple.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
-    if let Ok(mapping) = item.cast::<PyMapping>() {
-        let dict = PyDict::new(item.py());
-        dict.update(mapping)?;
+    if let Some(dict) = mapping(item)? {
         return object(&dict, depth);
     }
     let kind = item.get_type().qualname()?;

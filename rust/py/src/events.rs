@@ -211,6 +211,8 @@ impl Text {
     }
 }
 
+type Eight<T = &'static str> = (T, T, T, T, T, T, T, T);
+
 /// For pickle and copy: the class, and the attributes of `__match_args__`.
 fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let class = event.get_type();
@@ -271,17 +273,7 @@ impl ArgumentsDelta {
 #[pymethods]
 impl CallEnd {
     #[classattr]
-    #[allow(clippy::type_complexity)]
-    const __match_args__: (
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-    ) = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems");
+    const __match_args__: Eight = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems");
     #[classattr]
     const r#type: &'static str = "call_end";
 
@@ -348,17 +340,7 @@ impl CallEnd {
 #[pymethods]
 impl CallError {
     #[classattr]
-    #[allow(clippy::type_complexity)]
-    const __match_args__: (
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-    ) = ("index", "id", "name", "kind", "message", "raw", "start", "end");
+    const __match_args__: Eight = ("index", "id", "name", "kind", "message", "raw", "start", "end");
     #[classattr]
     const r#type: &'static str = "call_error";
 

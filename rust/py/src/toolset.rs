@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::ids::Ids;
@@ -82,9 +82,14 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
                 return Err(PyValueError::new_err(message));
             }
         };
-        *place = value.extract::<usize>().ok().filter(|value| *value > 0).ok_or_else(|| {
-            PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int below 2**63"))
-        })?;
+        if !value.is_instance_of::<PyInt>() {
+            let kind = value.get_type().qualname()?;
+            return Err(PyTypeError::new_err(format!("the limit {name} must be an int, not {kind}")));
+        }
+        *place =
+            value.extract::<usize>().ok().filter(|value| *value > 0).ok_or_else(|| {
+                PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int"))
+            })?;
     }
     Ok(limits)
 }
@@ -227,7 +232,9 @@ impl Toolset {
         let number = number
             .map(|number| {
                 u64::try_from(number)
-                    .map_err(|_| PyValueError::new_err(format!("number is {number}; it counts from 1")))
+                    .ok()
+                    .filter(|number| *number > 0)
+                    .ok_or_else(|| PyValueError::new_err(format!("number is {number}; it counts from 1")))
             })
             .transpose()?;
         Ok(self.tools.encode_result(&convert::clean(name), &convert::content(content)?, error, number))

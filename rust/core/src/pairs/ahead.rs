@@ -3,12 +3,13 @@
 use super::key::{KeyLex, lex_key};
 use crate::scan::{Delimiters, Mark, has_line_break, is_ws, starts, ws_run};
 
-/// What was found. `line`: the blanks before it hold a line break.
+/// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Need,
     Close,
     End,
+    /// `line`: the blanks in front of it hold a line break.
     Open {
         line: bool,
     },
@@ -17,11 +18,8 @@ pub enum Next {
         at: usize,
         length: usize,
         direct: bool,
-        line: bool,
     },
-    Other {
-        line: bool,
-    },
+    Other,
 }
 
 /// How far was looked already: blanks may be many, and come one at a time.
@@ -44,10 +42,9 @@ impl Ahead {
         let comma = bytes.first() == Some(&b',');
         self.blanks = ws_run(text, self.blanks.max(usize::from(comma)));
         let at = self.blanks;
-        let line = || has_line_break(&text[..at]);
         let Some(&byte) = bytes.get(at) else {
             return match last {
-                true if comma => Next::Other { line: line() },
+                true if comma => Next::Other,
                 true => Next::End,
                 false => Next::Need,
             };
@@ -60,28 +57,28 @@ impl Ahead {
                 Mark::No => {}
             }
             match starts(rest, &delimiters.open, last) {
-                Mark::Yes => return Next::Open { line: line() },
+                Mark::Yes => return Next::Open { line: has_line_break(&text[..at]) },
                 Mark::Partial => return Next::Need,
                 Mark::No => {}
             }
         }
         if byte == b',' {
-            return Next::Other { line: line() };
+            return Next::Other;
         }
         let (end, from) = match self.behind {
             Some(known) => known,
             None => match lex_key(rest, last, delimiters) {
                 KeyLex::Need => return Next::Need,
-                KeyLex::No => return Next::Other { line: line() },
+                KeyLex::No => return Next::Other,
                 KeyLex::Key(length) => (at + length, at + length),
             },
         };
         let stop = ws_run(text, from);
         self.behind = Some((end, stop));
         match bytes.get(stop) {
-            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end, line: line() },
+            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end },
             None if !last => Next::Need,
-            _ => Next::Other { line: line() },
+            _ => Next::Other,
         }
     }
 }

@@ -24,11 +24,6 @@ pub enum Segment<'k> {
     Index(usize),
 }
 
-/// What the text starts with that could be a bare segment.
-pub fn bare_run<'t>(text: &'t str, delimiters: &Delimiters) -> &'t str {
-    &text[..text.find(|c| !delimiters.is_key(c)).unwrap_or(text.len())]
-}
-
 /// Looks for a key at the start of `text`.
 pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
     // The window of a key; a character more, so that a key that fills it is seen to end.
@@ -83,7 +78,7 @@ fn is_long(key: &str) -> bool {
 
 /// Behind the closing quote of the text that starts with a quote at `at`.
 fn quoted_end(text: &str, at: usize) -> Option<usize> {
-    let mut quoted = Quoted::new(text.as_bytes()[at]);
+    let quoted = Quoted::new(text.as_bytes()[at]);
     let mut at = at + 1;
     loop {
         match quoted.next(text, &mut at, true) {
@@ -112,7 +107,7 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
                 at = end + 1;
             }
             quote @ (b'"' | b'\'') => {
-                let mut quoted = Quoted::new(quote);
+                let quoted = Quoted::new(quote);
                 let mut text = String::new();
                 at += 1;
                 loop {

@@ -6,6 +6,6 @@ mod quoted;
 mod write;
 
 pub use ahead::{Ahead, Next, separated};
-pub use key::{Segment, bare_run, push_segment, segments};
+pub use key::{Segment, push_segment, segments};
 pub use quoted::{Part, Quoted};
 pub use write::{is_bare_safe, push_quoted};

@@ -25,7 +25,7 @@ impl Quoted {
         Quoted { quote }
     }
 
-    /// Is all of the text content, whatever follows it: no quote, no escape that is cut or long?
+    /// Is all of the text content, whatever follows it: no quote that ends it, no escape that is cut or long?
     #[inline]
     pub fn is_inside(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
@@ -48,7 +48,7 @@ impl Quoted {
 
     /// The next part of `window` from `*at`, which moves behind it.
     #[inline]
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Part<'w> {
+    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> Part<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start;

@@ -113,7 +113,7 @@ impl Protocol for Wire {
                         return pairs;
                     }
                 }
-                Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => {}
+                Next::Close | Next::End | Next::Open { .. } | Next::Other => {}
             }
         }
         // No pair: prose, unless it is closed like a call.

@@ -35,10 +35,10 @@ impl Equals {
             match ahead.look(rest, io.last, cx.delimiters) {
                 Next::Need => return Move::Stay,
                 Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
-                Next::Pair { at, length, direct, .. } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
+                Next::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
                     return empty(io, field);
                 }
-                Next::Pair { .. } | Next::Open { .. } | Next::Other { .. } => {}
+                Next::Pair { .. } | Next::Open { .. } | Next::Other => {}
             }
             let path = field.path();
             if !field.declared {

@@ -11,7 +11,7 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part, bare_run};
+use crate::pairs::{Ahead, Next, Part};
 use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
@@ -196,7 +196,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
         }
         Next::Pair { length, direct, .. } => (length, direct),
-        Next::Open { .. } | Next::Other { .. } => return no_pair(&cx, rest, bare && !*line),
+        Next::Open { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
     if !direct {
@@ -208,30 +208,33 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         }
     }
     io.at += ws_run(rest, length) + 1;
-    match resolve(&cx, io.found, written) {
-        Ok(field) if !field.is_piece() && !io.found.args.in_pieces() => {
-            Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
-        }
-        Ok(field) => match io.found.args.probe(&field.steps) {
-            Probe::Blocked => collided(&cx, &field, Collision::Taken),
-            Probe::Gap { next } => collided(&cx, &field, Collision::Gap { next }),
-            Probe::Items(_) if !cx.schema.node(field.node).collects() => collided(&cx, &field, Collision::Taken),
-            Probe::Vacant | Probe::Whole | Probe::Items(_) => {
-                Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+    let field = match resolve(&cx, io.found, written) {
+        Ok(field) => field,
+        Err((kind, message)) => return fail(kind, message, Skip::ValueStart),
+    };
+    if field.is_piece() || io.found.args.in_pieces() {
+        match io.found.args.probe(&field.steps) {
+            Probe::Blocked => return collided(&cx, &field, Collision::Taken),
+            Probe::Gap { next } => return collided(&cx, &field, Collision::Gap { next }),
+            Probe::Items(_) if !cx.schema.node(field.node).collects() => {
+                return collided(&cx, &field, Collision::Taken);
             }
-        },
-        Err((kind, message)) => fail(kind, message, Skip::ValueStart),
+            Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
+        }
     }
+    Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     // Not the whole token: its end may not be there yet.
-    let token = bare_run(rest, cx.delimiters);
-    let token = if token.is_empty() { &rest[..rest.chars().next().map_or(0, char::len_utf8)] } else { token };
+    let length = match cx.delimiters.key_run(rest) {
+        0 => rest.chars().next().map_or(0, char::len_utf8),
+        length => length,
+    };
     let message = format!(
         "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
         cx.tool,
-        messages::shorten(token),
+        messages::shorten(&rest[..length]),
         messages::call_example(cx)
     );
     let strict = continues && cx.strict;
@@ -256,7 +259,7 @@ fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
                 }
                 Err(kind) => fail(kind, NO_COMMAS, Skip::After),
             },
-            Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => fail(junk, NO_COMMAS, Skip::After),
+            Next::Close | Next::End | Next::Open { .. } | Next::Other => fail(junk, NO_COMMAS, Skip::After),
         },
         (Some(_), Mark::No) => {
             let message = format!(

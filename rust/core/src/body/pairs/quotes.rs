@@ -69,7 +69,7 @@ impl InQuotes {
             let next = if cx.strict {
                 Next::Close
             } else if !(rest.is_empty() || separated(rest) || close != Mark::No) {
-                Next::Other { line: false }
+                Next::Other
             } else {
                 ahead.look(rest, last, cx.delimiters)
             };
@@ -79,7 +79,7 @@ impl InQuotes {
                 Next::Pair { at, length, .. } => {
                     separated(rest) && (!*kept || is_declared(cx.schema, &rest[at..at + length]))
                 }
-                Next::Open { line: false } | Next::Other { .. } => false,
+                Next::Open { line: false } | Next::Other => false,
             };
             io.at += 1;
             if closes {

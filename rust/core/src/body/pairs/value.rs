@@ -134,7 +134,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
     Ok(())
 }
 
-pub(super) fn twice(cx: &Context<'_>, field: &Field) -> String {
+fn twice(cx: &Context<'_>, field: &Field) -> String {
     let path = field.path();
     format!(
         "{path} is given twice, with different values. Give it once: {path}={}",

@@ -140,10 +140,10 @@ impl Bare {
     /// Does what follows the value end it, being a pair?
     fn ends_at(self, cx: &Context<'_>, rest: &str, next: Next) -> bool {
         match next {
-            Next::Pair { at, length, direct, .. } => {
+            Next::Pair { at, length, direct } => {
                 (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
             }
-            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Other { .. } => false,
+            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Other => false,
         }
     }
 }
