@@ -63,6 +63,17 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
     Outcome { converted: false, problem: Some(violation(node)) }
 }
 
+/// Does the text, bare, read as that text, with neither repair nor problem? False also where that is not plain to see.
+pub fn is_string_bare(node: &Node, text: &str) -> bool {
+    let mut scratch = String::new();
+    let string = |choice: &Choice| match choice {
+        Choice::String => true,
+        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+        _ => false,
+    };
+    node.choices.iter().any(string) && !node.choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
+}
+
 /// What to call a value that no choice takes.
 pub fn violation(node: &Node) -> ProblemKind {
     let literals = node.choices.iter().any(|choice| matches!(choice, Choice::Literal(_)));

@@ -92,7 +92,8 @@ impl Writer<'_> {
         if !is_bare_safe(text, self.delimiters) {
             return false;
         }
-        if self.schema.node(id).is_string() {
+        let node = self.schema.node(id);
+        if node.is_string() || coerce::is_string_bare(node, text) {
             return true;
         }
         let mut json = String::new();

@@ -1,6 +1,7 @@
 //! The content of a quoted value or key: few escapes, any other backslash is itself.
 
 use crate::json::{Escape, is_plain, unicode_escape};
+use crate::scan::Delimiters;
 
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +24,13 @@ pub struct Quoted {
 impl Quoted {
     pub fn new(quote: u8) -> Self {
         Quoted { quote }
+    }
+
+    /// Is all of the text content that needs no escape, and no delimiter begins in it?
+    #[inline]
+    pub fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
+        let (open, close) = (delimiters.open.as_bytes()[0], delimiters.close.as_bytes()[0]);
+        text.bytes().all(|byte| is_plain(byte) && byte != self.quote && byte != open && byte != close)
     }
 
     /// Is all of the text content, whatever follows it: no quote that ends it, no escape that is cut or long?

@@ -123,7 +123,14 @@ impl Pairs {
     #[inline]
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> bool {
         let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return false };
-        if !matches!(value.text, Text::Live { .. }) || !quoted.is_inside(text) {
+        if !matches!(value.text, Text::Live { .. }) {
+            return false;
+        }
+        if marks.is_idle() && quoted.is_plain(text, delimiters) {
+            value.push_plain(found, text);
+            return true;
+        }
+        if !quoted.is_inside(text) {
             return false;
         }
         let mut at = 0;

@@ -40,6 +40,11 @@ impl Marks {
         self.tail.drain(..keep.unwrap_or(0));
     }
 
+    /// Has no delimiter begun?
+    pub(super) fn is_idle(&self) -> bool {
+        self.tail.is_empty()
+    }
+
     pub(super) fn cut(&mut self) {
         self.tail.clear();
     }
