@@ -3,6 +3,8 @@
 //! Order for quoted text: a string choice, then what takes it converted. For bare text: the first choice other than a string
 //! that takes it as it is, then a string choice, then what takes it converted.
 
+use std::cell::OnceCell;
+
 use crate::error::ProblemKind;
 use crate::json::{is_number, push_string, same_number, whole};
 use crate::scan::is_ws;
@@ -49,8 +51,9 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
             return Outcome::default();
         }
     }
+    let folded = OnceCell::new();
     for choice in node.choices.iter().filter(|choice| lists || **choice != Choice::Array) {
-        if let Some(mut outcome) = convert(schema, node, choice, text, quoted, out) {
+        if let Some(mut outcome) = convert(schema, node, choice, text, quoted, &folded, out) {
             outcome.converted = true;
             return outcome;
         }
@@ -96,8 +99,9 @@ pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -
     if !quoted && node.choices.iter().any(|choice| take_bare(choice, text, &mut scratch)) {
         return None;
     }
+    let folded = OnceCell::new();
     let before = node.choices.iter().take_while(|choice| **choice != Choice::Array);
-    if before.into_iter().any(|choice| convert(schema, node, choice, text, quoted, &mut scratch).is_some()) {
+    if before.into_iter().any(|choice| convert(schema, node, choice, text, quoted, &folded, &mut scratch).is_some()) {
         return None;
     }
     split(schema, node, text, quoted, at)
@@ -163,6 +167,7 @@ fn convert(
     choice: &Choice,
     text: &str,
     quoted: bool,
+    folded: &OnceCell<String>,
     out: &mut String,
 ) -> Option<Outcome> {
     let mut keyword_of = |wanted: &[&str]| {
@@ -175,8 +180,12 @@ fn convert(
         Choice::Integer | Choice::Number if quoted => take_bare(choice, text, out),
         Choice::Literal(literal) => match &literal.text {
             Some(own) => {
-                let folded = text.to_lowercase();
-                let unique = own.to_lowercase() == folded && like(node, &folded) == 1;
+                // No character's lower case is more than three times as long as the character.
+                let alike = text.len() <= 3 * own.len() && own.len() <= 3 * text.len();
+                let unique = alike && {
+                    let folded = folded.get_or_init(|| text.to_lowercase());
+                    literal.folded == *folded && like(node, folded) == 1
+                };
                 if unique {
                     out.push_str(&literal.json);
                 }
@@ -205,7 +214,7 @@ fn keyword(text: &str) -> Option<&'static str> {
 /// How many strings of the enum are this text, case aside?
 fn like(node: &Node, folded: &str) -> usize {
     let same = |choice: &&Choice| match choice {
-        Choice::Literal(Literal { text: Some(text), .. }) => text.to_lowercase() == folded,
+        Choice::Literal(Literal { text: Some(_), folded: own, .. }) => own == folded,
         _ => false,
     };
     node.choices.iter().filter(same).count()

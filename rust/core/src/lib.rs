@@ -30,7 +30,7 @@ pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Value, parse as parse_json};
 pub use limits::Limits;
 pub use message::{Item, fold, parse};
-pub use parser::{Parser, Plain};
+pub use parser::{Parser, Plain, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};

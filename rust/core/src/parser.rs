@@ -4,10 +4,10 @@
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
 use crate::body::{Body, Context, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example};
-use crate::error::{ErrorKind, Repair};
+use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, BodyStart};
-use crate::scan::{Delimiters, Mark, RESULT_MARKS, starts};
+use crate::scan::{Delimiters, Mark, RESULT_MARKS, neutralise, starts};
 use crate::state::{Call, Reading, State};
 use crate::toolset::{Lookup, Toolset};
 
@@ -414,13 +414,18 @@ impl Parser {
         } else if let Some(validator) = validator {
             let mut problems = validator.problems(&found.args.json);
             // What typing has found already it says better.
-            problems.retain(|problem| !found.problems.iter().any(|known| known.field == problem.field));
+            let missing = found.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
+            problems.retain(|problem| {
+                let known = found.problems.iter().any(|known| known.field == problem.field)
+                    || missing && problem.message.contains("is a required property");
+                !known
+            });
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
-            let said = said.collect::<Vec<_>>().join(" ");
+            let said = said.collect::<Vec<_>>().join("\n");
             (!said.is_empty()).then(|| Failure {
                 kind: ErrorKind::InvalidArguments,
                 // The example shows how it is written; no example can know every bound and pattern.
-                message: format!("{said} The form is: {}", call_example(&cx)),
+                message: format!("{said}\nThe form is: {}", call_example(&cx)),
                 skip: Skip::TokenStart,
             })
         } else {
@@ -512,6 +517,23 @@ fn partial_end(text: &str, marker: &str) -> usize {
     (text.len() - longest..text.len())
         .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
         .unwrap_or(text.len())
+}
+
+/// The text of an error's result, for the model. Our own example of the call stays as it is to be written; in everything
+/// else, which may quote the model or a schema, tags are neutralised.
+pub fn write_error(tools: &Toolset, name: Option<&str>, message: &str) -> String {
+    let at = name.and_then(|name| tools.lookup(name).tool());
+    let example = call_example(&context(tools, at, name.unwrap_or("")));
+    let open = tools.delimiters.open.as_str();
+    let neutral = |text: &str| neutralise(text, &tools.delimiters);
+    let ours = match at.and_then(|_| example.strip_prefix(open)) {
+        Some(rest) => {
+            let safe = format!("{open}{}", neutral(rest));
+            message.split(example.as_str()).map(neutral).collect::<Vec<_>>().join(&safe)
+        }
+        None => neutral(message),
+    };
+    crate::protocol::wrap_result(&tools.delimiters, name.unwrap_or("unknown"), &ours, true, None)
 }
 
 fn context<'a>(tools: &'a Toolset, tool: Option<usize>, name: &'a str) -> Context<'a> {

@@ -48,7 +48,9 @@ fn text(string: &Bound<'_, PyString>) -> PyResult<Cow<'static, str>> {
 fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
     let depth = deeper(depth)?;
     let mut members = Vec::with_capacity(dict.len());
-    for (key, item) in dict.iter() {
+    // A snapshot: converting a value may run code that changes the dict.
+    for pair in dict.items().iter() {
+        let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
         let Ok(key) = key.cast::<PyString>() else {
             return Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?)));
         };

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::ids::Ids;
@@ -170,6 +171,19 @@ impl PartialEq for CallEnd {
     }
 }
 
+/// An int, or a Decimal where the interpreter refuses so many digits.
+#[pyfunction]
+fn any_integer<'py>(digits: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = digits.py();
+    match py.get_type::<PyInt>().call1((digits,)) {
+        Err(error) if error.is_instance_of::<PyValueError>(py) => {
+            DECIMAL.import(py, "decimal", "Decimal")?.call1((digits,))
+        }
+        other => other,
+    }
+}
+
 /// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
 pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
     let class = event.get_type();
@@ -317,11 +331,21 @@ impl CallEnd {
         PyTuple::new(py, self.problems.iter().cloned())
     }
 
-    /// The decoded arguments: a new dict at each access.
+    /// The decoded arguments: a new dict at each access. Integers beyond what `int()` reads (4,300 digits unless the
+    /// interpreter was told otherwise) are `decimal.Decimal`.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        Ok(LOADS.import(py, "json", "loads")?.call1((self.arguments.get(py),))?.cast_into()?)
+        let loads = LOADS.import(py, "json", "loads")?;
+        let text = self.arguments.get(py);
+        let decoded = match loads.call1((&text,)) {
+            Err(error) if error.is_instance_of::<PyValueError>(py) => {
+                let integer = wrap_pyfunction!(any_integer, py)?;
+                loads.call((text,), Some(&[("parse_int", integer)].into_py_dict(py)?))
+            }
+            other => other,
+        };
+        Ok(decoded?.cast_into()?)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::sync::{MutexExt, PyOnceLock};
 use pyo3::types::PyTuple;
 use wirecall_core as core;
 
@@ -14,20 +14,49 @@ use crate::ids::Ids;
 /// A whole message: its texts, calls and errors in order.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
-    /// What `items` is made of, until somebody asks for it.
-    read: Mutex<Vec<core::Item>>,
+    parts: Mutex<Parts>,
     ids: Ids,
     items: PyOnceLock<Py<PyTuple>>,
 }
 
+/// What the items are made of.
+enum Parts {
+    Read(Vec<core::Item>),
+    Made(Vec<Py<PyAny>>),
+}
+
 impl Message {
     pub fn new(items: Vec<core::Item>, ids: Ids) -> Self {
-        Message { read: Mutex::new(items), ids, items: PyOnceLock::new() }
+        Message { parts: Mutex::new(Parts::Read(items)), ids, items: PyOnceLock::new() }
     }
 
     /// Makes the items now.
     pub fn make(&self, py: Python<'_>) -> PyResult<()> {
         self.items(py).map(|_| ())
+    }
+
+    /// The events, made once. None of their classes is known to the garbage collector, so making them runs no other code.
+    fn parts(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let mut parts = self.parts.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Parts::Read(read) = &mut *parts {
+            let read = std::mem::take(read);
+            let mut made = Vec::with_capacity(read.len());
+            for item in read {
+                made.push(match item {
+                    core::Item::Text(text) => Py::new(py, Text { text: text.into() })?.into_any(),
+                    core::Item::Call(end) => Py::new(py, CallEnd::from_core(end, Id::Later(self.ids)))?.into_any(),
+                    core::Item::Error(error) => {
+                        let id = error.index.map(|index| self.ids.id(index));
+                        Py::new(py, CallError::from_core(error, id))?.into_any()
+                    }
+                });
+            }
+            *parts = Parts::Made(made);
+        }
+        Ok(match &*parts {
+            Parts::Made(made) => made.iter().map(|part| part.clone_ref(py)).collect(),
+            Parts::Read(_) => Vec::new(),
+        })
     }
 
     fn of_type<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -41,22 +70,14 @@ impl Message {
     /// Texts, calls and errors, in the order of the message.
     #[getter]
     fn items(&self, py: Python<'_>) -> PyResult<&Py<PyTuple>> {
-        self.items.get_or_try_init(py, || {
-            let read = self.read.lock().map(|mut read| std::mem::take(&mut *read)).unwrap_or_default();
-            let ids = self.ids;
-            let mut items = Vec::with_capacity(read.len());
-            for item in read {
-                items.push(match item {
-                    core::Item::Text(text) => Bound::new(py, Text { text: text.into() })?.into_any(),
-                    core::Item::Call(end) => Bound::new(py, CallEnd::from_core(end, Id::Later(ids)))?.into_any(),
-                    core::Item::Error(error) => {
-                        let id = error.index.map(|index| ids.id(index));
-                        Bound::new(py, CallError::from_core(error, id))?.into_any()
-                    }
-                });
-            }
-            Ok(PyTuple::new(py, items)?.unbind())
-        })
+        if let Some(items) = self.items.get(py) {
+            return Ok(items);
+        }
+        let made = self.parts(py)?;
+        // A tuple may set off the garbage collector, and that any code, which may ask for the items, too: so no lock is
+        // held here, and the first tuple wins.
+        let items = PyTuple::new(py, made)?.unbind();
+        Ok(self.items.get_or_init(py, || items))
     }
 
     /// The texts, joined.

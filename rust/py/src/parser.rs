@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use wirecall_core as core;
@@ -94,10 +95,13 @@ struct Events<'a, 'py> {
 
 impl<'py> Events<'_, 'py> {
     fn add(&mut self, event: core::Event<'_>) {
+        if self.error.is_some() {
+            return;
+        }
         match self.make(event) {
             Ok(Some(event)) => self.list.push(event),
             Ok(None) => {}
-            Err(error) => self.error = self.error.take().or(Some(error)),
+            Err(error) => self.error = Some(error),
         }
     }
 
@@ -192,7 +196,18 @@ impl Parser {
         }
         this.finished = true;
         let rest = this.surrogates.finish();
+        this.recycler = Recycler::default();
         this.read(slf.py(), rest, None, Some(truncated))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.given_ids)?;
+        self.recycler.traverse(&visit)
+    }
+
+    fn __clear__(&mut self) {
+        self.given_ids = None;
+        self.recycler = Recycler::default();
     }
 
     /// Forgets everything: ready for the next message.

@@ -5,6 +5,7 @@
 //! one; CPython's own `zip` and `enumerate` do the same with their tuples. A caller's loop variable still holds the event
 //! before, so the one before that is kept, too.
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
@@ -67,6 +68,12 @@ fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
 }
 
 impl Recycler {
+    /// For the garbage collector: a caller may have put anything into the list.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.list)?;
+        visit.call(&self.spare)
+    }
+
     /// A list with one event.
     pub fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
         let Some(list) =

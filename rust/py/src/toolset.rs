@@ -10,6 +10,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
+use crate::events::CallError;
 use crate::ids::Ids;
 use crate::message::Message;
 use crate::parser::Parser;
@@ -220,11 +221,11 @@ impl Toolset {
         self.tools.encode(name, &convert::arguments(arguments)?).map_err(|error| errors::encode_error(&error))
     }
 
-    /// The text of a tool's result.
+    /// The text of a tool's result; of a `CallError`, its message for the model, with the example as it is to be written.
     #[pyo3(signature = (name, content, /, *, error=false, number=None))]
     fn encode_result(
         &self,
-        name: &Bound<'_, PyString>,
+        name: Option<&Bound<'_, PyString>>,
         content: &Bound<'_, PyAny>,
         error: bool,
         number: Option<i64>,
@@ -237,7 +238,12 @@ impl Toolset {
                     .ok_or_else(|| PyValueError::new_err(format!("number is {number}; it counts from 1")))
             })
             .transpose()?;
-        Ok(self.tools.encode_result(&convert::clean(name), &convert::content(content)?, error, number))
+        let name = name.map(|name| convert::clean(name));
+        if let Ok(failed) = content.cast::<CallError>() {
+            return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
+        }
+        let name = name.as_deref().unwrap_or("unknown");
+        Ok(self.tools.encode_result(name, &convert::content(content)?, error, number))
     }
 
     /// What the model is told.
@@ -289,6 +295,8 @@ fn parse_many(
     read: &(dyn Fn(&PyBackedStr) -> Vec<core::Item> + Sync),
 ) -> PyResult<Vec<Message>> {
     const FEW: usize = 16;
+    // More than any machine has cores for; each costs a stack.
+    const MOST_THREADS: usize = 256;
     let ids = Ids::new();
     let mut messages: Vec<Option<Message>> = texts.iter().map(|_| None).collect();
     let mut make = |start: usize, few: Vec<Vec<core::Item>>| -> PyResult<()> {
@@ -299,7 +307,7 @@ fn parse_many(
         }
         Ok(())
     };
-    let workers = threads.min(texts.len().div_ceil(FEW));
+    let workers = threads.min(texts.len().div_ceil(FEW)).min(MOST_THREADS);
     if workers <= 1 {
         make(0, py.detach(|| texts.iter().map(read).collect()))?;
     } else {
@@ -308,7 +316,7 @@ fn parse_many(
             let (send, mut receive) = mpsc::channel();
             for _ in 0..workers {
                 let (send, next) = (send.clone(), &next);
-                scope.spawn(move || {
+                let work = move || {
                     loop {
                         let start = next.fetch_add(FEW, Ordering::Relaxed);
                         let Some(few) = texts.get(start..texts.len().min(start + FEW)).filter(|few| !few.is_empty())
@@ -320,7 +328,11 @@ fn parse_many(
                             return;
                         }
                     }
-                });
+                };
+                // The system may refuse a thread: those that there are do the work.
+                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    break;
+                }
             }
             drop(send);
             // A receiver may change threads, but not be shared: the closure has to take it whole.
@@ -331,7 +343,9 @@ fn parse_many(
             while let Ok((start, few)) = py.detach(&mut wait) {
                 make(start, few)?;
             }
-            Ok(())
+            // No thread could be had at all: nobody has taken the rest.
+            let start = next.fetch_add(texts.len(), Ordering::Relaxed).min(texts.len());
+            make(start, py.detach(|| texts[start..].iter().map(read).collect()))
         })?;
     }
     Ok(messages.into_iter().flatten().collect())

@@ -78,14 +78,15 @@ pub struct Object {
     node: NodeId,
     /// Where the value stands in the arguments.
     path: String,
-    /// It is the whole of the arguments: its last bracket goes out with the call's end only.
-    root: bool,
+    /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
+    /// call's end only.
+    above: usize,
 }
 
 type Bad = (ErrorKind, String);
 
 impl Object {
-    pub fn new(cx: &Context<'_>, node: NodeId, path: String, root: bool) -> Self {
+    pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object {
             lexer: Lexer::new(!cx.strict),
             frames: Vec::new(),
@@ -94,7 +95,7 @@ impl Object {
             text: Text::None,
             node,
             path,
-            root,
+            above,
         }
     }
 
@@ -364,7 +365,7 @@ impl Object {
     }
 
     fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<bool, Bad> {
-        if self.brackets + usize::from(!self.root) >= cx.limits.depth {
+        if self.brackets + self.above >= cx.limits.depth {
             let message = format!("The value is nested more than {} levels deep.", cx.limits.depth);
             return Err((ErrorKind::TooDeep, message));
         }
@@ -386,7 +387,7 @@ impl Object {
             self.violation(cx, found, kind);
             self.node = UNKNOWN;
         }
-        let nested = !self.root || self.brackets > 0;
+        let nested = self.above > 0 || self.brackets > 0;
         let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
             .then(|| (found.args.json.len(), found.args.hold()));
         found.args.json.push(bracket as char);
@@ -408,7 +409,7 @@ impl Object {
         if let Shape::Object { keys, .. } = &frame.shape {
             found.missing(cx.schema, frame.node, &|| self.path(), |_, name| keys.position(name).is_some());
         }
-        if self.root && self.frames.is_empty() {
+        if self.above == 0 && self.frames.is_empty() {
             found.args.hold();
         }
         found.args.json.push(if matches!(frame.shape, Shape::Object { .. }) { '}' } else { ']' });

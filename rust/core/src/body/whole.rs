@@ -39,7 +39,7 @@ pub struct Whole {
 
 impl Whole {
     pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
-        Whole { wrapper, state: State::Object(Object::new(cx, cx.schema.root, String::new(), true)) }
+        Whole { wrapper, state: State::Object(Object::new(cx, cx.schema.root, String::new(), 0)) }
     }
 
     pub fn skip(&self) -> Skip {

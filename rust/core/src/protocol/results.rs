@@ -5,6 +5,11 @@ use crate::scan::{Delimiters, neutralise};
 
 /// `<tool-result name="…">…</tool-result>`, or `tool-error`.
 pub fn write_result(delimiters: &Delimiters, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+    wrap_result(delimiters, name, &neutralise(content, delimiters), error, number)
+}
+
+/// The same around content that has no tag in it.
+pub fn wrap_result(delimiters: &Delimiters, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
     let tag = if error { "tool-error" } else { "tool-result" };
     let mut out = format!("<{tag} name=");
     out.push_str(&neutralise(&json_string(name), delimiters));
@@ -12,7 +17,7 @@ pub fn write_result(delimiters: &Delimiters, name: &str, content: &str, error: b
         out.push_str(&format!(" number=\"{number}\""));
     }
     out.push('>');
-    out.push_str(&neutralise(content, delimiters));
+    out.push_str(content);
     out.push_str(&format!("</{tag}>"));
     out
 }

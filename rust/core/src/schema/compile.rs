@@ -377,7 +377,9 @@ fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
 }
 
 fn literal(value: &Value) -> Choice {
-    Choice::Literal(Literal { json: value.to_string(), text: value.as_str().map(str::to_owned) })
+    let text = value.as_str().map(str::to_owned);
+    let folded = text.as_deref().unwrap_or("").to_lowercase();
+    Choice::Literal(Literal { json: value.to_string(), text, folded })
 }
 
 fn kind(name: &str) -> Choice {

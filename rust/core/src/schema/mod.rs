@@ -38,6 +38,8 @@ pub struct Literal {
     pub json: String,
     /// The decoded text, where the literal is a string.
     pub text: Option<String>,
+    /// That text in lower case.
+    pub folded: String,
 }
 
 /// A field's type.

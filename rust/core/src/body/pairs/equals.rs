@@ -63,7 +63,7 @@ impl Equals {
             return match io.found.args.place(&field.steps, field.is_piece()) {
                 Ok(target) => {
                     let start = io.found.args.begin(target, field.root_key());
-                    let object = Box::new(Object::new(&cx, field.node, field.path(), false));
+                    let object = Box::new(Object::new(&cx, field.node, field.path(), field.steps.len()));
                     Move::To(State::Json { field, target, start, object })
                 }
                 Err(collision) => collided(&cx, &field, collision),
