@@ -133,14 +133,14 @@ class Toolset:
         """
 
     def encode_result(
-        self, name: str, content: object, /, *, error: bool = False, number: int | None = None
+        self, name: str | None, content: object, /, *, error: bool = False, number: int | None = None
     ) -> str:
         """The text of a tool's result, in which nothing can be taken for a tag (section 10).
 
         Args:
-            name: The tool's name.
+            name: The tool's name; None, as in an error whose tool is not known, is "unknown".
             content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-                U+FFFD.
+                U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
             error: Write `<tool-error>` instead of `<tool-result>`.
             number: Which call of the same tool in one turn this answers, where there is more than one.
 
@@ -330,7 +330,10 @@ class CallEnd:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The decoded arguments: a new dict at each access."""
+        """The decoded arguments: a new dict at each access.
+
+        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+        """
 
     @property
     def start(self) -> int:

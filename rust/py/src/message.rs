@@ -35,28 +35,33 @@ impl Message {
         self.items(py).map(|_| ())
     }
 
-    /// The events, made once. None of their classes is known to the garbage collector, so making them runs no other code.
+    /// The events. Making them may set off the garbage collector, and that any code, which may ask for them, too: so no lock
+    /// is held meanwhile, they are made from a copy, and the first to be ready win.
     fn parts(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
-        let mut parts = self.parts.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Parts::Read(read) = &mut *parts {
-            let read = std::mem::take(read);
-            let mut made = Vec::with_capacity(read.len());
-            for item in read {
-                made.push(match item {
-                    core::Item::Text(text) => Py::new(py, Text { text: text.into() })?.into_any(),
-                    core::Item::Call(end) => Py::new(py, CallEnd::from_core(end, Id::Later(self.ids)))?.into_any(),
-                    core::Item::Error(error) => {
-                        let id = error.index.map(|index| self.ids.id(index));
-                        Py::new(py, CallError::from_core(error, id))?.into_any()
-                    }
-                });
-            }
-            *parts = Parts::Made(made);
+        let lock = || self.parts.lock_py_attached(py).unwrap_or_else(|poisoned| poisoned.into_inner());
+        let copies = |made: &[Py<PyAny>]| made.iter().map(|part| part.clone_ref(py)).collect();
+        let read = match &*lock() {
+            Parts::Read(read) => read.clone(),
+            Parts::Made(made) => return Ok(copies(made)),
+        };
+        let mut made = Vec::with_capacity(read.len());
+        for item in read {
+            made.push(match item {
+                core::Item::Text(text) => Py::new(py, Text { text: text.into() })?.into_any(),
+                core::Item::Call(end) => Py::new(py, CallEnd::from_core(end, Id::Later(self.ids)))?.into_any(),
+                core::Item::Error(error) => {
+                    let id = error.index.map(|index| self.ids.id(index));
+                    Py::new(py, CallError::from_core(error, id))?.into_any()
+                }
+            });
         }
-        Ok(match &*parts {
-            Parts::Made(made) => made.iter().map(|part| part.clone_ref(py)).collect(),
-            Parts::Read(_) => Vec::new(),
-        })
+        let mut parts = lock();
+        if let Parts::Made(first) = &*parts {
+            return Ok(copies(first));
+        }
+        let result = copies(&made);
+        *parts = Parts::Made(made);
+        Ok(result)
     }
 
     fn of_type<'py, T: PyTypeInfo>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
