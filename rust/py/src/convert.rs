@@ -48,9 +48,9 @@ fn text(string: &Bound<'_, PyString>) -> PyResult<Cow<'static, str>> {
 fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
     let depth = deeper(depth)?;
     let mut members = Vec::with_capacity(dict.len());
-    // A snapshot: converting a value may run code that changes the dict.
-    for pair in dict.items().iter() {
-        let (key, item): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+    // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
+    let pairs: Vec<_> = dict.iter().collect();
+    for (key, item) in pairs {
         let Ok(key) = key.cast::<PyString>() else {
             return Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?)));
         };
