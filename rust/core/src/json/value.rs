@@ -64,7 +64,7 @@ impl Value<'_> {
     }
 }
 
-/// Reads strict JSON, at most `depth` levels deep, and at most [`RECURSION`]. The error says what is wrong and at which byte.
+/// Reads strict JSON, at most `depth` levels deep, and at most `RECURSION`. The error says what is wrong and at which byte.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, String> {
     let mut reader = Reader { lexer: Lexer::new(false), text, at: 0 };
     let value = reader.value(depth.min(RECURSION))?;
