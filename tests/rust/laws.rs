@@ -12,7 +12,7 @@ use support::schemas::{Shape, root};
 use support::text::{prose, soup};
 use support::toolsets::{DELIMITERS, definition, delimiters, settings};
 use support::{config, schemas};
-use wirecall_core::{Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
+use wirecall_core::{CallEnd, CallError, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
 
 /// Messages up to this many characters are cut at every place.
 const SHORT: usize = 80;
@@ -151,11 +151,20 @@ proptest! {
             cuts.insert(0, 0);
             chunked(&pieces(message, &cuts))?;
         }
-        let items: Vec<Item> = whole.into_iter().filter_map(|one| match one {
-            Seen::Text(text) => Some(Item::Text(text)),
-            Seen::End(end) => Some(Item::Call(end)),
-            Seen::Error(error) => Some(Item::Error(error)),
-            Seen::Start { .. } | Seen::Deltas { .. } => None,
+        let mut at = 0;
+        let items: Vec<Item> = whole.into_iter().filter_map(|one| {
+            let item = match one {
+                Seen::Text(text) => Item::Text(at..at + text.len()),
+                Seen::End(end) => Item::Call(end),
+                Seen::Error(error) => Item::Error(error),
+                Seen::Start { .. } | Seen::Deltas { .. } => return None,
+            };
+            at = match &item {
+                Item::Text(bytes)
+                | Item::Call(CallEnd { bytes, .. })
+                | Item::Error(CallError { bytes, .. }) => bytes.end,
+            };
+            Some(item)
         }).collect();
         prop_assert_eq!(parse(tools, message, *truncated, false), items);
     }

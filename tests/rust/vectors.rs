@@ -267,7 +267,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
     let mut whole: Vec<Plain> = Vec::new();
     for item in parse(&tools, &message, truncated, in_reasoning) {
         match item {
-            Item::Text(text) => push_text(&mut whole, &text),
+            Item::Text(bytes) => push_text(&mut whole, &message[bytes]),
             Item::Call(end) => whole.push(Plain::from(&end)),
             Item::Error(error) => whole.push(Plain::from(&error)),
         }

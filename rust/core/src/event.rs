@@ -1,5 +1,7 @@
 //! What the parser reports, in the order of the message.
 
+use std::ops::Range;
+
 use crate::error::{ErrorKind, ProblemKind, Repair};
 
 /// One thing wrong with arguments that were handed over all the same.
@@ -21,6 +23,8 @@ pub struct CallEnd {
     pub arguments: String,
     pub start: usize,
     pub end: usize,
+    /// The same in bytes.
+    pub bytes: Range<usize>,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
 }
@@ -38,6 +42,8 @@ pub struct CallError {
     pub raw: String,
     pub start: usize,
     pub end: usize,
+    /// The same in bytes.
+    pub bytes: Range<usize>,
 }
 
 /// One event. Borrowed parts are valid until the call that reported them returns.

@@ -1,5 +1,7 @@
 //! A whole message: feed, finish, fold.
 
+use std::ops::Range;
+
 use crate::event::{CallEnd, CallError, Event};
 use crate::parser::Parser;
 use crate::toolset::Toolset;
@@ -7,7 +9,8 @@ use crate::toolset::Toolset;
 /// A part of a message, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    Text(String),
+    /// Its bytes in the message.
+    Text(Range<usize>),
     Call(CallEnd),
     Error(CallError),
 }
@@ -22,13 +25,17 @@ pub fn parse(tools: &Toolset, text: &str, truncated: Option<bool>, in_reasoning:
     items
 }
 
-/// Adds an event to the items of a message.
+/// Adds an event to the items of a message, which texts, calls and errors tile.
 pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
     match event {
-        Event::Text(text) => match items.last_mut() {
-            Some(Item::Text(before)) => before.push_str(text),
-            _ => items.push(Item::Text(text.to_owned())),
-        },
+        Event::Text(text) => {
+            let start = match items.last_mut() {
+                Some(Item::Text(before)) => return before.end += text.len(),
+                Some(Item::Call(CallEnd { bytes, .. }) | Item::Error(CallError { bytes, .. })) => bytes.end,
+                None => 0,
+            };
+            items.push(Item::Text(start..start + text.len()));
+        }
         Event::CallEnd(end) => items.push(Item::Call(end)),
         Event::CallError(error) => items.push(Item::Error(error)),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
@@ -37,24 +44,11 @@ pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
 
 impl Toolset {
     /// The exact substrings of a whole message that are calls, in order.
-    pub fn segments(&self, text: &str) -> Vec<String> {
+    pub fn segments<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let calls = parse(self, text, None, false).into_iter().filter_map(|item| match item {
-            Item::Call(call) => Some((call.start, call.end)),
+            Item::Call(call) => Some(&text[call.bytes]),
             Item::Text(_) | Item::Error(_) => None,
         });
-        // Offsets count characters, in order: one walk serves them all.
-        let mut rest = text.chars();
-        let mut at = 0;
-        let mut take = |to: usize| {
-            let part: String = rest.by_ref().take(to - at).collect();
-            at = to;
-            part
-        };
-        calls
-            .map(|(start, end)| {
-                take(start);
-                take(end)
-            })
-            .collect()
+        calls.collect()
     }
 }

@@ -18,8 +18,9 @@ pub struct Parser {
     /// Text that is not consumed yet, from byte `held` on.
     buffer: String,
     held: usize,
-    /// Characters of the message that were consumed.
+    /// Characters of the message that were consumed, and bytes.
     offset: usize,
+    bytes: usize,
     /// Calls committed so far, and calls reported as started.
     calls: usize,
     started: usize,
@@ -37,7 +38,11 @@ pub enum Plain<'a> {
     No,
     /// It is one text event.
     Text,
-    /// It is one delta of the call with this index; an empty one is no event.
+    /// It is one delta of the call with this index, to the letter.
+    Same {
+        index: usize,
+    },
+    /// It makes one delta of the call with this index; an empty one is no event.
     Delta {
         index: usize,
         delta: &'a str,
@@ -50,6 +55,8 @@ type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
 struct Window<'w> {
     text: &'w str,
     at: usize,
+    /// Bytes of the message in front of the text.
+    before: usize,
     /// Characters in front of byte `counted` of the text, in the message.
     chars: usize,
     counted: usize,
@@ -59,11 +66,26 @@ struct Window<'w> {
 impl Window<'_> {
     /// The offset in the message, in characters, of a byte at or behind those asked for before.
     fn offset(&mut self, at: usize) -> usize {
-        let between = &self.text[self.counted..at];
-        self.chars += if between.is_ascii() { between.len() } else { between.chars().count() };
+        self.chars += count_chars(&self.text[self.counted..at]);
         self.counted = at;
         self.chars
     }
+}
+
+/// Room for `more` bytes. What grows beyond [`LONG_BYTES`] is likely to grow on: it gets room in large steps, because each
+/// step may copy it, and to touch fresh memory costs more than to reserve it.
+#[inline]
+fn make_room(text: &mut String, more: usize) {
+    if text.capacity() - text.len() < more && text.len() >= LONG_BYTES {
+        text.reserve(text.len() * 7);
+    }
+}
+
+const LONG_BYTES: usize = 32 << 10;
+
+#[inline]
+fn count_chars(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
 impl Parser {
@@ -90,18 +112,23 @@ impl Parser {
             }
             State::Call(call) if !self.whole => {
                 let Reading::Body(Body::Pairs(pairs)) = &mut call.reading else { return Plain::No };
-                if call.cut > 0
-                    || call.raw.len() + text.len() > tools.limits.call_bytes
-                    || !pairs.feed_plain(&mut call.found, text, &tools.delimiters)
-                {
+                if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
                 }
+                make_room(&mut call.raw, text.len());
+                make_room(&mut call.found.args.json, text.len());
+                let Some(same) = pairs.feed_plain(&mut call.found, text, &tools.delimiters) else { return Plain::No };
                 call.raw.push_str(text);
-                Plain::Delta { index: call.index.unwrap_or(0), delta: call.found.args.take_delta() }
+                let index = call.index.unwrap_or(0);
+                match call.found.args.take_delta() {
+                    delta if same && delta.len() == text.len() => Plain::Same { index },
+                    delta => Plain::Delta { index, delta },
+                }
             }
             State::Start | State::Reasoning | State::Text | State::Call(_) | State::Rest => return Plain::No,
         };
-        self.offset += text.chars().count();
+        self.offset += count_chars(text);
+        self.bytes += text.len();
         plain
     }
 
@@ -143,7 +170,7 @@ impl Parser {
 
     /// Runs the states over a window. Returns the bytes consumed.
     fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
-        let mut window = Window { text, at: 0, chars: self.offset, counted: 0, last };
+        let mut window = Window { text, at: 0, before: self.bytes, chars: self.offset, counted: 0, last };
         loop {
             let more = match self.state {
                 State::Start => self.start(tools, &window),
@@ -164,6 +191,7 @@ impl Parser {
             }
         }
         self.offset = window.offset(window.at);
+        self.bytes += window.at;
         window.at
     }
 
@@ -258,12 +286,12 @@ impl Parser {
         message: String,
         sink: Sink<'_>,
     ) -> bool {
-        let start = window.offset(window.at);
+        let (start, byte) = (window.offset(window.at), window.before + window.at);
         window.at += mark.len();
         let end = window.offset(window.at);
         self.state = State::Rest;
-        let raw = mark.to_owned();
-        sink(Event::CallError(CallError { index: None, name: None, kind, message, raw, start, end }));
+        let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
+        sink(Event::CallError(CallError { index: None, name: None, kind, message, raw, start, end, bytes }));
         true
     }
 
@@ -277,7 +305,7 @@ impl Parser {
         self.calls += 1;
         let mut call = self.spare.take().unwrap_or_default();
         let begin = window.at;
-        call.start = window.offset(begin);
+        (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
         let behind = begin + open.len();
         window.at = behind;
         if let Attempt::Call { name, tool, body } = attempt {
@@ -446,6 +474,7 @@ impl Parser {
             arguments: std::mem::take(&mut call.found.args.json),
             start: call.start,
             end: window.offset(window.at),
+            bytes: call.start_byte..window.before + window.at,
             repairs: std::mem::take(&mut call.found.repairs),
             problems: std::mem::take(&mut call.found.problems),
         };
@@ -457,7 +486,7 @@ impl Parser {
 
     /// The failed call ends at `window.at`.
     fn fail(&mut self, call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let Call { name, index, start, mut raw, cut, reading, .. } = call;
+        let Call { name, index, start, start_byte, mut raw, cut, reading, .. } = call;
         let (kind, message) = match reading {
             Reading::Failed(Failure { kind, message, .. }) => (kind, message),
             Reading::Body(_) => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
@@ -466,7 +495,8 @@ impl Parser {
             raw.push_str(&window.text[begin..window.at]);
         }
         self.state = State::Text;
-        sink(Event::CallError(CallError { index, name, kind, message, raw, start, end: window.offset(window.at) }));
+        let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
+        sink(Event::CallError(CallError { index, name, kind, message, raw, start, end, bytes }));
     }
 
     /// The message has ended inside a call.
@@ -474,7 +504,8 @@ impl Parser {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
-        let mut window = Window { text: rest, at: rest.len(), chars: self.offset, counted: 0, last: true };
+        let mut window =
+            Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
         if let Reading::Body(body) = &call.reading {
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);

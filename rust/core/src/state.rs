@@ -27,8 +27,9 @@ pub struct Call {
     pub tool: Option<usize>,
     /// Of its start event.
     pub index: Option<usize>,
-    /// Offset of OPEN, in characters.
+    /// Offset of OPEN, in characters, and in bytes.
     pub start: usize,
+    pub start_byte: usize,
     /// The source in front of the current window, from OPEN.
     pub raw: String,
     /// Bytes of the source that `raw` has no room for.

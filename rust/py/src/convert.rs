@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use wirecall_core::Value;
 
@@ -121,6 +122,14 @@ pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> Cow<'a, str> {
     match text.to_str() {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(Surrogates::default().join(text, true)),
+    }
+}
+
+/// The same, as text that any thread can read while it keeps its `str` alive.
+pub fn backed(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
+    match text.clone().try_into() {
+        Ok(text) => Ok(text),
+        Err(_) => PyString::new(text.py(), &clean(text)).try_into(),
     }
 }
 

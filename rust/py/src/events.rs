@@ -1,7 +1,6 @@
 //! Events: small frozen classes that can be matched.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,12 +9,13 @@ use pyo3::types::{IntoPyDict, PyDict, PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::ids::Ids;
+use crate::text::{LazyText, Slot};
 
-/// Text outside calls. Python cannot change it; the parser may, while nobody else has it (see `recycle`).
-#[pyclass(eq, module = "wirecall")]
+/// Text outside calls.
+#[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct Text {
-    pub text: LazyText,
+    pub text: Slot<LazyText>,
 }
 
 /// A call has begun, and its tool is known.
@@ -30,17 +30,15 @@ pub struct CallStart {
     pub name: String,
 }
 
-/// The next part of a call's arguments, as JSON text. Python cannot change it; the parser may, like [`Text`].
-#[pyclass(eq, module = "wirecall")]
+/// The next part of a call's arguments, as JSON text.
+#[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct ArgumentsDelta {
-    #[pyo3(get)]
-    pub index: usize,
-    #[pyo3(get)]
-    pub delta: Py<PyString>,
+    /// The call's index, and the text.
+    pub part: Slot<(usize, Py<PyString>)>,
 }
 
-/// A complete call. Its parts become Python objects when they are asked for.
+/// A complete call.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct CallEnd {
@@ -63,51 +61,6 @@ pub struct CallEnd {
 pub enum Id {
     Known(String),
     Later(Ids),
-}
-
-/// Text that becomes a `str` when it is first asked for, and is that very `str` from then on.
-pub enum LazyText {
-    Known(Py<PyString>),
-    Read { text: Mutex<String>, made: PyOnceLock<Py<PyString>> },
-}
-
-impl LazyText {
-    pub fn get(&self, py: Python<'_>) -> Py<PyString> {
-        match self {
-            LazyText::Known(text) => text.clone_ref(py),
-            LazyText::Read { text, made } => {
-                let make = || {
-                    let text = text.lock().map(|mut text| std::mem::take(&mut *text)).unwrap_or_default();
-                    PyString::new(py, &text).unbind()
-                };
-                made.get_or_init(py, make).clone_ref(py)
-            }
-        }
-    }
-}
-
-impl From<String> for LazyText {
-    fn from(text: String) -> Self {
-        LazyText::Read { text: Mutex::new(text), made: PyOnceLock::new() }
-    }
-}
-
-impl From<Py<PyString>> for LazyText {
-    fn from(text: Py<PyString>) -> Self {
-        LazyText::Known(text)
-    }
-}
-
-impl std::fmt::Debug for LazyText {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LazyText")
-    }
-}
-
-impl PartialEq for LazyText {
-    fn eq(&self, other: &Self) -> bool {
-        Python::attach(|py| same(&self.get(py), &other.get(py)))
-    }
 }
 
 /// A call that cannot be handed over, or a forged result.
@@ -151,13 +104,14 @@ fn same(a: &Py<PyString>, b: &Py<PyString>) -> bool {
 
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
+        Python::attach(|py| same(self.text.get().get(py), other.text.get().get(py)))
     }
 }
 
 impl PartialEq for ArgumentsDelta {
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index && same(&self.delta, &other.delta)
+        let ((index, delta), (other_index, other_delta)) = (self.part.get(), other.part.get());
+        index == other_index && same(delta, other_delta)
     }
 }
 
@@ -165,7 +119,7 @@ impl PartialEq for CallEnd {
     fn eq(&self, other: &Self) -> bool {
         (self.index, self.id(), &self.name, self.start, self.end)
             == (other.index, other.id(), &other.name, other.start, other.end)
-            && self.arguments == other.arguments
+            && Python::attach(|py| same(self.arguments.get(py), other.arguments.get(py)))
             && self.repairs == other.repairs
             && self.problems == other.problems
     }
@@ -204,16 +158,16 @@ impl Text {
 
     #[new]
     fn new(text: Py<PyString>) -> Self {
-        Text { text: text.into() }
+        Text { text: Slot::new(LazyText::Made(text)) }
     }
 
     #[getter]
-    fn text(&self, py: Python<'_>) -> Py<PyString> {
-        self.text.get(py)
+    fn text(&self, py: Python<'_>) -> &Py<PyString> {
+        self.text.get().get(py)
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        ("text", self.text.get(py)).into_pyobject(py)?.hash()
+        ("text", self.text.get().get(py)).into_pyobject(py)?.hash()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -268,11 +222,22 @@ impl ArgumentsDelta {
 
     #[new]
     fn new(index: usize, delta: Py<PyString>) -> Self {
-        ArgumentsDelta { index, delta }
+        ArgumentsDelta { part: Slot::new((index, delta)) }
+    }
+
+    #[getter]
+    fn index(&self) -> usize {
+        self.part.get().0
+    }
+
+    #[getter]
+    fn delta(&self) -> &Py<PyString> {
+        &self.part.get().1
     }
 
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
-        (self.index, &self.delta).into_pyobject(py)?.hash()
+        let (index, delta) = self.part.get();
+        (index, delta).into_pyobject(py)?.hash()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -305,7 +270,8 @@ impl CallEnd {
         problems: Vec<Problem>,
     ) -> Self {
         let repairs = repairs.into_iter().map(Cow::Owned).collect();
-        CallEnd { index, id: Id::Known(id), name, arguments: arguments.into(), start, end, repairs, problems }
+        let arguments = LazyText::Made(arguments);
+        CallEnd { index, id: Id::Known(id), name, arguments, start, end, repairs, problems }
     }
 
     #[getter]
@@ -317,7 +283,7 @@ impl CallEnd {
     }
 
     #[getter]
-    fn arguments(&self, py: Python<'_>) -> Py<PyString> {
+    fn arguments(&self, py: Python<'_>) -> &Py<PyString> {
         self.arguments.get(py)
     }
 
@@ -338,7 +304,7 @@ impl CallEnd {
         static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let loads = LOADS.import(py, "json", "loads")?;
         let text = self.arguments.get(py);
-        let decoded = match loads.call1((&text,)) {
+        let decoded = match loads.call1((text,)) {
             Err(error) if error.is_instance_of::<PyValueError>(py) => {
                 let integer = wrap_pyfunction!(any_integer, py)?;
                 loads.call((text,), Some(&[("parse_int", integer)].into_py_dict(py)?))
@@ -412,21 +378,22 @@ impl Problem {
 }
 
 impl CallEnd {
-    pub fn from_core(end: core::CallEnd, id: Id) -> Self {
-        let core::CallEnd { index, name, arguments, start, end, repairs, problems } = end;
+    pub fn from_core(py: Python<'_>, end: core::CallEnd, id: Id) -> Self {
+        let core::CallEnd { index, name, arguments, start, end, repairs, problems, .. } = end;
+        let arguments = LazyText::owned(py, arguments);
         let repairs = repairs.into_iter().map(|repair| Cow::Borrowed(repair.as_str())).collect();
         let problems = problems.into_iter().map(|problem| Problem {
             kind: problem.kind.as_str().to_owned(),
             field: problem.field,
             message: problem.message,
         });
-        CallEnd { index, id, name, arguments: arguments.into(), start, end, repairs, problems: problems.collect() }
+        CallEnd { index, id, name, arguments, start, end, repairs, problems: problems.collect() }
     }
 }
 
 impl CallError {
     pub fn from_core(error: core::CallError, id: Option<String>) -> Self {
-        let core::CallError { index, name, kind, message, raw, start, end } = error;
+        let core::CallError { index, name, kind, message, raw, start, end, .. } = error;
         CallError { index, id, name, kind: kind.as_str().to_owned(), message, raw, start, end }
     }
 }

@@ -4,10 +4,12 @@ mod convert;
 mod errors;
 #[allow(non_upper_case_globals)]
 mod events;
+mod exclusive;
 mod ids;
 mod message;
 mod parser;
 mod recycle;
+mod text;
 #[allow(non_upper_case_globals)]
 mod toolset;
 

@@ -11,13 +11,18 @@ use wirecall_core as core;
 use crate::convert::Surrogates;
 use crate::errors;
 use crate::events::{CallEnd, CallError, CallStart, Id};
+use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
 use crate::recycle::{Part, Recycler};
 
 /// Reads one message from a stream.
-#[pyclass(module = "wirecall")]
+#[pyclass(frozen, module = "wirecall")]
 #[derive(Debug)]
-pub struct Parser {
+pub struct Parser(Exclusive<Reader>);
+
+/// What a parser is between two calls.
+#[derive(Debug)]
+struct Reader {
     tools: Arc<core::Toolset>,
     parser: core::Parser,
     in_reasoning: bool,
@@ -32,7 +37,17 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> Self {
-        Parser {
+        Parser(Exclusive::new(Reader::new(tools, ids, in_reasoning)))
+    }
+
+    fn take(&self, py: Python<'_>) -> PyResult<Taken<'_, Reader>> {
+        self.0.take(py).ok_or_else(errors::in_use)
+    }
+}
+
+impl Reader {
+    fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> Self {
+        Reader {
             tools,
             parser: core::Parser::new(in_reasoning),
             in_reasoning,
@@ -53,7 +68,7 @@ impl Parser {
         whole: Option<&Bound<'py, PyString>>,
         finish: Option<Option<bool>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let Parser { tools, parser, given_ids, ids, id, recycler, .. } = self;
+        let Reader { tools, parser, given_ids, ids, id, recycler, .. } = self;
         let (given_ids, ids) = (given_ids.as_ref(), *ids);
         let mut events = Events { py, text, whole, given_ids, ids, id, first: None, list: Vec::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
@@ -140,7 +155,7 @@ impl<'py> Events<'_, 'py> {
                 Bound::new(py, CallStart { index, id: self.id.clone(), name: name.to_owned() })?.into_any()
             }
             core::Event::CallEnd(end) => {
-                Bound::new(py, CallEnd::from_core(end, Id::Known(std::mem::take(self.id))))?.into_any()
+                Bound::new(py, CallEnd::from_core(py, end, Id::Known(std::mem::take(self.id))))?.into_any()
             }
             core::Event::CallError(error) => {
                 let id = error.index.map(|_| std::mem::take(self.id));
@@ -160,22 +175,21 @@ fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
 impl Parser {
     /// Reads on. Returns the events that are certain now.
     #[pyo3(signature = (text, /))]
-    fn feed<'py>(slf: &Bound<'py, Self>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
-        let mut this = slf.try_borrow_mut().map_err(|_| errors::in_use())?;
+    fn feed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
+        let py = text.py();
+        let mut this = self.take(py)?;
         if this.finished {
             return Err(errors::finished());
         }
-        let py = slf.py();
         match text.to_str() {
             Ok(known) if !this.surrogates.is_waiting() => {
-                let Parser { tools, parser, recycler, .. } = &mut *this;
+                let Reader { tools, parser, recycler, .. } = &mut *this;
                 match parser.feed_plain(tools, known) {
                     core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
+                    core::Plain::Same { index } => recycler.list_of(py, Part::Delta(index, text.clone().unbind())),
                     core::Plain::Delta { delta: "", .. } => Ok(PyList::empty(py)),
                     core::Plain::Delta { index, delta } => {
-                        let same = delta.as_bytes() == known.as_bytes();
-                        let delta = if same { text.clone() } else { PyString::new(py, delta) };
-                        recycler.list_of(py, Part::Delta(index, delta.unbind()))
+                        recycler.list_of(py, Part::Delta(index, PyString::new(py, delta).unbind()))
                     }
                     core::Plain::No => this.read(py, known, Some(text), None),
                 }
@@ -189,32 +203,39 @@ impl Parser {
 
     /// The message ends. Returns the last events.
     #[pyo3(signature = (*, truncated=None))]
-    fn finish<'py>(slf: &Bound<'py, Self>, truncated: Option<bool>) -> PyResult<Bound<'py, PyList>> {
-        let mut this = slf.try_borrow_mut().map_err(|_| errors::in_use())?;
+    fn finish<'py>(&self, py: Python<'py>, truncated: Option<bool>) -> PyResult<Bound<'py, PyList>> {
+        let mut this = self.take(py)?;
         if this.finished {
             return Err(errors::finished());
         }
         this.finished = true;
         let rest = this.surrogates.finish();
         this.recycler = Recycler::default();
-        this.read(slf.py(), rest, None, Some(truncated))
+        this.read(py, rest, None, Some(truncated))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.given_ids)?;
-        self.recycler.traverse(&visit)
+        // SAFETY: the collector has whatever lock the interpreter has, and the token goes no further than to `take`.
+        let py = unsafe { Python::assume_attached() };
+        let Some(this) = self.0.take(py) else { return Ok(()) };
+        visit.call(&this.given_ids)?;
+        this.recycler.traverse(&visit)
     }
 
-    fn __clear__(&mut self) {
-        self.given_ids = None;
-        self.recycler = Recycler::default();
+    fn __clear__(&self, py: Python<'_>) {
+        if let Some(mut this) = self.0.take(py) {
+            let kept = (this.given_ids.take(), std::mem::take(&mut this.recycler));
+            // Dropping them may run any code, which may come back here.
+            drop(this);
+            drop(kept);
+        }
     }
 
     /// Forgets everything: ready for the next message.
-    fn reset(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let mut this = slf.try_borrow_mut().map_err(|_| errors::in_use())?;
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let mut this = self.take(py)?;
         let (tools, ids) = (this.tools.clone(), this.given_ids.take());
-        *this = Parser::new(tools, ids, this.in_reasoning);
+        *this = Reader::new(tools, ids, this.in_reasoning);
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use crate::events::{ArgumentsDelta, Text};
+use crate::text::{LazyText, Slot};
 
 /// A piece of text on its way to an event.
 #[derive(Debug)]
@@ -21,31 +22,31 @@ pub enum Part {
 impl Part {
     pub fn into_event(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(match self {
-            Part::Text(text) => Bound::new(py, Text { text: text.into() })?.into_any(),
-            Part::Delta(index, delta) => Bound::new(py, ArgumentsDelta { index, delta })?.into_any(),
+            Part::Text(text) => Bound::new(py, Text { text: Slot::new(LazyText::Made(text)) })?.into_any(),
+            Part::Delta(index, delta) => Bound::new(py, ArgumentsDelta { part: Slot::new((index, delta)) })?.into_any(),
         })
     }
 
     /// Makes a used event this one. Gives the part back if it is of another class.
-    fn write_over(self, used: &Bound<'_, PyAny>) -> Result<(), Part> {
+    ///
+    /// # Safety
+    ///
+    /// Nobody but the caller and what it owns refers to the event.
+    unsafe fn write_over(self, used: &Bound<'_, PyAny>) -> Result<(), Part> {
         match self {
-            Part::Text(text) => match used.cast_exact::<Text>().ok().and_then(|event| event.try_borrow_mut().ok()) {
-                Some(mut event) => {
-                    event.text = text.into();
-                    Ok(())
-                }
-                None => Err(Part::Text(text)),
+            Part::Text(text) => match used.cast_exact::<Text>() {
+                // SAFETY: nobody reads it without a reference to the event, and no Python code has run since the caller
+                // looked for references; what was in it is dropped when it is out.
+                Ok(event) => drop(unsafe { event.get().text.replace(LazyText::Made(text)) }),
+                Err(_) => return Err(Part::Text(text)),
             },
-            Part::Delta(index, delta) => {
-                match used.cast_exact::<ArgumentsDelta>().ok().and_then(|event| event.try_borrow_mut().ok()) {
-                    Some(mut event) => {
-                        (event.index, event.delta) = (index, delta);
-                        Ok(())
-                    }
-                    None => Err(Part::Delta(index, delta)),
-                }
-            }
+            Part::Delta(index, delta) => match used.cast_exact::<ArgumentsDelta>() {
+                // SAFETY: the same.
+                Ok(event) => drop(unsafe { event.get().part.replace((index, delta)) }),
+                Err(_) => return Err(Part::Delta(index, delta)),
+            },
         }
+        Ok(())
     }
 }
 
@@ -86,7 +87,8 @@ impl Recycler {
         let last = list.get_item(0)?;
         // One reference is the list's, one is `last`.
         let part = match is_ours(&last, 2) {
-            true => match part.write_over(&last) {
+            // SAFETY: it is ours.
+            true => match unsafe { part.write_over(&last) } {
                 Ok(()) => return Ok(list.clone()),
                 Err(part) => part,
             },
@@ -94,7 +96,8 @@ impl Recycler {
         };
         let spare = self.spare.take().map(|spare| spare.into_bound(py)).filter(|spare| is_ours(spare, 1));
         let event = match spare {
-            Some(spare) => match part.write_over(&spare) {
+            // SAFETY: it is ours.
+            Some(spare) => match unsafe { part.write_over(&spare) } {
                 Ok(()) => spare,
                 Err(part) => part.into_event(py)?,
             },

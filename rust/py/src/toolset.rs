@@ -170,8 +170,16 @@ impl Toolset {
 
     /// Reads a whole message.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
-    fn parse(&self, text: &Bound<'_, PyString>, truncated: Option<bool>, in_reasoning: bool) -> Message {
-        Message::new(core::parse(&self.tools, &convert::clean(text), truncated, in_reasoning), Ids::new())
+    fn parse(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyString>,
+        truncated: Option<bool>,
+        in_reasoning: bool,
+    ) -> PyResult<Message> {
+        let text = convert::backed(text)?;
+        let items = core::parse(&self.tools, &text, truncated, in_reasoning);
+        Message::new(text.as_py_str().bind(py), items, Ids::new())
     }
 
     /// Reads many messages at once.
@@ -189,11 +197,7 @@ impl Toolset {
         }
         let mut borrowed: Vec<PyBackedStr> = Vec::new();
         for text in texts.try_iter()? {
-            let text = text?.cast_into::<PyString>()?;
-            borrowed.push(match text.clone().try_into() {
-                Ok(text) => text,
-                Err(_) => PyString::new(py, &convert::clean(&text)).try_into()?,
-            });
+            borrowed.push(convert::backed(text?.cast::<PyString>()?)?);
         }
         let threads = match threads {
             Some(threads) => usize::try_from(threads)
@@ -277,7 +281,7 @@ impl Toolset {
     /// The exact substrings that are calls.
     #[pyo3(signature = (text, /))]
     fn segments(&self, text: &Bound<'_, PyString>) -> Vec<String> {
-        self.tools.segments(&convert::clean(text))
+        self.tools.segments(&convert::clean(text)).into_iter().map(str::to_owned).collect()
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -301,9 +305,7 @@ fn parse_many(
     let mut messages: Vec<Option<Message>> = texts.iter().map(|_| None).collect();
     let mut make = |start: usize, few: Vec<Vec<core::Item>>| -> PyResult<()> {
         for (at, items) in (start..).zip(few) {
-            let message = Message::new(items, ids.of_message(at));
-            message.make(py)?;
-            messages[at] = Some(message);
+            messages[at] = Some(Message::new(texts[at].as_py_str().bind(py), items, ids.of_message(at))?);
         }
         Ok(())
     };

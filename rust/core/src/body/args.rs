@@ -235,19 +235,39 @@ impl Args {
         }
     }
 
+    /// Would a value of this root key be live?
+    #[inline]
+    pub fn takes_live(&self, key: &str) -> bool {
+        self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
+    }
+
+    /// Writes the key of the next live member of the root. Returns where its value starts.
+    #[inline]
+    pub fn begin_member(&mut self, key: &str) -> usize {
+        if self.json.is_empty() {
+            self.json.reserve(FIRST_BYTES);
+            self.json.push('{');
+        } else {
+            self.json.push(',');
+        }
+        push_string(&mut self.json, key);
+        self.json.push(':');
+        self.json.len()
+    }
+
+    /// The value of the live member that was begun is written, from `start` on.
+    pub fn end_member(&mut self, key: &Arc<str>, start: usize) {
+        let new = self.pieces.len();
+        if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
+            keys.push(key.clone(), new);
+        }
+        self.pieces.push(Piece::Whole(start..self.json.len()));
+    }
+
     /// Starts writing a value; for a live one this writes its key. Returns where the value starts.
     pub fn begin(&mut self, target: Target, key: &str) -> usize {
         match target {
-            Target::Live => {
-                if self.json.is_empty() {
-                    self.json.reserve(FIRST_BYTES);
-                    self.json.push('{');
-                } else {
-                    self.json.push(',');
-                }
-                push_string(&mut self.json, key);
-                self.json.push(':');
-            }
+            Target::Live => return self.begin_member(key),
             Target::Again(_) => {
                 if self.held.is_none() {
                     self.hold();

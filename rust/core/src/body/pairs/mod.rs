@@ -2,6 +2,7 @@
 //!
 //! One state for each place in the text; everything that must be seen before deciding is in front of the window.
 
+mod canonical;
 mod equals;
 mod quotes;
 mod value;
@@ -119,19 +120,20 @@ impl Pairs {
         matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
     }
 
-    /// Takes text that is inside a quoted string, all of it, and cannot end it. False: nothing was done.
+    /// Takes text that is inside a quoted string, all of it, and cannot end it: is it in JSON what it was? `None`: nothing
+    /// was done.
     #[inline]
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> bool {
-        let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return false };
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return None };
         if !matches!(value.text, Text::Live { .. }) {
-            return false;
+            return None;
         }
         if marks.is_idle() && quoted.is_plain(text, delimiters) {
             value.push_plain(found, text);
-            return true;
+            return Some(true);
         }
         if !quoted.is_inside(text) {
-            return false;
+            return None;
         }
         let mut at = 0;
         loop {
@@ -144,7 +146,7 @@ impl Pairs {
                     marks.cut();
                     value.push_char(found, c);
                 }
-                Part::Quote | Part::Need => return true,
+                Part::Quote | Part::Need => return Some(false),
             }
         }
     }
@@ -154,7 +156,12 @@ impl Pairs {
         loop {
             let bare_mark = &mut self.bare_mark;
             let moved = match &mut self.state {
-                State::Gap { line, bare, key } => gap_step(io, line, *bare, key),
+                State::Gap { line, bare, key } => {
+                    while let Some(open_ended) = canonical::pair(io) {
+                        (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
+                    }
+                    gap_step(io, line, *bare, key)
+                }
                 State::Equals(equals) => equals.step(io, bare_mark),
                 State::Quoted(quoted) => quoted.step(io),
                 State::Bare(bare) => bare.step(io, bare_mark),

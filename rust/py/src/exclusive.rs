@@ -1,0 +1,66 @@
+//! A value for one user at a time: whoever comes meanwhile is refused.
+
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::Python;
+
+/// Like a mutex that is only ever tried. Under the GIL taking it needs no locked instruction, which would cost as much as
+/// reading a delta.
+#[derive(Debug, Default)]
+pub struct Exclusive<T> {
+    taken: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is reached through a `Taken` only, of which there is at most one at a time: see `take`.
+unsafe impl<T: Send> Sync for Exclusive<T> {}
+
+/// The value, as long as it is taken.
+#[derive(Debug)]
+pub struct Taken<'a, T>(&'a Exclusive<T>);
+
+impl<T> Exclusive<T> {
+    pub fn new(value: T) -> Self {
+        Exclusive { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// The value, unless somebody has it.
+    #[inline]
+    pub fn take(&self, _: Python<'_>) -> Option<Taken<'_, T>> {
+        // With the GIL, which the token proves, no other thread runs between the look and the taking. One that took it and
+        // let go of the GIL has stored that it did, and the GIL's hand-over orders that in front of the look.
+        let taken = if cfg!(Py_GIL_DISABLED) {
+            self.taken.swap(true, Ordering::Acquire)
+        } else {
+            let taken = self.taken.load(Ordering::Relaxed);
+            self.taken.store(true, Ordering::Relaxed);
+            taken
+        };
+        (!taken).then(|| Taken(self))
+    }
+}
+
+impl<T> Drop for Taken<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.taken.store(false, Ordering::Release);
+    }
+}
+
+impl<T> Deref for Taken<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: this is the only `Taken` there is.
+        unsafe { &*self.0.value.get() }
+    }
+}
+
+impl<T> DerefMut for Taken<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this is the only `Taken` there is.
+        unsafe { &mut *self.0.value.get() }
+    }
+}

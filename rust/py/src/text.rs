@@ -1,0 +1,96 @@
+//! What events hold: text that may become a `str` later, and a place whose content can be replaced.
+
+use std::cell::UnsafeCell;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+
+/// A `str`, or what becomes one when it is first asked for.
+pub enum LazyText {
+    Made(Py<PyString>),
+    Later { of: Source, made: PyOnceLock<Py<PyString>> },
+}
+
+pub enum Source {
+    Own(Mutex<String>),
+    /// These bytes of a message.
+    Part(Py<PyString>, Range<usize>),
+}
+
+/// Bytes of text that is not copied into a `str` unless somebody wants it. Below, remembering costs more than making.
+const LAZY_BYTES: usize = 4096;
+
+impl LazyText {
+    pub fn owned(py: Python<'_>, text: String) -> Self {
+        if text.len() < LAZY_BYTES {
+            return LazyText::Made(PyString::new(py, &text).unbind());
+        }
+        LazyText::Later { of: Source::Own(Mutex::new(text)), made: PyOnceLock::new() }
+    }
+
+    pub fn part(message: Py<PyString>, bytes: Range<usize>) -> Self {
+        LazyText::Later { of: Source::Part(message, bytes), made: PyOnceLock::new() }
+    }
+
+    pub fn get(&self, py: Python<'_>) -> &Py<PyString> {
+        match self {
+            LazyText::Made(text) => text,
+            LazyText::Later { of, made } => made.get_or_init(py, || {
+                let text = match of {
+                    Source::Own(text) => {
+                        let text = text.lock().map(|mut text| std::mem::take(&mut *text)).unwrap_or_default();
+                        PyString::new(py, &text)
+                    }
+                    // It was read from there, so it is there.
+                    Source::Part(message, bytes) => {
+                        let text = message.to_str(py).unwrap_or_default();
+                        PyString::new(py, text.get(bytes.clone()).unwrap_or_default())
+                    }
+                };
+                text.unbind()
+            }),
+        }
+    }
+}
+
+impl std::fmt::Debug for LazyText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LazyText")
+    }
+}
+
+/// What an event holds. Only the recycler may replace it, while nobody else has the event.
+pub struct Slot<T>(UnsafeCell<T>);
+
+// SAFETY: it is only ever read through shared references, but for `replace`, whose caller has the only reference there is.
+unsafe impl<T: Sync> Sync for Slot<T> {}
+
+impl<T> Slot<T> {
+    pub fn new(value: T) -> Self {
+        Slot(UnsafeCell::new(value))
+    }
+
+    pub fn get(&self) -> &T {
+        // SAFETY: nobody replaces the value while anybody reads it, which is what `replace` asks of its caller.
+        unsafe { &*self.0.get() }
+    }
+
+    /// Puts a value into the place of another, which it returns.
+    ///
+    /// # Safety
+    ///
+    /// No reference that [`Slot::get`] gave is alive, and no other thread can reach the slot before this returns.
+    pub unsafe fn replace(&self, value: T) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { std::mem::replace(&mut *self.0.get(), value) }
+    }
+}
+
+impl<T> std::fmt::Debug for Slot<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Slot")
+    }
+}
