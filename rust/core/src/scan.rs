@@ -200,12 +200,17 @@ impl Delimiters {
         }
     }
 
-    /// Does the encoder write the character in a bare value?
-    #[inline]
-    pub fn is_bare(&self, c: char) -> bool {
-        match self.classes.get(c as usize) {
+    /// Does the encoder write all these characters in a bare value?
+    pub fn are_bare(&self, text: &str) -> bool {
+        let is_bare = |c: char| match self.classes.get(c as usize) {
             Some(class) => class & BARE != 0,
             None => !(c.is_control() || self.is_first(c)),
+        };
+        // Most often a blank, early on, is what decides.
+        let ascii = |byte: &u8| self.classes.get(*byte as usize).is_some_and(|class| class & BARE != 0);
+        match text.as_bytes().iter().position(|byte| !ascii(byte)) {
+            None => true,
+            Some(at) => !text.as_bytes()[at].is_ascii() && text[at..].chars().all(is_bare),
         }
     }
 

@@ -224,9 +224,14 @@ impl Toolset {
 
     /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.
     pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
-        if !matches!(arguments, json::Value::Object(_)) {
-            return Err(EncodeError(format!("the arguments of {name:?} are no JSON object")));
+        match arguments {
+            json::Value::Object(members) => self.encode_members(name, members),
+            _ => Err(EncodeError(format!("the arguments of {name:?} are no JSON object"))),
         }
+    }
+
+    /// The same, of the members of the arguments.
+    pub fn encode_members(&self, name: &str, arguments: &[json::Member<'_>]) -> Result<String, EncodeError> {
         let tool = self.get(name);
         if tool.is_none() && !is_writable_name(name, &self.delimiters) {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));

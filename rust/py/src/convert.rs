@@ -6,22 +6,40 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use wirecall_core::Value;
+use smallvec::SmallVec;
+use wirecall_core::{Member, Toolset, Value};
+
+use crate::errors;
 
 /// Nesting of arguments that are written; what the reader takes back.
 const DEPTH: usize = 128;
 
-/// Arguments of a call: a mapping, or JSON text of an object.
-pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
-    if let Ok(text) = given.cast::<PyString>() {
-        let text = text.to_str().map_err(|_| surrogate())?;
-        return wirecall_core::parse_json(text, DEPTH)
-            .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")));
+/// The canonical text of a call. Its arguments are a mapping, or JSON text of an object.
+pub fn encode(tools: &Toolset, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
+    let refused = |error| errors::encode_error(&error);
+    if let Ok(json) = arguments.cast::<PyString>() {
+        let value = wirecall_core::parse_json(text(json)?, DEPTH)
+            .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")))?;
+        return tools.encode(name, &value).map_err(refused);
     }
-    match mapping(given)? {
-        Some(dict) => object(&dict, DEPTH),
+    match mapping(arguments)? {
+        Some(dict) => {
+            // Most calls have few arguments: these stay where they are, on the stack.
+            let (mut pairs, mut members) = (SmallVec::<[_; 6]>::new(), SmallVec::<[Member<'_>; 6]>::new());
+            // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
+            pairs.extend(dict.iter());
+            for (name, item) in &pairs {
+                // The outermost keys and strings are not copied, and most arguments have no others.
+                let value = match item.cast::<PyString>() {
+                    Ok(string) => Value::String(Cow::Borrowed(text(string)?)),
+                    Err(_) => value(item, DEPTH - 1)?,
+                };
+                members.push((Cow::Borrowed(key(name)?), value));
+            }
+            tools.encode_members(name, &members).map_err(refused)
+        }
         None => {
-            let kind = given.get_type().qualname()?;
+            let kind = arguments.get_type().qualname()?;
             Err(PyTypeError::new_err(format!("the arguments must be a mapping or JSON text, not {kind}")))
         }
     }
@@ -42,22 +60,25 @@ fn surrogate() -> PyErr {
     PyValueError::new_err("a lone surrogate cannot be written; replace it first, for example with U+FFFD")
 }
 
-fn text(string: &Bound<'_, PyString>) -> PyResult<Cow<'static, str>> {
-    Ok(Cow::Owned(string.to_str().map_err(|_| surrogate())?.to_owned()))
+fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    string.to_str().map_err(|_| surrogate())
+}
+
+fn key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    match key.cast::<PyString>() {
+        Ok(key) => text(key),
+        Err(_) => Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?))),
+    }
 }
 
 fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
     let depth = deeper(depth)?;
-    let mut members = Vec::with_capacity(dict.len());
-    // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
+    // A snapshot, here too.
     let pairs: Vec<_> = dict.iter().collect();
-    for (key, item) in pairs {
-        let Ok(key) = key.cast::<PyString>() else {
-            return Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?)));
-        };
-        members.push((text(key)?, value(&item, depth)?));
-    }
-    Ok(Value::Object(members))
+    let member = |(name, item): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((Cow::Owned(key(name)?.to_owned()), value(item, depth)?))
+    };
+    Ok(Value::Object(pairs.iter().map(member).collect::<PyResult<_>>()?))
 }
 
 fn deeper(depth: usize) -> PyResult<usize> {
@@ -69,7 +90,7 @@ fn deeper(depth: usize) -> PyResult<usize> {
 /// Any JSON value.
 fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
     if let Ok(string) = item.cast::<PyString>() {
-        return Ok(Value::String(text(string)?));
+        return Ok(Value::String(Cow::Owned(text(string)?.to_owned())));
     }
     if item.is_none() {
         return Ok(Value::Null);

@@ -222,7 +222,7 @@ impl Toolset {
     /// The canonical text of a call.
     #[pyo3(signature = (name, arguments, /))]
     fn encode(&self, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
-        self.tools.encode(name, &convert::arguments(arguments)?).map_err(|error| errors::encode_error(&error))
+        convert::encode(&self.tools, name, arguments)
     }
 
     /// The text of a tool's result; of a `CallError`, its message for the model, with the example as it is to be written.

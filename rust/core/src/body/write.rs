@@ -1,7 +1,7 @@
 //! Pairs written: the inverse of reading them, by the same table.
 
 use crate::coerce;
-use crate::json::{Value, json_string};
+use crate::json::{Member, Value, json_string};
 use crate::limits::KEY_CHARS;
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::scan::{Delimiters, first_chars};
@@ -10,14 +10,9 @@ use crate::schema::{NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
 
-/// Appends the members of `value` as pairs, each with a blank in front. `None`: a key is too long for a pair.
-pub fn write_pairs(
-    schema: &Schema,
-    delimiters: &Delimiters,
-    value: &[(std::borrow::Cow<'_, str>, Value<'_>)],
-    out: &mut String,
-) -> Option<()> {
-    Writer { schema, delimiters }.members(schema.root, "", value, 1, out)
+/// Appends the members as pairs, each with a blank in front. `None`: a key is too long for a pair.
+pub fn write_pairs(schema: &Schema, delimiters: &Delimiters, members: &[Member<'_>], out: &mut String) -> Option<()> {
+    Writer { schema, delimiters }.members(schema.root, "", members, 1, out)
 }
 
 struct Writer<'s> {
@@ -26,14 +21,7 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    fn members(
-        &self,
-        id: NodeId,
-        prefix: &str,
-        members: &[(std::borrow::Cow<'_, str>, Value<'_>)],
-        depth: usize,
-        out: &mut String,
-    ) -> Option<()> {
+    fn members(&self, id: NodeId, prefix: &str, members: &[Member<'_>], depth: usize, out: &mut String) -> Option<()> {
         let object = self.schema.node(id).object.as_ref();
         for (name, value) in members {
             let start = out.len() + 1;
@@ -42,7 +30,8 @@ impl Writer<'_> {
             if !prefix.is_empty() {
                 out.push('.');
             }
-            if object.is_some_and(|object| is_misread(object, name)) {
+            let declared = object.and_then(|object| object.properties.get(name));
+            if object.is_some_and(|object| is_misread(object, name, declared.is_some())) {
                 push_quoted(out, name);
             } else {
                 push_segment(out, name, self.delimiters);
@@ -50,7 +39,7 @@ impl Writer<'_> {
             if first_chars(&out[start..], WRITTEN_KEY_CHARS) < out.len() - start {
                 return None;
             }
-            let child = self.schema.member(id, name).unwrap_or(UNKNOWN);
+            let child = declared.copied().or_else(|| self.schema.member(id, name)).unwrap_or(UNKNOWN);
             match value {
                 Value::Object(inner) if !inner.is_empty() && depth < NESTED_SEGMENTS && self.schema.nests(child) => {
                     let key = out.split_off(start);
@@ -103,7 +92,6 @@ impl Writer<'_> {
 }
 
 /// Would a bare segment of this name be taken for another key, or part of one?
-fn is_misread(object: &Object, name: &str) -> bool {
-    let declared = object.properties.get(name).is_some();
+fn is_misread(object: &Object, name: &str, declared: bool) -> bool {
     object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
 }

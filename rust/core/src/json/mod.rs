@@ -7,5 +7,5 @@ mod write;
 
 pub use lexer::{Escape, Lexeme, Lexer, Place, unicode_escape};
 pub use number::{is_number, same_number, whole};
-pub use value::{Value, parse};
+pub use value::{Member, Value, parse, write_object};
 pub use write::{is_plain, json_string, push_char, push_str, push_string};

@@ -14,8 +14,11 @@ pub enum Value<'a> {
     Number(Cow<'a, str>),
     String(Cow<'a, str>),
     Array(Vec<Value<'a>>),
-    Object(Vec<(Cow<'a, str>, Value<'a>)>),
+    Object(Vec<Member<'a>>),
 }
+
+/// A member of an object.
+pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 impl Value<'_> {
     /// Numbers by value, members in any order. Recursion is bounded by the depth the value was made with.
@@ -48,20 +51,23 @@ impl Value<'_> {
                 }
                 out.push(']');
             }
-            Value::Object(members) => {
-                out.push('{');
-                for (at, (key, value)) in members.iter().enumerate() {
-                    if at > 0 {
-                        out.push(',');
-                    }
-                    super::push_string(out, key);
-                    out.push(':');
-                    value.write(out);
-                }
-                out.push('}');
-            }
+            Value::Object(members) => write_object(members, out),
         }
     }
+}
+
+/// Appends the compact JSON of an object.
+pub fn write_object(members: &[Member<'_>], out: &mut String) {
+    out.push('{');
+    for (at, (key, value)) in members.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        super::push_string(out, key);
+        out.push(':');
+        value.write(out);
+    }
+    out.push('}');
 }
 
 /// Reads strict JSON, at most `depth` levels deep, and at most `RECURSION`. The error says what is wrong and at which byte.
@@ -139,7 +145,7 @@ impl<'t> Reader<'t> {
     }
 
     fn object(&mut self, depth: usize) -> Result<Value<'static>, String> {
-        let mut members: Vec<(Cow<'static, str>, Value<'static>)> = Vec::new();
+        let mut members: Vec<Member<'static>> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         loop {
             match self.next(Place::Key) {

@@ -5,24 +5,22 @@ use crate::scan::Delimiters;
 
 /// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
 pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
-    !text.is_empty()
-        && !text.starts_with(['[', '{'])
-        && !text.ends_with(',')
-        && text.chars().all(|c| delimiters.is_bare(c))
+    !text.is_empty() && !text.starts_with(['[', '{']) && !text.ends_with(',') && delimiters.are_bare(text)
 }
 
 /// Appends the text in the kind of quotes that needs fewer escapes, double ones if equal.
 pub fn push_quoted(out: &mut String, text: &str) {
+    // 0xC2 begins the control characters beyond ASCII, among others.
+    let special = |byte: u8| matches!(byte, b'"' | b'\'' | b'\\' | 0x7F | 0xC2) || byte < 0x20;
+    if !text.bytes().any(special) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let count = |quote: u8| memchr::memchr_iter(quote, text.as_bytes()).count();
     let quote = if count(b'"') <= count(b'\'') { '"' } else { '\'' };
     out.push(quote);
-    // 0xC2 begins the control characters beyond ASCII, among others.
-    let special = |byte: u8| byte == quote as u8 || byte == b'\\' || byte < 0x20 || byte == 0x7F || byte == 0xC2;
-    if !text.bytes().any(special) {
-        out.push_str(text);
-        out.push(quote);
-        return;
-    }
     for (at, c) in text.char_indices() {
         match c {
             '\\' if reads_as_escape(&text[at..]) => out.push_str("\\\\"),

@@ -8,7 +8,7 @@ mod wire;
 use std::ops::Range;
 
 use crate::body::Wrapper;
-use crate::json::Value;
+use crate::json::Member;
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use results::{wrap_result, write_result};
@@ -44,7 +44,7 @@ pub trait Protocol: Send + Sync + std::fmt::Debug {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
     /// Writes one call in its canonical form.
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &Value<'_>) -> String;
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>]) -> String;
 
     /// What the model is told: a header, then one line for each tool.
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String;

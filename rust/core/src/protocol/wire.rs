@@ -2,7 +2,7 @@
 
 use super::{Attempt, BodyStart, Protocol};
 use crate::body::{Wrapper, is_declared, write_pairs};
-use crate::json::Value;
+use crate::json::{Member, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
 use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, ws_run};
@@ -66,6 +66,9 @@ fn object(text: &str, at: usize, last: bool) -> Look {
         (Mark::No, Mark::No) => Look::No,
     }
 }
+
+/// Room for the text of a usual call.
+const WRITTEN_BYTES: usize = 160;
 
 impl Protocol for Wire {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
@@ -134,27 +137,22 @@ impl Protocol for Wire {
         need
     }
 
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &Value<'_>) -> String {
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>]) -> String {
         let Delimiters { open, close, .. } = &tools.delimiters;
-        let mut out = String::with_capacity(64);
+        let mut out = String::with_capacity(WRITTEN_BYTES);
         out.push_str(open);
         out.push_str(name);
         let length = out.len();
-        let pairs = match arguments {
-            Value::Object(members) if tool.is_none_or(|tool| tool.syntax == Syntax::Wire) => {
-                let schema = tool.map_or(&tools.unknown, |tool| &tool.schema);
-                write_pairs(schema, &tools.delimiters, members, &mut out)
-            }
-            _ => None,
-        };
-        if pairs.is_none() {
+        let schema = tool.map_or(&tools.unknown, |tool| &tool.schema);
+        let json = tool.is_some_and(|tool| tool.syntax == Syntax::Json);
+        if json || write_pairs(schema, &tools.delimiters, arguments, &mut out).is_none() {
             out.truncate(length);
         }
-        let written = out.len() > length;
-        let empty = matches!(arguments, Value::Object(members) if members.is_empty());
-        if !written && !(empty && (tool.is_some() || is_plain_name(name))) {
+        // Of a tool that nobody knows, a name alone is a call only where it is plain.
+        let alone = arguments.is_empty() && (tool.is_some() || is_plain_name(name));
+        if out.len() == length && !alone {
             out.push(' ');
-            arguments.write(&mut out);
+            write_object(arguments, &mut out);
         }
         out.push_str(close);
         out
