@@ -11,7 +11,9 @@ use wirecall_core as core;
 use crate::events::{CallEnd, CallError, Id, Text};
 use crate::ids::Ids;
 
-/// A whole message: its texts, calls and errors in order.
+/// A whole message, in order; made by `Toolset.parse`.
+///
+/// Its events are made when they are first asked for.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
     parts: Mutex<Parts>,
@@ -72,7 +74,7 @@ impl Message {
 
 #[pymethods]
 impl Message {
-    /// Texts, calls and errors, in the order of the message.
+    /// Texts, calls and errors, in the order of the message. No two texts follow each other.
     #[getter]
     fn items(&self, py: Python<'_>) -> PyResult<&Py<PyTuple>> {
         if let Some(items) = self.items.get(py) {
