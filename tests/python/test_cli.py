@@ -469,6 +469,11 @@ def test_help_says_what_happens_without_tools() -> None:
     assert "Without it, calls of any name are written, untyped." in encode
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
+def test_help_says_who_wrote_the_demo(arguments: list[str]) -> None:
+    assert "Replay hand-written model outputs" in run(*arguments).stdout
+
+
 @pytest.mark.parametrize("command", ["parse", "encode", "manual", "tokens", "demo"])
 def test_help_has_examples(command: str) -> None:
     done = run(command, "--help")
