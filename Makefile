@@ -49,19 +49,23 @@ build: $(VENV)/.built ## the extension, compiled into the virtual environment
 
 $(BIN)/python:
 	@[ -n "$(PYTHON)" ] || { echo "wirecall needs Python 3.10 or newer; name one with PYTHON=…" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "creating $(VENV) with $(PYTHON) ..."
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: requirements-dev.lock | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@echo "installing the development tools into $(VENV) (some minutes the first time) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	@echo "building the Rust extension (some minutes the first time) ..."
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --config-settings=build-args="--profile $(EXTENSION_PROFILE)" --editable .
 	@touch $@
 
 # Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
 $(VENV)/.o200k: scripts/fetch_o200k.py | $(VENV)/.installed
+	@echo "fetching tiktoken's vocabulary, for the tests that count tokens ..."
 	@$(BIN)/python $< "$(TIKTOKEN_CACHE_DIR)" && touch $@ || true
 
 # Checks ---------------------------------------------------------------------------------------------------------
@@ -147,6 +151,7 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 
 wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 	rm -f dist/*.whl
+	@echo "building the release wheel (some minutes the first time) ..."
 	$(BIN)/maturin build --quiet --release --locked --out dist
 
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found

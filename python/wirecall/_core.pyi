@@ -3,6 +3,8 @@
 Import everything from `wirecall`, not from here. The rules are those of docs/wire-format.md; its sections are
 named in brackets. All offsets count characters (code points) of the message, from 0, and ends are exclusive.
 The model's mistakes are events; only the caller's raise.
+
+What is said here stands in the compiled module too, for `help()`; a test holds the two together.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +33,7 @@ class Toolset:
     """Compiled tools, immutable: one may be used by any number of threads at once.
 
     `wirecall.Toolset` is the public class; it reads the many forms of definitions and documents the options.
+    Sections are those of docs/wire-format.md.
     """
 
     def __new__(
@@ -53,7 +56,7 @@ class Toolset:
         Args:
             tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
                 the full schema whatever `validate` says.
-            protocol: The name of a protocol.
+            protocol: The name of a protocol; there is one, "wire".
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Refuse near misses (section 5).
@@ -61,12 +64,13 @@ class Toolset:
             descriptions: "full", "tools" or "none" (section 9).
             delimiters: OPEN and CLOSE (section 1).
             reasoning: What opens and closes reasoning (section 1), None for nothing.
-            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each positive.
+            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int.
 
         Raises:
             ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
             ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
                 cannot work.
+            TypeError: A limit that is no int.
         """
 
     @property
@@ -81,6 +85,9 @@ class Toolset:
             truncated: False only if the message is known to be complete; then a last call without CLOSE may
                 be repaired (`missing_close`, section 5).
             in_reasoning: The message begins inside reasoning that a template has opened.
+
+        Returns:
+            Texts, calls and errors. What the model did wrong is in there; nothing is raised for it.
         """
 
     def parse_many(
@@ -96,9 +103,12 @@ class Toolset:
 
         Args:
             texts: The messages.
-            threads: How many threads read, None for one for each processor.
+            threads: How many threads read, None for one for each processor. 256 at most are started.
             truncated: As in `parse`, for all of them.
             in_reasoning: As in `parse`, for all of them.
+
+        Returns:
+            One message for each text.
 
         Raises:
             TypeError: A text that is no str, or one str instead of many.
@@ -121,7 +131,8 @@ class Toolset:
         """The canonical text of a call (section 8): what reads back, in both modes, as the same JSON.
 
         Args:
-            name: A tool's name. A tool that is not declared is written as if nothing were known of it.
+            name: A tool's name. A tool that is not declared is no error: it is written as if nothing were
+                known of it (the command line refuses it).
             arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
                 and int as what they are), or the JSON text of an object, whose digits are kept. They may
                 violate the schema.
@@ -142,12 +153,13 @@ class Toolset:
             content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
                 U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
             error: Write `<tool-error>` instead of `<tool-result>`.
-            number: Which call of the same tool in one turn this answers, where there is more than one.
+            number: Which call of the same tool in one turn this answers, from 1, where there is more than
+                one.
 
         Raises:
             TypeError: A value that is no JSON.
-            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a negative
-                `number`.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a `number`
+                less than 1.
         """
 
     def manual(self, *, header: str | None = None) -> str:
@@ -165,7 +177,7 @@ class Toolset:
         """
 
     def plan(self, name: str, /) -> Plan:
-        """How a tool's calls are written.
+        """How a tool's calls are written (section 8).
 
         Raises:
             ValueError: There is no such tool.
@@ -178,8 +190,11 @@ class Toolset:
 class Parser:
     """Reads one message from a stream; made by `Toolset.parser`.
 
+    `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
+    is no I/O. What the model does wrong is an event; only the caller's mistakes raise.
+
     May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
-    RuntimeError in the second and goes on in the first.
+    RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.
     """
 
     def feed(self, text: str, /) -> list[_Event]:
@@ -187,6 +202,13 @@ class Parser:
 
         Cutting a message differently changes neither the joined texts and deltas nor the ends and errors.
         Halves of a surrogate pair in adjacent chunks are joined; lone ones become U+FFFD.
+
+        Args:
+            text: The next chunk, of any length; "" is one too.
+
+        Returns:
+            `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
+            often none. What is not certain yet is held back: one call and one chunk at most.
 
         Raises:
             RuntimeError: The parser is finished, or in use.
@@ -199,6 +221,9 @@ class Parser:
         Args:
             truncated: False only if the message is known to be complete: then a last call without CLOSE may
                 be repaired. True or None: it is an `incomplete_call`.
+
+        Returns:
+            What was held back, and the end or error of a call that is open.
 
         Raises:
             RuntimeError: The parser is finished already, or in use.
@@ -215,7 +240,7 @@ class Parser:
 class Message:
     """A whole message, in order; made by `Toolset.parse`.
 
-    Its events are made when they are first asked for.
+    A text becomes a str when it is first asked for; until then it keeps the message's own.
     """
 
     @property
@@ -297,7 +322,10 @@ class ArgumentsDelta:
 
 @final
 class CallEnd:
-    """A complete call."""
+    """A complete call. Arguments that do not fit the tool's schema are handed over too; see `problems`.
+
+    Sections are those of docs/wire-format.md.
+    """
 
     __match_args__ = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems")
     type: ClassVar[Literal["call_end"]]
@@ -326,7 +354,7 @@ class CallEnd:
 
     @property
     def arguments(self) -> str:
-        """Compact JSON text of one object; numbers keep their digits."""
+        """Compact JSON text of one object; numbers keep their digits. The deltas of the call, joined."""
 
     @property
     def args(self) -> dict[str, Any]:
@@ -337,15 +365,15 @@ class CallEnd:
 
     @property
     def start(self) -> int:
-        """Offset of OPEN."""
+        """Offset of OPEN, in characters of the message from 0."""
 
     @property
     def end(self) -> int:
-        """Offset behind CLOSE."""
+        """Offset behind CLOSE, in characters of the message."""
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """Names of section 5, each once, in the order of first use."""
+        """What was read as meant: names of section 5, each once, in the order of first use."""
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -357,7 +385,10 @@ class CallEnd:
 
 @final
 class CallError:
-    """A call that cannot be handed over, or a forged result (section 6)."""
+    """A call that cannot be handed over, or a forged result (section 6 of docs/wire-format.md).
+
+    `Toolset.encode_result` writes it as an answer for the model.
+    """
 
     __match_args__ = ("index", "id", "name", "kind", "message", "raw", "start", "end")
     type: ClassVar[Literal["call_error"]]
@@ -398,11 +429,11 @@ class CallError:
 
     @property
     def start(self) -> int:
-        """Offset of OPEN, or of the forged tag."""
+        """Offset of OPEN or of the forged tag, in characters of the message from 0."""
 
     @property
     def end(self) -> int:
-        """Offset behind what the error covers."""
+        """Offset behind what the error covers, in characters of the message."""
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
@@ -410,7 +441,7 @@ class CallError:
 
 @final
 class Problem:
-    """One thing in a call's arguments that does not fit the schema (section 4)."""
+    """One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md)."""
 
     __match_args__ = ("kind", "field", "message")
     def __new__(cls, kind: str, field: str, message: str) -> Self: ...
@@ -432,7 +463,7 @@ class Problem:
 
 @final
 class Plan:
-    """How the calls of one tool are written (section 8); made by `Toolset.plan`."""
+    """How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`."""
 
     __match_args__ = ("name", "encoding", "fields", "reason")
     @property

@@ -15,11 +15,13 @@ from typing import Any, BinaryIO
 import click
 
 from wirecall import CallEnd, CallError, Event, Problem, Text, Toolset
-from wirecall import demo as recorded
+from wirecall import demo as replay
 from wirecall import tokens as counting
 
 # How much is read at once, at most; what is there is read at once, however little.
 _CHUNK_BYTES = 1 << 16
+
+_TOOLS = 'a JSON list of tools, or {"tools": […]}'
 
 
 class ReaderGone(Exception):
@@ -42,20 +44,18 @@ class _Commands(click.Group):
             raise ReaderGone from error
 
 
-_tools_option = click.option(
-    "--tools",
-    "tools_path",
-    metavar="FILE",
-    required=True,
-    help='JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}.',
-)
-_optional_tools_option = click.option(
-    "--tools",
-    "tools_path",
-    metavar="FILE",
-    help='JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}. '
-    "Without it, calls of any name are read, untyped.",
-)
+def _tools_option(without: str | None = None) -> Callable[[Any], Any]:
+    """`--tools FILE`, required unless the help says what happens `without` it."""
+    forms = 'JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}.'
+    return click.option(
+        "--tools",
+        "tools_path",
+        metavar="FILE",
+        required=without is None,
+        help=forms if without is None else f"{forms} {without}",
+    )
+
+
 _descriptions_option = click.option(
     "--descriptions",
     type=click.Choice(["full", "tools", "none"]),
@@ -109,7 +109,7 @@ Examples:
   llm "…" | wirecall parse --text
 """,
 )
-@_optional_tools_option
+@_tools_option(without="Without it, calls of any name are read, untyped.")
 @click.option("--text", "only_text", is_flag=True, help="Print the text outside calls, and nothing else.")
 @click.option("--whole", is_flag=True, help='Read to the end, then print one {"items": […]}.')
 @click.option("--strict", is_flag=True, help="Refuse near misses instead of repairing them.")
@@ -164,29 +164,37 @@ Examples:
   wirecall encode --tools tools.json < calls.jsonl
 """,
 )
-@_optional_tools_option
+@_tools_option(without="Without it, calls of any name are written, untyped.")
 @click.argument("name", required=False)
 @click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
 def encode(tools_path: str | None, name: str | None, arguments: str | None) -> None:
     """Write calls in the wire format.
 
-    With NAME, one call; ARGUMENTS is a JSON object, {} by default. Without, every line of standard input is
-    a call, {"name": …, "arguments": {…}}.
+    With NAME, one call; ARGUMENTS is a JSON object, {} by default, - for standard input. Without, every line
+    of standard input is a call, {"name": …, "arguments": {…}}.
+
+    With --tools, a name that is not among the tools is refused. (Toolset.encode in Python writes it, untyped:
+    histories hold calls of tools that are gone.)
     """
     if name is None:
         _not_both_stdin(tools_path, "-")
         toolset = _toolset(tools_path)
         for place, called, given in _calls("-"):
-            with _blame(place):
-                _print(_encode(toolset, called, given))
+            _print(_encode(toolset, called, given, name_at=place, arguments_at=place))
         return
     if arguments == "-":
         _not_both_stdin(tools_path, "-")
     toolset = _toolset(tools_path)
+    place, text = "ARGUMENTS", "{}" if arguments is None else arguments
     if arguments == "-":
-        arguments = _read("-")
-    with _blame("arguments"):
-        _print(_encode(toolset, name, "{}" if arguments is None else arguments))
+        place, text = _title("-"), _read("-")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _no_json(error, place, "a JSON object") from error
+    except (ValueError, RecursionError):  # a limit of this reader: the encoder has its own
+        pass
+    _print(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
 
 
 @wirecall.command(
@@ -197,12 +205,15 @@ Examples:
   wirecall manual --tools tools.json --header ''
 """,
 )
-@_tools_option
+@_tools_option()
 @click.option("--header", metavar="TEXT", help="Instead of the built-in header; '' for none.")
 @_descriptions_option
 def manual(tools_path: str, header: str | None, descriptions: str) -> None:
     """Print what a model is told about the tools."""
-    _print(_toolset(tools_path, descriptions=descriptions).manual(header=header))
+    toolset = _toolset(tools_path, descriptions=descriptions)
+    if not toolset.names:
+        raise Failure(f"{_title(tools_path)}: there are no tools in it, so there is nothing to tell a model")
+    _print(toolset.manual(header=header))
 
 
 @wirecall.command(
@@ -216,7 +227,7 @@ Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once a
 without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
 """,
 )
-@_tools_option
+@_tools_option()
 @click.option(
     "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
 )
@@ -266,16 +277,17 @@ Examples:
 @click.option(
     "--speed",
     type=click.FloatRange(min=0),
-    default=recorded.SPEED,
+    default=replay.SPEED,
     show_default=True,
     help="Tokens per second; 0 shows results at once, as does output that is no terminal, or NO_COLOR.",
 )
 def demo(speed: float) -> None:
-    """Replay recorded model outputs: no key, no network.
+    """Replay hand-written model outputs: no key, no network.
 
-    Left is what the model writes, right what a program receives.
+    They are written to be like a model's; none was recorded. Left is what the model writes, right what a
+    program receives.
     """
-    recorded.run(speed)
+    replay.run(speed)
 
 
 # --- reading
@@ -334,20 +346,27 @@ def _not_both_stdin(tools_path: str | None, path: str | None) -> None:
         raise click.UsageError("only one of the inputs can be standard input.")
 
 
-def _load_json(text: str, title: str) -> Any:
+def _load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:
+    """The value of JSON text, which is a whole file, or one `line` of it (from 1)."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise Failure(f"{title}, line {error.lineno}, column {error.colno}: {error.msg}") from error
+        raise _no_json(error, title, expected, line) from error
     except (ValueError, RecursionError) as error:  # an integer of thousands of digits, too deep
-        raise Failure(f"{title}: {error}") from error
+        place = title if line is None else f"{title}, line {line}"
+        raise Failure(f"{place}: this JSON cannot be read: {error}") from error
+
+
+def _no_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
+    place = f"{title}, line {line or error.lineno}, column {error.colno}"
+    return Failure(f"{place}: this is no JSON: {error.msg}. Expected {expected}")
 
 
 def _load_tools(path: str) -> list[Any]:
-    loaded = _load_json(_read(path), _title(path))
+    loaded = _load_json(_read(path), _title(path), _TOOLS)
     tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
     if not isinstance(tools, list):
-        raise Failure(f'{_title(path)}: expected a JSON list of tools, or {{"tools": […]}}')
+        raise Failure(f"{_title(path)}: expected {_TOOLS}")
     return tools
 
 
@@ -361,13 +380,14 @@ def _toolset(path: str | None, **options: Any) -> Toolset:
 
 def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """Where each call stands, its name and its arguments: one JSON object on each line."""
+    expected = 'one call on each line, {"name": …, "arguments": {…}}'
     for number, line in enumerate(_lines(path), start=1):
         place = f"{_title(path)}, line {number}"
         if not line.strip():
             continue
-        call = _load_json(line, place)
+        call = _load_json(line, _title(path), expected, line=number)
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
-            raise Failure(f'{place}: expected {{"name": …, "arguments": {{…}}}}')
+            raise Failure(f"{place}: expected {expected}")
         yield place, call["name"], call.get("arguments", {})
 
 
@@ -440,7 +460,11 @@ def _show_text(events: Iterable[Event]) -> bool:
     return failed
 
 
-def _encode(toolset: Toolset, name: str, arguments: Any) -> str:
-    if toolset.names and name not in toolset.names:
-        raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
-    return toolset.encode(name, arguments)
+def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, arguments_at: str) -> str:
+    """A call as text; what is wrong is blamed on where the name or the arguments stand."""
+    with _blame(name_at):
+        if toolset.names and name not in toolset.names:
+            raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
+        toolset.encode(name, {})
+    with _blame(arguments_at):
+        return toolset.encode(name, arguments)

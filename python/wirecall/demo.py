@@ -1,14 +1,16 @@
-"""`wirecall demo`: recorded model outputs through the stream parser, at the pace of tokens.
+"""`wirecall demo`: model outputs, written by hand, through the stream parser, at the pace of tokens.
 
-A recording is a JSON file in `recordings/`: a title, what to watch, the tools, options of the toolset, and
-one or more turns. A turn is the pieces in which a model's message came, one list for each of its lines.
-Before the next turn the errors of the last one go back to the model, as a host would send them.
+A recording is a JSON file in `recordings/`, written by hand to be like what models write: a title, what to
+watch, the tools, options of the toolset, and one or more turns. A turn is the pieces in which a model's
+message would come, one list for each of its lines. Before the next turn the errors of the last one go back to
+the model, as a host would send them.
 
 On a terminal the two sides grow as the pieces come in; elsewhere the finished sides are printed.
 """
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ from typing import Any
 from rich import box
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.rule import Rule
 from rich.table import Table
@@ -55,9 +58,15 @@ _NATIVE = """\
 Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat tools, minified JSON.
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
-_NO_TOKENS = """\
-Characters, because tiktoken's vocabulary is not here: pip install 'wirecall[tokens]', then
-`wirecall tokens` fetches it."""
+_NO_TOKENS = (
+    "Characters, since tokens need tiktoken (pip install 'wirecall[tokens]') and its vocabulary in "
+    "{directory}, and the demo downloads nothing. With "
+    "TIKTOKEN_CACHE_DIR={quoted} `wirecall tokens --tools FILE` does."
+)
+_NO_CACHE = (
+    "Characters, since tokens need tiktoken (pip install 'wirecall[tokens]') and its vocabulary, the demo "
+    "downloads nothing, and TIKTOKEN_CACHE_DIR is empty, which means that nothing is kept."
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +79,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Recording:
-    """Some messages of a model, and the tools that it had."""
+    """Some messages as of a model, and the tools that it had."""
 
     title: str
     watch: str
@@ -120,7 +129,7 @@ def run(speed: float = SPEED) -> None:
             time.sleep(_PAUSE / speed)
     tools = {tool["name"]: tool for recording in played for tool in recording.tools}
     definitions = counting.measure(tools.values(), count=count or len)
-    console.print(_summary(tallies, definitions, is_tokens=count is not None))
+    console.print(_summary(tallies, definitions, console, is_tokens=count is not None))
 
 
 def _load(text: str) -> Recording:
@@ -134,39 +143,43 @@ def _play(recording: Recording, console: Console, speed: float, count: counting.
     tally = Tally(recording.title)
     console.print(Rule(Styled(recording.title, "bold"), align="left", style="dim"))
     console.print(Styled(recording.watch, "dim"))
-    sides = _Sides()
-    steps = _events(recording, toolset, sides, tally, count)
-    if speed:
-        clock = _Clock(speed)
-        with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
+    errors: list[CallError] = []
+    for turn in recording.turns:
+        if errors:
+            answers = [toolset.encode_result(error.name, error) for error in errors]
+            console.print(
+                _panel(Styled("\n".join(answers), "italic"), "the program sends back", console.width)
+            )
+        sides = _Sides()
+        steps = _events(turn, toolset, sides, tally, count)
+        if speed:
+            clock = _Clock(speed)
+            with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
+                for _ in steps:
+                    if clock.tick():
+                        live.update(sides.growing(console), refresh=True)
+        else:
             for _ in steps:
-                if clock.tick():
-                    live.update(sides.growing(console), refresh=True)
-    else:
-        for _ in steps:
-            pass
-    console.print(sides.finished(console))
+                pass
+        console.print(sides.finished(console))
+        errors = sides.errors
     console.print(_verdict(tally))
     console.print()
     return tally
 
 
 def _events(
-    recording: Recording, toolset: Toolset, sides: "_Sides", tally: Tally, count: counting.Count
+    turn: Turn, toolset: Toolset, sides: "_Sides", tally: Tally, count: counting.Count
 ) -> Iterator[None]:
     """Feed the pieces, one for each step, and tell both sides and the tally what happens."""
-    for turn in recording.turns:
-        for error in sides.unanswered:
-            sides.answer(toolset.encode_result(error.name or "unknown", error.message, error=True))
-        sides.begin()
-        parser = toolset.parser()
-        for piece in turn.pieces:
-            sides.write(piece)
-            for event in parser.feed(piece):
-                _note(event, sides, tally, count)
-            yield
-        for event in parser.finish(truncated=turn.truncated):
+    parser = toolset.parser()
+    for piece in turn.pieces:
+        sides.write(piece)
+        for event in parser.feed(piece):
             _note(event, sides, tally, count)
+        yield
+    for event in parser.finish(truncated=turn.truncated):
+        _note(event, sides, tally, count)
 
 
 def _note(event: Event, sides: "_Sides", tally: Tally, count: counting.Count) -> None:
@@ -210,27 +223,17 @@ class _Clock:
 
 @dataclass
 class _Sides:
-    """Left what the model writes, right what a program receives."""
+    """Of one message: left what the model writes, right what a program receives."""
 
     left: Styled = field(default_factory=Styled)
     right: Styled = field(default_factory=Styled)
-    unanswered: list[CallError] = field(default_factory=list)
-    # Where the message of this turn begins in `left`.
-    origin: int = 0
-
-    def begin(self) -> None:
-        self.unanswered.clear()
-        self.origin = len(self.left)
+    errors: list[CallError] = field(default_factory=list)
 
     def write(self, piece: str) -> None:
         self.left.append(piece)
 
-    def answer(self, result: str) -> None:
-        self._new_line(self.left)
-        self.left.append(f"\n{result}\n\n", "italic dim")
-
     def source(self, start: int, end: int) -> str:
-        return self.left.plain[self.origin + start : self.origin + end]
+        return self.left.plain[start:end]
 
     def receive(self, event: Event) -> None:
         match event:
@@ -239,7 +242,7 @@ class _Sides:
                 if text.strip() or not self.right.plain.endswith("\n"):
                     self.right.append(text)
             case CallStart(_, _, name):
-                self._new_line(self.right)
+                self._new_line()
                 self.right.append("● ", "cyan").append(name, "bold cyan").append("\n")
             case ArgumentsDelta(_, delta):
                 self.right.append(delta, "green")
@@ -254,9 +257,9 @@ class _Sides:
                     self.right.append(f"  ! {problem.kind}: {problem.message}\n", "magenta")
             case CallError():
                 self._mark("red", event)
-                self._new_line(self.right)
+                self._new_line()
                 self.right.append(f"✗ {event.kind}", "bold red").append(f" {event.message}\n", "red")
-                self.unanswered.append(event)
+                self.errors.append(event)
 
     def growing(self, console: Console) -> RenderableType:
         """The last lines of both sides, as many as the terminal has room for."""
@@ -284,14 +287,7 @@ class _Sides:
             sides.append(cut(list(text.wrap(console, width - 4))))
         height = None if stacked else max(map(len, sides)) + 2
         panels = [
-            Panel(
-                Styled("\n").join(lines),
-                title=f"[dim]{title}",
-                title_align="left",
-                border_style="dim",
-                width=width,
-                height=height,
-            )
+            _panel(Styled("\n").join(lines), title, width, height)
             for title, lines in zip(("the model writes", "a program receives"), sides, strict=True)
         ]
         if stacked:
@@ -301,12 +297,17 @@ class _Sides:
         return grid
 
     def _mark(self, style: str, event: CallEnd | CallError) -> None:
-        self.left.stylize(style, self.origin + event.start, self.origin + event.end)
+        self.left.stylize(style, event.start, event.end)
 
-    @staticmethod
-    def _new_line(side: Styled) -> None:
-        if side.plain and not side.plain.endswith("\n"):
-            side.append("\n")
+    def _new_line(self) -> None:
+        if self.right.plain and not self.right.plain.endswith("\n"):
+            self.right.append("\n")
+
+
+def _panel(text: Styled, title: str, width: int, height: int | None = None) -> Panel:
+    return Panel(
+        text, title=f"[dim]{title}", title_align="left", border_style="dim", width=width, height=height
+    )
 
 
 def _verdict(tally: Tally) -> Styled:
@@ -323,25 +324,55 @@ def _plural(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _summary(tallies: list[Tally], definitions: counting.Costs, *, is_tokens: bool) -> RenderableType:
+def _summary(
+    tallies: list[Tally], definitions: counting.Costs, console: Console, *, is_tokens: bool
+) -> RenderableType:
     unit = "tokens" if is_tokens else "characters"
+    total = sum(tallies, Tally("all calls"))
+    names = f"definitions of all {len(definitions.tools)} tools"
+    totals = [total, Tally(names, native=definitions.native, wire=definitions.wire)]
+    notes = [_NATIVE.format(envelopes=total.envelopes, unit=unit)]
+    if not is_tokens:
+        notes.append(_no_tokens())
+    table = _table(tallies, totals, unit)
+    # A table that is too narrow for its numbers would cut them off.
+    least = console.measure(table, options=console.options.update(max_width=_WIDE)).minimum
+    shown = table if least <= console.width else _stacked([*tallies, *totals], unit)
+    return Group(shown, Styled("\n".join(notes), "dim"))
+
+
+def _no_tokens() -> str:
+    directory = counting.cache_directory()
+    return _NO_TOKENS.format(directory=directory, quoted=shlex.quote(directory)) if directory else _NO_CACHE
+
+
+def _table(tallies: list[Tally], totals: list[Tally], unit: str) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("recording")
-    for heading, style in (("calls", "cyan"), ("repairs", "yellow"), ("errors", "red")):
-        table.add_column(heading, justify="right", style=style)
-    for heading in (f"native {unit}", "wire", "saved"):
-        table.add_column(heading, justify="right")
+    table.add_column("example")
+    styles = {"calls": "cyan", "repairs": "yellow", "errors": "red"}
+    for heading in (*styles, f"native {unit}", "wire", "saved"):
+        # Rich measures a column that does not wrap as if it did.
+        style = styles.get(heading)
+        table.add_column(heading, justify="right", style=style, no_wrap=True, min_width=len(heading))
     for tally in tallies:
         table.add_row(*_row(tally))
     table.add_section()
-    total = sum(tallies, Tally("all calls"))
-    table.add_row(*_row(total), style="bold")
-    names = f"definitions of all {len(definitions.tools)} tools"
-    table.add_row(*_row(Tally(names, native=definitions.native, wire=definitions.wire)), style="bold")
-    notes = [_NATIVE.format(envelopes=total.envelopes, unit=unit)]
-    if not is_tokens:
-        notes.append(_NO_TOKENS)
-    return Group(table, Styled("\n".join(notes), "dim"))
+    for tally in totals:
+        table.add_row(*_row(tally), style="bold")
+    return table
+
+
+def _stacked(tallies: list[Tally], unit: str) -> Group:
+    """What the table says, in lines that wrap."""
+    lines: list[RenderableType] = []
+    for tally in tallies:
+        calls, repairs, errors, native, wire, saved = _row(tally)[1:]
+        lines.append(Styled(tally.title, "bold"))
+        if calls or repairs or errors:
+            lines.append(Padding(_verdict(tally), (0, 0, 0, 2)))
+        if native:
+            lines.append(Padding(f"{native} native {unit}, {wire} wire, {saved} saved", (0, 0, 0, 2)))
+    return Group(*lines, "")
 
 
 def _row(tally: Tally) -> list[str]:

@@ -190,15 +190,19 @@ def tokenizer(encoding: str = ENCODING) -> Count:
 
 def cached_tokenizer() -> Count | None:
     """`tokenizer()` if its vocabulary is in tiktoken's cache, else None: never touches the network."""
-    directory = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
-    if directory is None:
-        directory = os.path.join(tempfile.gettempdir(), "data-gym-cache")
+    directory = cache_directory()
     if not directory or not Path(directory, sha1(_ADDRESS.encode()).hexdigest()).is_file():
         return None
     try:
         return tokenizer()
     except VocabularyError:
         return None
+
+
+def cache_directory() -> str:
+    """Where tiktoken keeps its vocabularies; empty if it was told to keep none."""
+    directory = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
+    return os.path.join(tempfile.gettempdir(), "data-gym-cache") if directory is None else directory
 
 
 def tables(costs: Costs, unit: str) -> str:

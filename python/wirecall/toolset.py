@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 class Toolset(_core.Toolset):
     """Tools, compiled once: reads and writes their calls and results, and writes their manual.
 
+    Immutable: one may be used by any number of threads at once. Sections are those of docs/wire-format.md.
+
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
-        protocol: The name of a protocol.
+        protocol: How calls stand in text. There is one so far: "wire", `<call>name key=value</call>`.
         syntax: How calls are written: "wire", or "json" for an object body in every call.
         fallback_to_json: What becomes of a tool that pairs cannot express: "complex" writes its calls as
             object bodies, "error" raises, "force" writes pairs for every tool.
@@ -24,15 +26,20 @@ class Toolset(_core.Toolset):
         validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
             and makes it an error.
         descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
-        delimiters: What opens and closes a call.
+        delimiters: What opens and closes a call: OPEN and CLOSE (section 1).
         reasoning: What opens and closes reasoning at the start of a message, None for nothing.
-        limits: Bounds that differ from the defaults, by name.
+        limits: Bounds that differ from the defaults, by name; each is a positive int.
+            "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
+            "depth": levels of nesting, of which the arguments are the first; 128.
+            "calls": calls in one message; 4096.
+            "key_segments": segments in one key (`a.b[0]` has three); 16.
 
     Raises:
         ToolError: A definition, a schema or a name that cannot work; it names the tool and the place in
-            its schema.
+            its schema. Also a protocol that does not exist.
         ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
+        TypeError: A limit that is no int.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
 

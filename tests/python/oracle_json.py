@@ -129,27 +129,36 @@ class JsonReader:
                 misfit(of, path, self.notes.problems)
         return text, end
 
-    def object(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
-        members: dict[str, str] = {}
+    def entries(self, at: int, close: str, depth: int, read: Callable[[int], int]) -> int:
+        """What stands between commas, up to `close`. `read` is told where one begins, says where it ends."""
+        is_first = True
         while True:
             at, char = self.next(at)
-            if char == "}":
-                if members:
+            if char == close:
+                if not is_first:
                     self.relax(at, depth)  # a trailing comma
-                break
+                return at + 1
+            at, char = self.next(read(at))
+            if char == close:
+                return at + 1
+            if char != ",":
+                raise Fault("invalid_json", at, "bracketed", depth)
+            at, is_first = at + 1, False
+
+    def object(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        members: dict[str, str] = {}
+
+        def member(at: int) -> int:
             key, at = self.key(of, at, path, depth)
             value, at = self.value(self.schemas.member(of, key), at, (*path, key), depth)
             if members.setdefault(key, value) != value:
                 raise Fault("duplicate_argument", at, "bracketed", depth)
-            at, char = self.next(at)
-            if char == "}":
-                break
-            if char != ",":
-                raise Fault("invalid_json", at, "bracketed", depth)
-            at += 1
+            return at
+
+        at = self.entries(at, "}", depth, member)
         missing = [name for name in required(of) if name not in members]
         self.notes.problems += [("missing_required", (*path, name)) for name in missing]
-        return "{" + ",".join(f"{json_string(key)}:{text}" for key, text in members.items()) + "}", at + 1
+        return "{" + ",".join(f"{json_string(key)}:{text}" for key, text in members.items()) + "}", at
 
     def key(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
         """A key and its colon."""
@@ -176,19 +185,12 @@ class JsonReader:
 
     def array(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
         items: list[str] = []
-        while True:
-            at, char = self.next(at)
-            if char == "]":
-                if items:
-                    self.relax(at, depth)  # a trailing comma
-                break
+
+        def item(at: int) -> int:
             index = len(items)
-            item, at = self.value(self.schemas.item(of, index), at, (*path, index), depth)
-            items.append(item)
-            at, char = self.next(at)
-            if char == "]":
-                break
-            if char != ",":
-                raise Fault("invalid_json", at, "bracketed", depth)
-            at += 1
-        return compact(items), at + 1
+            text, at = self.value(self.schemas.item(of, index), at, (*path, index), depth)
+            items.append(text)
+            return at
+
+        at = self.entries(at, "]", depth, item)
+        return compact(items), at

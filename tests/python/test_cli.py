@@ -333,8 +333,11 @@ def test_tools_in_any_form(tmp_path: Path, wrap: Any, mark: str) -> None:
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b'[\n  {"name" "a"}\n]', "tools.json, line 2, column 11: "),
-        (b"", "tools.json, line 1, column 1: "),
+        (
+            b'[\n  {"name" "a"}\n]',
+            "line 2, column 11: this is no JSON: Expecting ':' delimiter. Expected a JSON list of tools",
+        ),
+        (b"", "tools.json, line 1, column 1: this is no JSON: "),
         (b"[" * 100_000, "tools.json: "),
         (b"[1" + b"0" * 10_000 + b"]", "tools.json: "),
         (b'["\xff"]', "tools.json: byte 2 is no UTF-8"),
@@ -385,11 +388,31 @@ def test_encode(tools: str, arguments: list[str], stdin: str, expected: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "stdin", "expected"),
     [
-        (["get_weather", "{"], "", "arguments: "),
-        (["get_weather", "[]"], "", "arguments: "),
-        (["nope", "{}"], "", "there is no tool 'nope'; there are: get_weather, get_time"),
-        ([], '{"name": "get_time"}\n{"name": 1}', "standard input, line 2: expected"),
-        ([], '{"name": "get_time"}\n{', "standard input, line 2, line 1, column 2: "),
+        (["get_weather", "{"], "", "Error: ARGUMENTS, line 1, column 2: this is no JSON: "),
+        (["get_weather", ""], "", "Error: ARGUMENTS, line 1, column 1: this is no JSON: "),
+        (["get_weather", "[]"], "", "Error: ARGUMENTS: the arguments "),
+        (["get_weather", '{"days": NaN}'], "", "Error: ARGUMENTS: the arguments "),
+        (
+            ["get_weather", "-"],
+            '{\n "city": x}',
+            "Error: standard input, line 2, column 10: this is no JSON: ",
+        ),
+        (["get_weather", "-"], "[]", "Error: standard input: the arguments "),
+        (["nope", "{}"], "", "Error: NAME: there is no tool 'nope'; there are: get_weather, get_time"),
+        (
+            [],
+            '{"name": "get_time"}\n{"name": 1}',
+            "standard input, line 2: expected one call on each line, {",
+        ),
+        ([], '{"name": "get_time"}\n{"name": "x"}', "standard input, line 2: there is no tool 'x'"),
+        ([], '{"name": "get_time"}\n{', "Error: standard input, line 2, column 2: this is no JSON: "),
+        (
+            [],
+            '{"name": "get_time"}\n{\n"name": "get_time"\n}',
+            "line 2, column 2: this is no JSON: Expecting property name enclosed in double quotes. "
+            "Expected one call on each line, {",
+        ),
+        ([], '{"name": "get_time"}\n1' + "0" * 5000, "standard input, line 2: this JSON cannot be read: "),
         ([], '{"name": "get_time"}\n{"name": "get_time", "arguments": 1}', "standard input, line 2: "),
         (
             [],
@@ -415,6 +438,13 @@ def test_what_is_encoded_parses(tools: str) -> None:
     ]
 
 
+def test_encode_without_tools_takes_any_name() -> None:
+    assert run("encode", "f", '{"a": 1' + "0" * 5000 + "}").stdout == f"<call>f a=1{'0' * 5000}</call>\n"
+    done = run("encode", "a b", "{}")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: NAME: ")
+
+
 # --- manual
 
 
@@ -424,6 +454,24 @@ def test_manual(tools: str) -> None:
     assert full.splitlines()[-2].startswith("get_weather city (Where) days?:int")
     assert bare == "get_weather city days?:int\nget_time zone?\n"
     assert run("manual", "--tools", tools, "--header", "Tools:").stdout.startswith("Tools:\nget_weather")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"tools": []}'])
+def test_manual_of_no_tools(content: str) -> None:
+    done = run("manual", "--tools", "-", stdin=content)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: standard input: there are no tools in it")
+
+
+def test_help_says_what_happens_without_tools() -> None:
+    parse, encode = (" ".join(run(command, "--help").stdout.split()) for command in ("parse", "encode"))
+    assert "Without it, calls of any name are read, untyped." in parse
+    assert "Without it, calls of any name are written, untyped." in encode
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
+def test_help_says_who_wrote_the_demo(arguments: list[str]) -> None:
+    assert "Replay hand-written model outputs" in run(*arguments).stdout
 
 
 @pytest.mark.parametrize("command", ["parse", "encode", "manual", "tokens", "demo"])

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 import wirecall
+from support import EMPTY, SCHEMA, Book, error, one
 from wirecall.definitions import Definition, definitions, schema_text
 from wirecall.errors import ToolError
-
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
-EMPTY = {"type": "object", "properties": {}}
 
 
 class Shop:
@@ -26,31 +24,10 @@ class Shop:
     def open(cls, hour: int) -> None: ...
 
 
-class Book(BaseModel):
-    title: str
-
-
 def search(query: str) -> None: ...
 
 
 def spread(*words: str) -> None: ...
-
-
-def one(tool: object) -> Definition:
-    (definition,) = definitions([tool])
-    return definition
-
-
-def properties(tool: object) -> dict[str, Any]:
-    parameters = one(tool).parameters
-    assert isinstance(parameters, dict)
-    return parameters["properties"]
-
-
-def error(tool: object) -> ToolError:
-    with pytest.raises(ToolError) as info:
-        definitions([tool])
-    return info.value
 
 
 # --- dicts

@@ -1,5 +1,6 @@
 """The recordings show what they say, and the demo fits its surroundings."""
 
+import io
 import os
 import re
 import select
@@ -13,6 +14,8 @@ import pytest
 
 pytest.importorskip("rich")
 pytest.importorskip("click")
+
+from rich.console import Console
 
 from wirecall import Message, Toolset, demo, tokens
 
@@ -46,6 +49,8 @@ EXPECTED: dict[str, tuple[list[str], set[str], list[str]]] = {
     "A bad call, and the next try": (["create_ticket", "create_ticket"], set(), ["invalid_arguments"]),
     "Cut off": ([], set(), ["incomplete_call"]),
 }
+# One recording has a second turn.
+TURNS = len(EXPECTED) + 1
 
 
 def messages(recording: demo.Recording) -> list[Message]:
@@ -134,6 +139,41 @@ def test_any_width(columns: str) -> None:
     assert max(map(len, done.stdout.decode().splitlines())) <= min(int(columns), 140)
 
 
+def test_what_the_program_sends_back_is_not_the_models() -> None:
+    output = run().stdout.decode()
+    assert output.count("the model writes") == output.count("a program receives") == TURNS
+    panels = re.findall(r"╭─ ([a-z ]+) ─.*?╰", output, re.DOTALL)
+    bodies = re.findall(r"╭─ [a-z ]+ ─(.*?)╰", output, re.DOTALL)
+    assert [panel for panel, body in zip(panels, bodies, strict=True) if "<tool-error" in body] == [
+        "the program sends back"
+    ]
+
+
+def summary(width: int, factor: int) -> str:
+    titles = list(EXPECTED)
+    tallies = [
+        demo.Tally(title, at + 1, at + 2, at + 3, factor * (at + 11), factor * (at + 21), factor * (at + 31))
+        for at, title in enumerate(titles)
+    ]
+    costs = tokens.Costs([], 1, factor * 12345, factor * 2345, [])
+    console = Console(file=io.StringIO(), width=width)
+    console.print(demo._summary(tallies, costs, console, is_tokens=True))
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("factor", [1, 1_000_003])
+def test_the_summary_loses_no_digit(factor: int) -> None:
+    def said(text: str) -> tuple[list[str], int]:
+        return sorted(re.findall(r"\d+", text)), text.count("…")
+
+    texts = [summary(width, factor) for width in range(16, 141)]
+    for width, text in enumerate(texts, start=16):
+        assert max(map(len, text.splitlines())) <= width
+        assert said(text) == said(texts[-1])
+    # Both forms were seen.
+    assert {"calls   repairs" in text for text in texts} == {True, False}
+
+
 def test_output_that_lacks_characters() -> None:
     done = run(PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -141,10 +181,12 @@ def test_output_that_lacks_characters() -> None:
 
 
 def test_tokens_or_characters(tmp_path: Path) -> None:
-    output = run(TIKTOKEN_CACHE_DIR=str(tmp_path)).stdout.decode()
-    assert "native characters" in output
-    assert "pip install 'wirecall[tokens]'" in output
+    output = "".join(run(TIKTOKEN_CACHE_DIR=str(tmp_path), COLUMNS="140").stdout.decode().split())
+    assert "nativecharacters" in output
+    assert "pipinstall'wirecall[tokens]'" in output
+    assert f"WithTIKTOKEN_CACHE_DIR={tmp_path}`wirecall" in output
     assert list(tmp_path.iterdir()) == []
+    assert "TIKTOKEN_CACHE_DIR is empty" in " ".join(run(TIKTOKEN_CACHE_DIR="").stdout.decode().split())
     if tokens.cached_tokenizer() is not None:
         output = run().stdout.decode()
         assert "native tokens" in output
@@ -203,7 +245,7 @@ class TestTerminal:
         os.close(terminal)
         assert child.wait(30) == 0
         assert time.monotonic() - start < 8
-        assert output.count("the model writes") == len(EXPECTED)
+        assert output.count("the model writes") == TURNS
         if environment:
             assert re.search("\x1b\\[[0-9;]*3[0-9]", output) is None
 

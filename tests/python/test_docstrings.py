@@ -1,33 +1,13 @@
 """Descriptions of tools and parameters: from docstrings of every style, and which one wins."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from wirecall.definitions import Definition, definitions
-
-
-class Book(BaseModel):
-    """A book.
-
-    With pages."""
-
-    title: str
-    shelf: Annotated[int, Field(title="Shelf number", ge=1)] = 1
-
-
-def one(tool: object) -> Definition:
-    (definition,) = definitions([tool])
-    return definition
-
-
-def properties(tool: object) -> dict[str, Any]:
-    parameters = one(tool).parameters
-    assert isinstance(parameters, dict)
-    return parameters["properties"]
+from support import Book, one, properties
 
 
 def google(city: str, unit: str = "c", *, days: int = 1) -> None:

@@ -17,10 +17,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import NotRequired, TypedDict
 
-from wirecall.definitions import Definition, definitions
-from wirecall.errors import ToolError
-
-EMPTY = {"type": "object", "properties": {}}
+from support import EMPTY, Book, error, one, properties
+from wirecall.definitions import definitions
 
 
 class Color(enum.Enum):
@@ -39,36 +37,10 @@ class Options(TypedDict):
     note: NotRequired[str]
 
 
-class Book(BaseModel):
-    """A book.
-
-    With pages."""
-
-    title: str
-    shelf: Annotated[int, Field(title="Shelf number", ge=1)] = 1
-
-
 class Node(BaseModel):
     """A tree."""
 
     children: list["Node"] = []
-
-
-def one(tool: object) -> Definition:
-    (definition,) = definitions([tool])
-    return definition
-
-
-def properties(tool: object) -> dict[str, Any]:
-    parameters = one(tool).parameters
-    assert isinstance(parameters, dict)
-    return parameters["properties"]
-
-
-def error(tool: object) -> ToolError:
-    with pytest.raises(ToolError) as info:
-        definitions([tool])
-    return info.value
 
 
 def without_titles(schema: Any, are_names: bool = False) -> Any:

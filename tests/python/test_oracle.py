@@ -5,15 +5,11 @@ WIRECALL_LAW_CASES sets the number of random cases, WIRECALL_LAW_SEED the first 
 
 import os
 import random
-import sys
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import generate
 import oracle

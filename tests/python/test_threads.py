@@ -164,10 +164,19 @@ def test_parse_many_with_options() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_parse_many_releases_the_gil(threads: int) -> None:
-    """While it reads, another thread of Python makes progress, which it could not if the GIL were held."""
+    """While it reads, another thread of Python makes progress, which it could not if the GIL were held.
+
+    A busy machine may have no core for that thread for a while, so one success in several attempts is enough:
+    with the GIL held there would be none.
+    """
     texts = ["<call>get city='" + "x y <" * 100_000 + "'</call>"] * 200
     # Threads give the GIL away on their own only after this long, so progress comes from its release.
     sys.setswitchinterval(60)
+    assert any(progress_while_reading(texts, threads) for _ in range(8))
+
+
+def progress_while_reading(texts: list[str], threads: int) -> bool:
+    """Whether another thread took a step in the middle of the time that reading took."""
     steps: list[float] = []
     started, done = threading.Event(), threading.Event()
 
@@ -184,10 +193,10 @@ def test_parse_many_releases_the_gil(threads: int) -> None:
     end = time.perf_counter()
     done.set()
     thread.join()
-    assert len(messages) == 200
+    assert len(messages) == len(texts)
     middle = (begin + end) / 2
     quarter = (end - begin) / 4
-    assert any(abs(step - middle) < quarter for step in steps), (end - begin, len(steps))
+    return any(abs(step - middle) < quarter for step in steps)
 
 
 def test_starts_and_ends_pair_up_under_load() -> None:

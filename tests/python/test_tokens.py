@@ -210,10 +210,18 @@ def test_command_without_a_vocabulary(
         assert part in done.stderr
 
 
-@pytest.mark.parametrize("line", ['{"name": "nope"}', "[]", '{"name": "get_time", "arguments": 1}'])
-def test_command_names_the_bad_call(tmp_path: Path, paths: dict[str, str], line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ('{"name": "nope"}', "line 2: "),
+        ("[]", "line 2: "),
+        ('{"name": "get_time", "arguments": 1}', "line 2: "),
+        ('{"name" "get_time"}', "line 2, column 9: "),
+    ],
+)
+def test_command_names_the_bad_call(tmp_path: Path, paths: dict[str, str], line: str, place: str) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"name": "get_time"}\n' + line, encoding="utf-8")
     done = _command("--tools", paths["tools"], "--calls", str(bad), "--characters")
     assert done.exit_code == 2
-    assert "bad.jsonl, line 2: " in done.stderr
+    assert f"bad.jsonl, {place}" in done.stderr

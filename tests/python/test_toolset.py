@@ -10,12 +10,9 @@ from typing import Any
 import pytest
 
 import wirecall
+from support import EMPTY, SCHEMA
 from wirecall import toolset
 from wirecall.errors import ToolError
-
-SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
-EMPTY = {"type": "object", "properties": {}}
-
 
 # --- ToolError
 

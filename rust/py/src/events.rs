@@ -18,38 +18,49 @@ pub struct Text {
     pub text: Slot<LazyText>,
 }
 
-/// A call has begun, and its tool is known.
+/// A call has begun, and its tool is known. Exactly one end or error with this id follows.
 #[pyclass(frozen, eq, hash, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallStart {
+    /// Which of the started calls of the message, from 0.
     #[pyo3(get)]
     pub index: usize,
+    /// `call_` and 24 random letters and digits, or what `ids` returned.
     #[pyo3(get)]
     pub id: String,
+    /// The tool, as declared.
     #[pyo3(get)]
     pub name: String,
 }
 
-/// The next part of a call's arguments, as JSON text.
+// The slots of `Text` and `ArgumentsDelta` are the parser's to write over, while nobody else has them (see `recycle`).
+
+/// The next part of a call's arguments. Joined, the deltas of a call are the `arguments` of its end.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct ArgumentsDelta {
-    /// The call's index, and the text.
+    // The call's index, and the text.
     pub part: Slot<(usize, Py<PyString>)>,
 }
 
-/// A complete call.
+/// A complete call. Arguments that do not fit the tool's schema are handed over too; see `problems`.
+///
+/// Sections are those of docs/wire-format.md.
 #[pyclass(frozen, eq, module = "wirecall")]
 #[derive(Debug)]
 pub struct CallEnd {
+    /// Which of the started calls of the message, from 0.
     #[pyo3(get)]
     pub index: usize,
     pub id: Id,
+    /// The tool, as declared.
     #[pyo3(get)]
     pub name: String,
     pub arguments: LazyText,
+    /// Offset of OPEN, in characters of the message from 0.
     #[pyo3(get)]
     pub start: usize,
+    /// Offset behind CLOSE, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
     pub repairs: Vec<Cow<'static, str>>,
@@ -63,36 +74,49 @@ pub enum Id {
     Later(Ids),
 }
 
-/// A call that cannot be handed over, or a forged result.
+/// A call that cannot be handed over, or a forged result (section 6 of docs/wire-format.md).
+///
+/// `Toolset.encode_result` writes it as an answer for the model.
 #[pyclass(frozen, eq, hash, module = "wirecall")]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct CallError {
+    /// Of the call's start, None where none was reported.
     #[pyo3(get)]
     pub index: Option<usize>,
+    /// Of the call's start, None where none was reported.
     #[pyo3(get)]
     pub id: Option<String>,
+    /// The tool's name, None where it is not known.
     #[pyo3(get)]
     pub name: Option<String>,
+    /// A kind of section 6; in strict mode also the name of a repair.
     #[pyo3(get)]
     pub kind: String,
+    /// Written for the model: what is wrong, and how to write it.
     #[pyo3(get)]
     pub message: String,
+    /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
     #[pyo3(get)]
     pub raw: String,
+    /// Offset of OPEN or of the forged tag, in characters of the message from 0.
     #[pyo3(get)]
     pub start: usize,
+    /// Offset behind what the error covers, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
 }
 
-/// One thing wrong with the arguments of a call that was handed over all the same.
+/// One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md).
 #[pyclass(frozen, eq, hash, module = "wirecall", from_py_object)]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
+    /// `wrong_type`, `not_in_enum`, `missing_required`, `unknown_field` or `schema`.
     #[pyo3(get)]
     pub kind: String,
+    /// As a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
     #[pyo3(get)]
     pub field: String,
+    /// A sentence for the model.
     #[pyo3(get)]
     pub message: String,
 }
@@ -161,6 +185,7 @@ impl Text {
         Text { text: Slot::new(LazyText::Made(text)) }
     }
 
+    /// Not empty. Where a chunk is nothing but text, this is the very str that was fed.
     #[getter]
     fn text(&self, py: Python<'_>) -> &Py<PyString> {
         self.text.get().get(py)
@@ -225,11 +250,13 @@ impl ArgumentsDelta {
         ArgumentsDelta { part: Slot::new((index, delta)) }
     }
 
+    /// Of the call's start.
     #[getter]
     fn index(&self) -> usize {
         self.part.get().0
     }
 
+    /// A part of the JSON text; not empty.
     #[getter]
     fn delta(&self) -> &Py<PyString> {
         &self.part.get().1
@@ -274,6 +301,7 @@ impl CallEnd {
         CallEnd { index, id: Id::Known(id), name, arguments, start, end, repairs, problems }
     }
 
+    /// That of the call's start.
     #[getter]
     fn id(&self) -> String {
         match &self.id {
@@ -282,23 +310,27 @@ impl CallEnd {
         }
     }
 
+    /// Compact JSON text of one object; numbers keep their digits. The deltas of the call, joined.
     #[getter]
     fn arguments(&self, py: Python<'_>) -> &Py<PyString> {
         self.arguments.get(py)
     }
 
+    /// What was read as meant: names of section 5, each once, in the order of first use.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().map(|repair| PyString::intern(py, repair)))
     }
 
+    /// What does not fit the tool's schema (section 4).
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.problems.iter().cloned())
     }
 
-    /// The decoded arguments: a new dict at each access. Integers beyond what `int()` reads (4,300 digits unless the
-    /// interpreter was told otherwise) are `decimal.Decimal`.
+    /// The decoded arguments: a new dict at each access.
+    ///
+    /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

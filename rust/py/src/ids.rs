@@ -1,5 +1,9 @@
 //! Ids of calls: `call_` and 24 random letters and digits.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
+
 /// The ids of one message's calls. They come from one random seed, so an id costs nothing until it is asked for; the
 /// seed is the operating system's, so forked processes do not repeat each other.
 #[derive(Clone, Copy, Debug)]
@@ -13,13 +17,20 @@ fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Without the system's randomness, time, process and a count are as good as it gets: seeds differ, but can be guessed.
+fn without_randomness() -> u64 {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let mut hasher = DefaultHasher::new();
+    (SystemTime::now(), std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)).hash(&mut hasher);
+    hasher.finish()
+}
+
 impl Ids {
-    /// Without the system's randomness, time and thread are as good as it gets.
     pub fn new() -> Self {
         let mut seed = [0; 8];
         match getrandom::fill(&mut seed) {
             Ok(()) => Ids(u64::from_ne_bytes(seed)),
-            Err(_) => Ids(fastrand::u64(..)),
+            Err(_) => Ids(without_randomness()),
         }
     }
 

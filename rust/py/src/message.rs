@@ -9,10 +9,12 @@ use crate::events::{CallEnd, CallError, Id, Text};
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
-/// A whole message: its texts, calls and errors in order.
+/// A whole message, in order; made by `Toolset.parse`.
+///
+/// A text becomes a str when it is first asked for; until then it keeps the message's own.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
-    /// Texts, calls and errors, in the order of the message.
+    /// Texts, calls and errors, in the order of the message. No two texts follow each other.
     #[pyo3(get)]
     items: Py<PyTuple>,
 }

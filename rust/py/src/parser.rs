@@ -15,7 +15,13 @@ use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
 use crate::recycle::{Part, Recycler};
 
-/// Reads one message from a stream.
+/// Reads one message from a stream; made by `Toolset.parser`.
+///
+/// `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
+/// is no I/O. What the model does wrong is an event; only the caller's mistakes raise.
+///
+/// May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
+/// RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.
 #[pyclass(frozen, module = "wirecall")]
 #[derive(Debug)]
 pub struct Parser(Exclusive<Reader>);
@@ -173,7 +179,21 @@ fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
 
 #[pymethods]
 impl Parser {
-    /// Reads on. Returns the events that are certain now.
+    /// Read on, and return the events that are certain now (section 7).
+    ///
+    /// Cutting a message differently changes neither the joined texts and deltas nor the ends and errors.
+    /// Halves of a surrogate pair in adjacent chunks are joined; lone ones become U+FFFD.
+    ///
+    /// Args:
+    ///     text: The next chunk, of any length; "" is one too.
+    ///
+    /// Returns:
+    ///     `Text`, `CallStart`, `ArgumentsDelta`, `CallEnd` and `CallError`, in the order of the message;
+    ///     often none. What is not certain yet is held back: one call and one chunk at most.
+    ///
+    /// Raises:
+    ///     RuntimeError: The parser is finished, or in use.
+    ///     TypeError: `ids` returned no str. After an exception from `ids` the parser is finished.
     #[pyo3(signature = (text, /))]
     fn feed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();
@@ -201,7 +221,17 @@ impl Parser {
         }
     }
 
-    /// The message ends. Returns the last events.
+    /// End the message, and return its last events.
+    ///
+    /// Args:
+    ///     truncated: False only if the message is known to be complete: then a last call without CLOSE may
+    ///         be repaired. True or None: it is an `incomplete_call`.
+    ///
+    /// Returns:
+    ///     What was held back, and the end or error of a call that is open.
+    ///
+    /// Raises:
+    ///     RuntimeError: The parser is finished already, or in use.
     #[pyo3(signature = (*, truncated=None))]
     fn finish<'py>(&self, py: Python<'py>, truncated: Option<bool>) -> PyResult<Bound<'py, PyList>> {
         let mut this = self.take(py)?;
@@ -231,7 +261,10 @@ impl Parser {
         }
     }
 
-    /// Forgets everything: ready for the next message.
+    /// Forget everything, and be ready for the next message. `ids` and `in_reasoning` stay.
+    ///
+    /// Raises:
+    ///     RuntimeError: The parser is in use.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let mut this = self.take(py)?;
         let (tools, ids) = (this.tools.clone(), this.given_ids.take());

@@ -16,29 +16,39 @@ use crate::message::Message;
 use crate::parser::Parser;
 use crate::{convert, errors};
 
-/// Compiled tools.
+/// Compiled tools, immutable: one may be used by any number of threads at once.
+///
+/// `wirecall.Toolset` is the public class; it reads the many forms of definitions and documents the options.
+/// Sections are those of docs/wire-format.md.
 #[pyclass(frozen, subclass, module = "wirecall._core")]
 #[derive(Debug)]
 pub struct Toolset {
     tools: Arc<core::Toolset>,
 }
 
-/// How the calls of one tool are written.
+/// How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`.
 #[pyclass(frozen, eq, get_all, module = "wirecall")]
 #[derive(Debug, PartialEq)]
 pub struct Plan {
+    /// The tool.
     name: String,
+    /// Either "pairs" or "json".
     encoding: String,
+    /// The keys of its calls.
     fields: Vec<Field>,
+    /// Why it is written as JSON, where that was not asked for.
     reason: Option<String>,
 }
 
-/// One key of a tool, as the encoder writes it.
+/// One key of a tool's calls, as the encoder writes it.
 #[pyclass(frozen, eq, get_all, module = "wirecall", from_py_object)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
+    /// With its dots and quotes.
     key: String,
+    /// The type, as the manual says it.
     r#type: String,
+    /// Whether every call must have it.
     required: bool,
 }
 
@@ -168,7 +178,16 @@ impl Toolset {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
     }
 
-    /// Reads a whole message.
+    /// Read a whole message: the same as feeding it to a parser.
+    ///
+    /// Args:
+    ///     text: The message. Lone surrogates are read as U+FFFD.
+    ///     truncated: False only if the message is known to be complete; then a last call without CLOSE may
+    ///         be repaired (`missing_close`, section 5).
+    ///     in_reasoning: The message begins inside reasoning that a template has opened.
+    ///
+    /// Returns:
+    ///     Texts, calls and errors. What the model did wrong is in there; nothing is raised for it.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
     fn parse(
         &self,
@@ -182,7 +201,20 @@ impl Toolset {
         Message::new(text.as_py_str().bind(py), items, Ids::new())
     }
 
-    /// Reads many messages at once.
+    /// Read many whole messages, in their order, without the GIL.
+    ///
+    /// Args:
+    ///     texts: The messages.
+    ///     threads: How many threads read, None for one for each processor. 256 at most are started.
+    ///     truncated: As in `parse`, for all of them.
+    ///     in_reasoning: As in `parse`, for all of them.
+    ///
+    /// Returns:
+    ///     One message for each text.
+    ///
+    /// Raises:
+    ///     TypeError: A text that is no str, or one str instead of many.
+    ///     ValueError: `threads` is less than 1.
     #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
     fn parse_many(
         &self,
@@ -211,6 +243,14 @@ impl Toolset {
     }
 
     /// A parser for one stream.
+    ///
+    /// Args:
+    ///     ids: Called once for each call that starts, for its id. Without it an id is `call_` and 24 random
+    ///         letters and digits.
+    ///     in_reasoning: The message begins inside reasoning that a template has opened.
+    ///
+    /// Raises:
+    ///     TypeError: `ids` is not callable.
     #[pyo3(signature = (*, ids=None, in_reasoning=false))]
     fn parser(&self, py: Python<'_>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> PyResult<Parser> {
         if ids.as_ref().is_some_and(|ids| !ids.bind(py).is_callable()) {
@@ -219,13 +259,38 @@ impl Toolset {
         Ok(Parser::new(self.tools.clone(), ids, in_reasoning))
     }
 
-    /// The canonical text of a call.
+    /// The canonical text of a call (section 8): what reads back, in both modes, as the same JSON.
+    ///
+    /// Args:
+    ///     name: A tool's name. A tool that is not declared is no error: it is written as if nothing were
+    ///         known of it (the command line refuses it).
+    ///     arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
+    ///         and int as what they are), or the JSON text of an object, whose digits are kept. They may
+    ///         violate the schema.
+    ///
+    /// Raises:
+    ///     TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
+    ///     ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over 128 levels of
+    ///         nesting (or a cycle); a name that no call can have.
     #[pyo3(signature = (name, arguments, /))]
     fn encode(&self, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
         convert::encode(&self.tools, name, arguments)
     }
 
-    /// The text of a tool's result; of a `CallError`, its message for the model, with the example as it is to be written.
+    /// The text of a tool's result, in which nothing can be taken for a tag (section 10).
+    ///
+    /// Args:
+    ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
+    ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
+    ///         U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
+    ///     error: Write `<tool-error>` instead of `<tool-result>`.
+    ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
+    ///         one.
+    ///
+    /// Raises:
+    ///     TypeError: A value that is no JSON.
+    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a `number`
+    ///         less than 1.
     #[pyo3(signature = (name, content, /, *, error=false, number=None))]
     fn encode_result(
         &self,
@@ -250,19 +315,28 @@ impl Toolset {
         Ok(self.tools.encode_result(name, &convert::content(content)?, error, number))
     }
 
-    /// What the model is told.
+    /// What the model is told: a header, and one line for each tool (section 9).
+    ///
+    /// Args:
+    ///     header: Instead of the built-in one; "" leaves the tools' lines alone.
     #[pyo3(signature = (*, header=None))]
     fn manual(&self, header: Option<&str>) -> String {
         self.tools.manual(header)
     }
 
     /// One tool's line of the manual.
+    ///
+    /// Raises:
+    ///     ValueError: There is no such tool.
     #[pyo3(signature = (name, /))]
     fn signature(&self, name: &str) -> PyResult<String> {
         Ok(self.tools.signature(self.tool(name)?))
     }
 
-    /// How a tool's calls are written.
+    /// How a tool's calls are written (section 8).
+    ///
+    /// Raises:
+    ///     ValueError: There is no such tool.
     #[pyo3(signature = (name, /))]
     fn plan(&self, name: &str) -> PyResult<Plan> {
         let tool = self.tool(name)?;
@@ -278,7 +352,7 @@ impl Toolset {
         })
     }
 
-    /// The exact substrings that are calls.
+    /// The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`.
     #[pyo3(signature = (text, /))]
     fn segments(&self, text: &Bound<'_, PyString>) -> Vec<String> {
         self.tools.segments(&convert::clean(text)).into_iter().map(str::to_owned).collect()

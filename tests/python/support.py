@@ -1,0 +1,38 @@
+"""What the tests of definitions share: reading one tool, and a model to read."""
+
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from wirecall.definitions import Definition, definitions
+from wirecall.errors import ToolError
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}
+EMPTY = {"type": "object", "properties": {}}
+
+
+class Book(BaseModel):
+    """A book.
+
+    With pages."""
+
+    title: str
+    shelf: Annotated[int, Field(title="Shelf number", ge=1)] = 1
+
+
+def one(tool: object) -> Definition:
+    (definition,) = definitions([tool])
+    return definition
+
+
+def properties(tool: object) -> dict[str, Any]:
+    parameters = one(tool).parameters
+    assert isinstance(parameters, dict)
+    return parameters["properties"]
+
+
+def error(tool: object) -> ToolError:
+    with pytest.raises(ToolError) as info:
+        definitions([tool])
+    return info.value
