@@ -16,6 +16,16 @@ pub const SCHEMA_NODES: usize = 20_000;
 pub const SCHEMA_STEPS: usize = 10_000_000;
 /// Alternatives of one field before its type counts as unknown.
 pub const ALTERNATIVES: usize = 256;
+/// Steps of finding out whether arguments fit a schema, counted ahead: a few seconds at the very most.
+pub const VALIDATION_STEPS: u64 = 50_000_000;
+/// Steps of a schema at one place of the arguments; honest schemas need hundreds.
+pub const VALIDATION_STEPS_AT_ONE_PLACE: u64 = 100_000;
+/// Errors that a validator may have to keep in memory to say what is wrong with arguments.
+pub const VALIDATION_ERRORS: u64 = 500_000;
+/// Schemas that are evaluated inside each other, each of which takes stack.
+pub const VALIDATION_LEVELS: usize = 2048;
+/// Bytes of one compiled pattern: matching takes time in proportion to it.
+pub const PATTERN_BYTES: usize = 10 << 20;
 
 /// Levels of a [`crate::Value`], whatever a host allows: making, writing and dropping one takes stack for each.
 pub const RECURSION: usize = 512;

@@ -13,7 +13,7 @@ use regex::Regex;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::Fault;
+pub use resolve::{Document, Fault};
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
 
 pub type NodeId = u32;
