@@ -225,6 +225,45 @@ def test_validation_lets_valid_calls_pass() -> None:
     }
 
 
+def test_validation_names_a_place_as_a_key_would_be_written() -> None:
+    """What looks like an index is one in an array, and a name in an object."""
+    short = {"type": "string", "maxLength": 1}
+    schema = {
+        "type": "object",
+        "properties": {
+            "o": {"type": "object", "additionalProperties": {"type": "array", "items": short}},
+            "l": {"type": "array", "items": {"type": "object", "additionalProperties": short}},
+        },
+    }
+    tools = Toolset([("f", schema)], validate="error")
+    [error] = tools.parse('<call>f {"o":{"0":["a","bb"]},"l":[{"1":"cc","~/":"dd"}]}</call>').items
+    assert isinstance(error, CallError)
+    places = [line.split(": `")[0] for line in error.message.splitlines()[:-1]]
+    assert sorted(places) == ['l[0]."1"', "l[0].~/", 'o."0"[1]']
+
+
+@pytest.mark.parametrize("depth", [127, 128, 200, 512])
+def test_validation_and_encoding_go_as_deep_as_reading(depth: int) -> None:
+    """The arguments themselves are one level."""
+    tools = Toolset([("f", {"type": "object"})], validate="error", limits={"depth": depth})
+    for inner, fits in ((depth - 1, True), (depth, False)):
+        for syntax in ("x={}", '{{"x":{}}}'):
+            [item] = tools.parse(f"<call>f {syntax.format('[' * inner + ']' * inner)}</call>").items
+            assert isinstance(item, CallEnd) == fits
+            if fits:
+                assert isinstance(item, CallEnd)
+                assert tools.parse(tools.encode("f", item.args)).calls[0].args == item.args
+                assert tools.parse(tools.encode("f", item.arguments)).calls[0].args == item.args
+        value: Any = 1
+        for _ in range(inner):
+            value = [value]
+        if not fits:
+            with pytest.raises(ValueError, match=f"more than {depth} levels"):
+                tools.encode("f", {"x": value})
+            with pytest.raises(ValueError, match="deep"):
+                tools.encode("f", f'{{"x":{"[" * inner}{"]" * inner}}}')
+
+
 def test_a_strict_tool_leaves_the_others_alone() -> None:
     tools = Toolset([{"name": "a", "parameters": PARAMETERS, "strict": True}, ("b", PARAMETERS)])
     assert told(tools.parse("<call>a days=0 city=x</call><call>b days=0 city=x</call>")) == [

@@ -35,7 +35,8 @@ pub const RECURSION: usize = 512;
 pub struct Limits {
     /// Bytes in one call, from OPEN to CLOSE. The buffer of a parser is at most this plus one chunk.
     pub call_bytes: usize,
-    /// Nesting of JSON values; 128 is what `serde_json` and most decoders stop at.
+    /// Nesting of JSON values; 128 is what `serde_json` and most decoders stop at. What writes and validates goes down
+    /// by recursion, and no further than [`RECURSION`].
     pub depth: usize,
     /// Calls in one message.
     pub calls: usize,

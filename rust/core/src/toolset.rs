@@ -8,7 +8,7 @@ use crate::body::Validator;
 use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
-use crate::limits::Limits;
+use crate::limits::{Limits, RECURSION};
 use crate::protocol::{PROTOCOLS, Protocol, is_writable_name, write_result};
 use crate::scan::Delimiters;
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
@@ -184,6 +184,10 @@ impl Toolset {
                 return Err(fault(None, format!("its calls cannot be written as pairs: {reason}")));
             }
         };
+        if (strict || validate) && self.limits.depth > RECURSION {
+            let message = format!("its calls cannot be validated with a limit of depth over {RECURSION}");
+            return Err(fault(None, message));
+        }
         let validator = match strict || validate {
             true => Some(Validator::new(&value).map_err(|(pointer, message)| error(pointer, message))?),
             false => None,
@@ -220,6 +224,10 @@ impl Toolset {
             Some(Some(at)) => Lookup::Folded(*at),
             Some(None) | None => Lookup::Unknown,
         }
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.

@@ -7,18 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use wirecall_core::Value;
 
-/// Nesting of arguments that are written; what the reader takes back.
-const DEPTH: usize = 128;
-
-/// Arguments of a call: a mapping, or JSON text of an object.
-pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<Value<'static>> {
+/// Arguments of a call: a mapping, or JSON text of an object; as deep as the reader takes them back.
+pub fn arguments(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
     if let Ok(text) = given.cast::<PyString>() {
         let text = text.to_str().map_err(|_| surrogate())?;
-        return wirecall_core::parse_json(text, DEPTH)
+        return wirecall_core::parse_json(text, depth)
             .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")));
     }
     match mapping(given)? {
-        Some(dict) => object(&dict, DEPTH),
+        Some(dict) => object(&dict, Depth::of(depth)),
         None => {
             let kind = given.get_type().qualname()?;
             Err(PyTypeError::new_err(format!("the arguments must be a mapping or JSON text, not {kind}")))
@@ -45,8 +42,8 @@ fn text(string: &Bound<'_, PyString>) -> PyResult<Cow<'static, str>> {
     Ok(Cow::Owned(string.to_str().map_err(|_| surrogate())?.to_owned()))
 }
 
-fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
-    let depth = deeper(depth)?;
+fn object(dict: &Bound<'_, PyDict>, depth: Depth) -> PyResult<Value<'static>> {
+    let depth = depth.deeper()?;
     let mut members = Vec::with_capacity(dict.len());
     // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
     let pairs: Vec<_> = dict.iter().collect();
@@ -59,14 +56,30 @@ fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
     Ok(Value::Object(members))
 }
 
-fn deeper(depth: usize) -> PyResult<usize> {
-    depth.checked_sub(1).ok_or_else(|| {
-        PyValueError::new_err(format!("the arguments are nested more than {DEPTH} levels deep, or contain themselves"))
-    })
+/// How many levels may still come, and how many there may be.
+#[derive(Clone, Copy)]
+struct Depth {
+    left: usize,
+    most: usize,
+}
+
+impl Depth {
+    fn of(most: usize) -> Self {
+        Depth { left: most, most }
+    }
+
+    fn deeper(self) -> PyResult<Self> {
+        let Depth { left, most } = self;
+        let left = left.checked_sub(1).ok_or_else(|| {
+            let message = format!("the arguments are nested more than {most} levels deep, or contain themselves");
+            PyValueError::new_err(message)
+        })?;
+        Ok(Depth { left, most })
+    }
 }
 
 /// Any JSON value.
-fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
     if let Ok(string) = item.cast::<PyString>() {
         return Ok(Value::String(text(string)?));
     }
@@ -92,11 +105,11 @@ fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
         return Ok(Value::Number(Cow::Owned(digits)));
     }
     if let Ok(list) = item.cast::<PyList>() {
-        let depth = deeper(depth)?;
+        let depth = depth.deeper()?;
         return Ok(Value::Array(list.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
     if let Ok(tuple) = item.cast::<PyTuple>() {
-        let depth = deeper(depth)?;
+        let depth = depth.deeper()?;
         return Ok(Value::Array(tuple.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
     if let Some(dict) = mapping(item)? {
@@ -107,12 +120,12 @@ fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
 }
 
 /// Content of a result: text as it is, anything else as compact JSON.
-pub fn content(given: &Bound<'_, PyAny>) -> PyResult<String> {
+pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if let Ok(string) = given.cast::<PyString>() {
         return Ok(clean(string).into_owned());
     }
     let mut out = String::new();
-    value(given, DEPTH)?.write(&mut out);
+    value(given, Depth::of(depth))?.write(&mut out);
     Ok(out)
 }
 

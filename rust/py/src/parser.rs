@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -153,7 +153,9 @@ impl<'py> Events<'_, 'py> {
 
 fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let id = given.call0()?;
-    id.extract().map_err(|_| PyTypeError::new_err("the ids callable must return a str"))
+    let id = id.cast::<PyString>().map_err(|_| PyTypeError::new_err("the ids callable must return a str"))?;
+    let lone = |_| PyValueError::new_err("the ids callable returned a str with a lone surrogate; an id must be text");
+    id.to_str().map(str::to_owned).map_err(lone)
 }
 
 #[pymethods]

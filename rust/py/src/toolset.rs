@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::events::CallError;
@@ -83,7 +83,8 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
                 return Err(PyValueError::new_err(message));
             }
         };
-        if !value.is_instance_of::<PyInt>() {
+        // To Python a bool is an int, but who writes True for a limit means something else.
+        if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
             let kind = value.get_type().qualname()?;
             return Err(PyTypeError::new_err(format!("the limit {name} must be an int, not {kind}")));
         }
@@ -92,7 +93,25 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
                 PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int"))
             })?;
     }
+    if limits.depth > core::RECURSION {
+        let message = format!("the limit depth is {}; it must be at most {}", limits.depth, core::RECURSION);
+        return Err(PyValueError::new_err(message));
+    }
     Ok(limits)
+}
+
+/// An option that counts from 1, of any size that Python can write.
+fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
+    match given.extract::<isize>() {
+        Ok(number) => {
+            usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
+        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Err(refused("no number of that size can be meant"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl Toolset {
@@ -180,7 +199,7 @@ impl Toolset {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<isize>,
+        threads: Option<&Bound<'_, PyAny>>,
         truncated: Option<bool>,
         in_reasoning: bool,
     ) -> PyResult<Vec<Message>> {
@@ -196,10 +215,7 @@ impl Toolset {
             });
         }
         let threads = match threads {
-            Some(threads) => usize::try_from(threads)
-                .ok()
-                .filter(|threads| *threads > 0)
-                .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}; it must be at least 1")))?,
+            Some(threads) => positive("threads", threads)?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
@@ -218,7 +234,8 @@ impl Toolset {
     /// The canonical text of a call.
     #[pyo3(signature = (name, arguments, /))]
     fn encode(&self, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
-        self.tools.encode(name, &convert::arguments(arguments)?).map_err(|error| errors::encode_error(&error))
+        let arguments = convert::arguments(arguments, self.tools.limits().depth)?;
+        self.tools.encode(name, &arguments).map_err(|error| errors::encode_error(&error))
     }
 
     /// The text of a tool's result; of a `CallError`, its message for the model, with the example as it is to be written.
@@ -228,22 +245,15 @@ impl Toolset {
         name: Option<&Bound<'_, PyString>>,
         content: &Bound<'_, PyAny>,
         error: bool,
-        number: Option<i64>,
+        number: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let number = number
-            .map(|number| {
-                u64::try_from(number)
-                    .ok()
-                    .filter(|number| *number > 0)
-                    .ok_or_else(|| PyValueError::new_err(format!("number is {number}; it counts from 1")))
-            })
-            .transpose()?;
+        let number = number.map(|number| positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name));
         if let Ok(failed) = content.cast::<CallError>() {
             return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
         }
         let name = name.as_deref().unwrap_or("unknown");
-        Ok(self.tools.encode_result(name, &convert::content(content)?, error, number))
+        Ok(self.tools.encode_result(name, &convert::content(content, self.tools.limits().depth)?, error, number))
     }
 
     /// What the model is told.
