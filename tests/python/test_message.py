@@ -273,6 +273,51 @@ def test_a_strict_tool_leaves_the_others_alone() -> None:
     assert told(tools.parse("<call>a days=1 city=x</call>")) == ["call_end"]
 
 
+# Types --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "syntax", ["<call>f a={}</call>", '<call>f a="{}"</call>', '<call>f {{"a":["{}",{}]}}</call>']
+)
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_long_enum_is_read_as_a_short_one(syntax: str, strict: bool, listed: bool) -> None:
+    """Long ones are looked up, short ones looked through."""
+    few = ["red", "Red", "BLUE", "true", "7", 7, True, "straße", "İ", "x y", None]
+    more = [f"other {number}" for number in range(50)]
+    for order in (few + more, more + few, few[:5] + more + few[5:]):
+        short = {"enum": [value for value in order if value in few or value == more[0]]}
+        both = []
+        for enum in (short, {"enum": order}):
+            field = {"type": "array", "items": enum} if listed or "[" in syntax else enum
+            both.append(Toolset([("f", {"properties": {"a": field}})], strict=strict))
+        for text in [
+            "red",
+            "RED",
+            "Red",
+            "blue",
+            "True",
+            "7",
+            "7.0",
+            "STRASSE",
+            "i̇",
+            "null",
+            "NONE",
+            "other 0",
+            "no",
+        ]:
+            [one], [other] = (tools.parse(syntax.format(text, text)).items for tools in both)
+            if isinstance(one, CallEnd):
+                assert isinstance(other, CallEnd)
+                assert (one.arguments, one.repairs) == (other.arguments, other.repairs)
+                assert [p.kind for p in one.problems] == [p.kind for p in other.problems]
+            else:
+                assert isinstance(one, CallError)
+                assert isinstance(other, CallError)
+                assert (one.kind, one.start, one.end) == (other.kind, other.start, other.end)
+            assert both[0].encode("f", {"a": text}) == both[1].encode("f", {"a": text})
+
+
 # Limits -------------------------------------------------------------------------------------------
 
 

@@ -27,6 +27,9 @@ pub const VALIDATION_LEVELS: usize = 2048;
 /// Bytes of one compiled pattern: matching takes time in proportion to it.
 pub const PATTERN_BYTES: usize = 10 << 20;
 
+/// Choices of a field that are tried one by one; of more, those that a text could be are looked up.
+pub const FEW_CHOICES: usize = 16;
+
 /// Levels of a [`crate::Value`], whatever a host allows: making, writing and dropping one takes stack for each.
 pub const RECURSION: usize = 512;
 
