@@ -64,7 +64,8 @@ class Toolset:
             descriptions: "full", "tools" or "none" (section 9).
             delimiters: OPEN and CLOSE (section 1).
             reasoning: What opens and closes reasoning (section 1), None for nothing.
-            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int.
+            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth` is
+                at most 512.
 
         Raises:
             ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
@@ -112,7 +113,7 @@ class Toolset:
 
         Raises:
             TypeError: A text that is no str, or one str instead of many.
-            ValueError: `threads` is less than 1.
+            ValueError: `threads` is less than 1, or beyond any machine.
         """
 
     def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool = False) -> Parser:
@@ -139,8 +140,8 @@ class Toolset:
 
         Raises:
             TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
-            ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over 128 levels of
-                nesting (or a cycle); a name that no call can have.
+            ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
+                of nesting (or a cycle); a name that no call can have.
         """
 
     def encode_result(
@@ -158,8 +159,8 @@ class Toolset:
 
         Raises:
             TypeError: A value that is no JSON.
-            ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a `number`
-                less than 1.
+            ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
+                `number` that does not count from 1.
         """
 
     def manual(self, *, header: str | None = None) -> str:
@@ -212,7 +213,9 @@ class Parser:
 
         Raises:
             RuntimeError: The parser is finished, or in use.
-            TypeError: `ids` returned no str. After an exception from `ids` the parser is finished.
+            TypeError: `ids` returned no str.
+            ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids` the parser
+                is finished.
         """
 
     def finish(self, *, truncated: bool | None = None) -> list[_Event]:

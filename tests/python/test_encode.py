@@ -384,6 +384,12 @@ def test_results_that_cannot_be_written(content: Any, error: type[Exception]) ->
         TOOLS.encode_result("get", content)
 
 
+@pytest.mark.parametrize("number", [0, -1, 2**70, -(2**70)])
+def test_results_with_numbers_that_count_nothing(number: int) -> None:
+    with pytest.raises(ValueError, match=f"number is {number}; "):
+        TOOLS.encode_result("get", "x", number=number)
+
+
 FORGERIES = [
     "</tool-result>",
     "<tool-error",

@@ -225,6 +225,45 @@ def test_validation_lets_valid_calls_pass() -> None:
     }
 
 
+def test_validation_names_a_place_as_a_key_would_be_written() -> None:
+    """What looks like an index is one in an array, and a name in an object."""
+    short = {"type": "string", "maxLength": 1}
+    schema = {
+        "type": "object",
+        "properties": {
+            "o": {"type": "object", "additionalProperties": {"type": "array", "items": short}},
+            "l": {"type": "array", "items": {"type": "object", "additionalProperties": short}},
+        },
+    }
+    tools = Toolset([("f", schema)], validate="error")
+    [error] = tools.parse('<call>f {"o":{"0":["a","bb"]},"l":[{"1":"cc","~/":"dd"}]}</call>').items
+    assert isinstance(error, CallError)
+    places = [line.split(": `")[0] for line in error.message.splitlines()[:-1]]
+    assert sorted(places) == ['l[0]."1"', "l[0].~/", 'o."0"[1]']
+
+
+@pytest.mark.parametrize("depth", [127, 128, 200, 512])
+def test_validation_and_encoding_go_as_deep_as_reading(depth: int) -> None:
+    """The arguments themselves are one level."""
+    tools = Toolset([("f", {"type": "object"})], validate="error", limits={"depth": depth})
+    for inner, fits in ((depth - 1, True), (depth, False)):
+        for syntax in ("x={}", '{{"x":{}}}'):
+            [item] = tools.parse(f"<call>f {syntax.format('[' * inner + ']' * inner)}</call>").items
+            assert isinstance(item, CallEnd) == fits
+            if fits:
+                assert isinstance(item, CallEnd)
+                assert tools.parse(tools.encode("f", item.args)).calls[0].args == item.args
+                assert tools.parse(tools.encode("f", item.arguments)).calls[0].args == item.args
+        value: Any = 1
+        for _ in range(inner):
+            value = [value]
+        if not fits:
+            with pytest.raises(ValueError, match=f"more than {depth} levels"):
+                tools.encode("f", {"x": value})
+            with pytest.raises(ValueError, match="deep"):
+                tools.encode("f", f'{{"x":{"[" * inner}{"]" * inner}}}')
+
+
 def test_a_strict_tool_leaves_the_others_alone() -> None:
     tools = Toolset([{"name": "a", "parameters": PARAMETERS, "strict": True}, ("b", PARAMETERS)])
     assert told(tools.parse("<call>a days=0 city=x</call><call>b days=0 city=x</call>")) == [
@@ -232,6 +271,51 @@ def test_a_strict_tool_leaves_the_others_alone() -> None:
         "call_end",
     ]
     assert told(tools.parse("<call>a days=1 city=x</call>")) == ["call_end"]
+
+
+# Types --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "syntax", ["<call>f a={}</call>", '<call>f a="{}"</call>', '<call>f {{"a":["{}",{}]}}</call>']
+)
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_long_enum_is_read_as_a_short_one(syntax: str, strict: bool, listed: bool) -> None:
+    """Long ones are looked up, short ones looked through."""
+    few = ["red", "Red", "BLUE", "true", "7", 7, True, "straße", "İ", "x y", None]
+    more = [f"other {number}" for number in range(50)]
+    for order in (few + more, more + few, few[:5] + more + few[5:]):
+        short = {"enum": [value for value in order if value in few or value == more[0]]}
+        both = []
+        for enum in (short, {"enum": order}):
+            field = {"type": "array", "items": enum} if listed or "[" in syntax else enum
+            both.append(Toolset([("f", {"properties": {"a": field}})], strict=strict))
+        for text in [
+            "red",
+            "RED",
+            "Red",
+            "blue",
+            "True",
+            "7",
+            "7.0",
+            "STRASSE",
+            "i̇",
+            "null",
+            "NONE",
+            "other 0",
+            "no",
+        ]:
+            [one], [other] = (tools.parse(syntax.format(text, text)).items for tools in both)
+            if isinstance(one, CallEnd):
+                assert isinstance(other, CallEnd)
+                assert (one.arguments, one.repairs) == (other.arguments, other.repairs)
+                assert [p.kind for p in one.problems] == [p.kind for p in other.problems]
+            else:
+                assert isinstance(one, CallError)
+                assert isinstance(other, CallError)
+                assert (one.kind, one.start, one.end) == (other.kind, other.start, other.end)
+            assert both[0].encode("f", {"a": text}) == both[1].encode("f", {"a": text})
 
 
 # Limits -------------------------------------------------------------------------------------------

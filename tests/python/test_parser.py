@@ -110,10 +110,18 @@ def test_given_ids_may_be_any_str() -> None:
         assert ids_of(parser.feed("<call>get</call>")) == [id, id]
 
 
-@pytest.mark.parametrize("given", [5, None, b"x", ["x"], HIGH])
+@pytest.mark.parametrize("given", [5, None, b"x", ["x"]])
 def test_ids_that_are_no_str(given: Any) -> None:
     parser = TOOLS.parser(ids=lambda: given)
     with pytest.raises(TypeError, match="the ids callable must return a str"):
+        parser.feed("<call>get city=")
+    with pytest.raises(RuntimeError, match="finished"):
+        parser.feed("x")
+
+
+def test_ids_that_no_text_can_hold() -> None:
+    parser = TOOLS.parser(ids=lambda: f"call_{HIGH}")
+    with pytest.raises(ValueError, match="returned a str with a lone surrogate"):
         parser.feed("<call>get city=")
     with pytest.raises(RuntimeError, match="finished"):
         parser.feed("x")

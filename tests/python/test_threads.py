@@ -216,3 +216,19 @@ def test_starts_and_ends_pair_up_under_load() -> None:
         return True
 
     assert all(in_threads(work, 8))
+
+
+@pytest.mark.parametrize(
+    ("threads", "error", "match"),
+    [
+        (0, ValueError, "threads is 0; it must be at least 1"),
+        (-1, ValueError, "threads is -1; it must be at least 1"),
+        (2**70, ValueError, "threads is 1180591620717411303424; no number of that size"),
+        (-(2**70), ValueError, "no number of that size"),
+        ("2", TypeError, "int"),
+        (1.5, TypeError, "int"),
+    ],
+)
+def test_threads_that_are_no_number(threads: Any, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        TOOLS.parse_many(TEXTS, threads=threads)

@@ -6,7 +6,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use serde_json::json;
-use wirecall_core::{CallEnd, Definition, ErrorKind, Event, Limits, Options, Parser, Syntax, Toolset, parse_json};
+use wirecall_core::{
+    CallEnd, Definition, ErrorKind, Event, Limits, Options, Parser, Syntax, ToolError, Toolset, parse_json,
+};
 
 /// Counts what each thread has allocated: tests run side by side.
 struct Counting;
@@ -399,4 +401,107 @@ fn hostile_schemas_end() {
         deep = json!({"type": "array", "items": deep});
     }
     compiles(&json!({"type": "object", "properties": {"a": deep}}));
+}
+
+/// What becomes of one call of a validated tool, in a thread with half the stack that Rust gives one.
+fn validated(schema: &serde_json::Value, depth: usize, message: &str) -> Result<Vec<ErrorKind>, ToolError> {
+    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+    let limits = Limits { depth, ..Limits::default() };
+    let tools = Toolset::new(vec![definition], Options { validate: true, limits, ..Options::default() })?;
+    let read = || read(&tools, message, usize::MAX / 2, None).errors;
+    let stack = MIB;
+    Ok(std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, read).expect("a thread");
+        thread.join().expect("nothing panics")
+    }))
+}
+
+fn definitions(
+    count: usize,
+    each: impl Fn(serde_json::Value) -> serde_json::Value,
+    last: serde_json::Value,
+) -> serde_json::Value {
+    let next = |at: usize| json!({"$ref": format!("#/$defs/d{}", at + 1)});
+    let mut defs: serde_json::Map<_, _> = (0..count).map(|at| (format!("d{at}"), each(next(at)))).collect();
+    defs.insert(format!("d{count}"), last);
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
+}
+
+#[test]
+fn schemas_that_multiply_are_not_validated() {
+    let no = json!({"type": "null"});
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        let chain = definitions(30, |next| json!({keyword: [next, next]}), no.clone());
+        let error = validated(&chain, 128, "").expect_err("two to the thirtieth");
+        assert!(error.pointer.is_some_and(|at| at.starts_with("/$defs/d")) && error.message.contains("too many ways"));
+    }
+    for each in [
+        |next| json!({"if": next, "then": next}),
+        |next| json!({"not": next, "$ref": "#/$defs/d29"}),
+        |next| json!({"allOf": [next], "unevaluatedProperties": false}),
+        |next| json!({"dependentSchemas": {"a": next, "b": next}}),
+    ] as [fn(serde_json::Value) -> serde_json::Value; 4]
+    {
+        let _ = validated(&definitions(30, each, no.clone()), 128, "<call>t a={\"a\":1,\"b\":1}</call>");
+    }
+    // One more level of the arguments for each of the schema: no place has more than two ways, but the last has 2^30.
+    let step = |next| json!({"anyOf": [{"properties": {"a": next}}, {"properties": {"a": next}}]});
+    let deep = format!("<call>t a={}1{}</call>", "{\"a\":".repeat(30), "}".repeat(30));
+    let kinds = validated(&definitions(30, step, no.clone()), 128, &deep).expect("each place is fine");
+    assert_eq!(kinds, [ErrorKind::InvalidArguments]);
+    // The same round a circle, which the validator remembers verdicts for, but not errors.
+    let tree = json!({"anyOf": [{"required": ["x"], "properties": {"a": {"$ref": "#/$defs/d0"}}},
+        {"required": ["x"], "properties": {"a": {"$ref": "#/$defs/d0"}}}]});
+    let kinds = validated(&definitions(0, |next| next, tree), 128, &deep).expect("each place is fine");
+    assert_eq!(kinds, [ErrorKind::InvalidArguments]);
+}
+
+#[test]
+fn patterns_are_matched_in_linear_time() {
+    let tool = |pattern: &str| json!({"type": "object", "properties": {"a": {"pattern": pattern}}});
+    for pattern in ["(?=(x+x+)+y)", "(?<!x)y", r"(x+)\1y", "("] {
+        let error = validated(&tool(pattern), 128, "").expect_err("it is refused");
+        assert_eq!(error.pointer.as_deref(), Some("/properties/a/pattern"));
+        assert!(error.message.contains("linear"), "{}", error.message);
+    }
+    // The automaton of the last one is large, and each `a` enters it again.
+    for (pattern, checked) in [("(x+x+)+y", true), ("(a|a)*b", true), ("[ab]*a[ab]{40000}c", false)] {
+        let definition =
+            Definition { name: "t".into(), description: None, parameters: tool(pattern).to_string(), strict: true };
+        let tools = Toolset::new(vec![definition], Options::default()).expect("a linear pattern");
+        let mut message = String::new();
+        let mut parser = Parser::new(false);
+        let call = format!("<call>t a=\"{}\"</call>", "xa".repeat(MIB / 2));
+        parser.feed(&tools, &call, &mut |event| {
+            if let Event::CallError(error) = event {
+                message = error.message;
+            }
+        });
+        assert_eq!(message.starts_with("a: "), checked, "{pattern}: {message}");
+    }
+}
+
+#[test]
+fn validation_has_stack_enough() {
+    let levels = |depth: usize| format!("<call>t a={}1{}</call>", "{\"a\":".repeat(depth - 1), "}".repeat(depth - 1));
+    let wraps: [fn(serde_json::Value) -> serde_json::Value; 4] = [
+        |next| next,
+        |next| json!({"anyOf": [next], "unevaluatedProperties": false}),
+        |next| json!({"oneOf": [{"not": {"not": next}}]}),
+        |next| json!({"if": {"allOf": [{"type": ["null", "number", "object"]}, next]}, "then": true, "else": false}),
+    ];
+    let mut validated_at_all = 0;
+    for each in wraps {
+        for count in [10, 1000, 2000, 20_000] {
+            let circle = json!({"type": "null", "properties": {"a": {"$ref": "#/$defs/d0"}}});
+            let chain = definitions(count, each, circle);
+            for message in [levels(1), levels(100), levels(512)] {
+                if let Ok(kinds) = validated(&chain, 512, &message) {
+                    assert_eq!(kinds, [ErrorKind::InvalidArguments], "{count}: {}", message.len());
+                    validated_at_all += 1;
+                }
+            }
+        }
+    }
+    assert!(validated_at_all >= 15, "{validated_at_all}");
 }

@@ -10,7 +10,7 @@ use support::messages::{Case, case};
 use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
 use support::schemas::{Shape, root};
 use support::text::{prose, soup};
-use support::toolsets::{DELIMITERS, definition, delimiters, settings};
+use support::toolsets::{DELIMITERS, definition, delimiters, limited, settings};
 use support::{config, schemas};
 use wirecall_core::{CallEnd, CallError, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
 
@@ -132,7 +132,7 @@ proptest! {
 
     #[test]
     fn chunking_does_not_matter(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
-        let Case { setting, message, truncated } = &case;
+        let Case { setting, message, truncated, .. } = &case;
         let tools = &setting.tools;
         let whole = read(tools, message, *truncated);
         let chunked = |chunks: &[&str]| -> TestCaseResult {
@@ -170,22 +170,48 @@ proptest! {
     }
 
     #[test]
+    fn chunking_does_not_matter_where_a_call_becomes_too_large(
+        case in case(),
+        limited in (0..limited().len()).prop_map(|at| &limited()[at]),
+        cuts in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
+        let Case { at, message, truncated, .. } = &case;
+        let tools = &limited[*at].tools;
+        let whole = read(tools, message, *truncated);
+        let places = boundaries(message);
+        let cuts = cuts.iter().filter(|_| !places.is_empty());
+        let mut cuts: Vec<usize> = cuts.map(|cut| *cut.get(&places)).collect();
+        cuts.sort_unstable();
+        for chunks in [per_character(message), pieces(message, &cuts)] {
+            let got = read_chunks(tools, chunks.iter().copied(), *truncated, |_| {});
+            prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
+        }
+        for one in &whole {
+            match one {
+                Seen::End(end) => prop_assert!(slice(message, end.start, end.end).len() <= tools.limits().call_bytes),
+                Seen::Error(error) => prop_assert!(error.raw.len() <= tools.limits().call_bytes.max("<tool-result".len())),
+                Seen::Text(_) | Seen::Start { .. } | Seen::Deltas { .. } => {}
+            }
+        }
+    }
+
+    #[test]
     fn nothing_is_lost(case in case()) {
-        let Case { setting, message, truncated } = &case;
+        let Case { setting, message, truncated, .. } = &case;
         tiles(message, &read(&setting.tools, message, *truncated))?;
         tiles(message, &read_chunks(&setting.tools, per_character(message), *truncated, |_| {}))?;
     }
 
     #[test]
     fn deltas_are_the_arguments(case in case()) {
-        let Case { setting, message, truncated } = &case;
+        let Case { setting, message, truncated, .. } = &case;
         deltas(&read(&setting.tools, message, *truncated))?;
         deltas(&read_chunks(&setting.tools, per_character(message), *truncated, |_| {}))?;
     }
 
     #[test]
     fn every_start_has_one_end(case in case()) {
-        let Case { setting, message, truncated } = &case;
+        let Case { setting, message, truncated, .. } = &case;
         one_end(&read(&setting.tools, message, *truncated))?;
         let mut early = Ok(());
         let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));

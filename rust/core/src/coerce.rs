@@ -33,14 +33,15 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
         }
         return Outcome::default();
     }
+    let choices = node.candidates(text);
     if !quoted {
-        for choice in &node.choices {
+        for choice in choices.iter() {
             if take_bare(choice, text, out) {
                 return Outcome::default();
             }
         }
     }
-    for choice in &node.choices {
+    for choice in choices.iter() {
         let taken = match choice {
             Choice::String => true,
             Choice::Literal(literal) => literal.text.as_deref() == Some(text),
@@ -52,7 +53,7 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
         }
     }
     let folded = OnceCell::new();
-    for choice in node.choices.iter().filter(|choice| lists || **choice != Choice::Array) {
+    for choice in choices.iter().filter(|choice| lists || **choice != Choice::Array) {
         if let Some(mut outcome) = convert(schema, node, choice, text, quoted, &folded, out) {
             outcome.converted = true;
             return outcome;
@@ -69,12 +70,13 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
 /// Does the text, bare, read as that text, with neither repair nor problem? False also where that is not plain to see.
 pub fn is_string_bare(node: &Node, text: &str) -> bool {
     let mut scratch = String::new();
+    let choices = node.candidates(text);
     let string = |choice: &Choice| match choice {
         Choice::String => true,
         Choice::Literal(literal) => literal.text.as_deref() == Some(text),
         _ => false,
     };
-    node.choices.iter().any(string) && !node.choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
+    choices.iter().any(string) && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
 }
 
 /// What to call a value that no choice takes.
@@ -96,11 +98,12 @@ pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -
     }
     // Another kind that takes the text, as it is or converted before the array's turn, wins.
     let mut scratch = String::new();
-    if !quoted && node.choices.iter().any(|choice| take_bare(choice, text, &mut scratch)) {
+    let choices = node.candidates(text);
+    if !quoted && choices.iter().any(|choice| take_bare(choice, text, &mut scratch)) {
         return None;
     }
     let folded = OnceCell::new();
-    let before = node.choices.iter().take_while(|choice| **choice != Choice::Array);
+    let before = choices.iter().take_while(|choice| **choice != Choice::Array);
     if before.into_iter().any(|choice| convert(schema, node, choice, text, quoted, &folded, &mut scratch).is_some()) {
         return None;
     }
@@ -184,7 +187,7 @@ fn convert(
                 let alike = text.len() <= 3 * own.len() && own.len() <= 3 * text.len();
                 let unique = alike && {
                     let folded = folded.get_or_init(|| text.to_lowercase());
-                    literal.folded == *folded && like(node, folded) == 1
+                    literal.folded == *folded && like(&node.candidates(text), folded) == 1
                 };
                 if unique {
                     out.push_str(&literal.json);
@@ -212,10 +215,10 @@ fn keyword(text: &str) -> Option<&'static str> {
 }
 
 /// How many strings of the enum are this text, case aside?
-fn like(node: &Node, folded: &str) -> usize {
+fn like(choices: &[Choice], folded: &str) -> usize {
     let same = |choice: &&Choice| match choice {
         Choice::Literal(Literal { text: Some(_), folded: own, .. }) => own == folded,
         _ => false,
     };
-    node.choices.iter().filter(same).count()
+    choices.iter().filter(same).count()
 }

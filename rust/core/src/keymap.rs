@@ -37,7 +37,12 @@ impl<V> KeyMap<V> {
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
             Some(index) => index.get(key).copied(),
-            None => self.entries.iter().position(|(k, _)| k.len() == key.len() && **k == *key),
+            None => {
+                // Length and first byte most often tell, without a call.
+                let (length, first) = (key.len(), key.as_bytes().first());
+                let same = |k: &str| k.len() == length && k.as_bytes().first() == first && k == key;
+                self.entries.iter().position(|(k, _)| same(k))
+            }
         }
     }
 

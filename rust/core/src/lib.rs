@@ -28,7 +28,7 @@ mod toolset;
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Member, Value, parse as parse_json};
-pub use limits::Limits;
+pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain, write_error};
 pub use scan::Delimiters;

@@ -16,6 +16,19 @@ pub const SCHEMA_NODES: usize = 20_000;
 pub const SCHEMA_STEPS: usize = 10_000_000;
 /// Alternatives of one field before its type counts as unknown.
 pub const ALTERNATIVES: usize = 256;
+/// Steps of finding out whether arguments fit a schema, counted ahead: a few seconds at the very most.
+pub const VALIDATION_STEPS: u64 = 50_000_000;
+/// Steps of a schema at one place of the arguments; honest schemas need hundreds.
+pub const VALIDATION_STEPS_AT_ONE_PLACE: u64 = 100_000;
+/// Errors that a validator may have to keep in memory to say what is wrong with arguments.
+pub const VALIDATION_ERRORS: u64 = 500_000;
+/// Schemas that are evaluated inside each other, each of which takes stack.
+pub const VALIDATION_LEVELS: usize = 2048;
+/// Bytes of one compiled pattern: matching takes time in proportion to it.
+pub const PATTERN_BYTES: usize = 10 << 20;
+
+/// Choices of a field that are tried one by one; of more, those that a text could be are looked up.
+pub const FEW_CHOICES: usize = 16;
 
 /// Levels of a [`crate::Value`], whatever a host allows: making, writing and dropping one takes stack for each.
 pub const RECURSION: usize = 512;
@@ -25,7 +38,8 @@ pub const RECURSION: usize = 512;
 pub struct Limits {
     /// Bytes in one call, from OPEN to CLOSE. The buffer of a parser is at most this plus one chunk.
     pub call_bytes: usize,
-    /// Nesting of JSON values; 128 is what `serde_json` and most decoders stop at.
+    /// Nesting of JSON values; 128 is what `serde_json` and most decoders stop at. What writes and validates goes down
+    /// by recursion, and no further than [`RECURSION`].
     pub depth: usize,
     /// Calls in one message.
     pub calls: usize,

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, BodyStart};
 use crate::scan::{Delimiters, Mark, RESULT_MARKS, neutralise, starts};
-use crate::state::{Call, Reading, State};
+use crate::state::{Call, Reading, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
 /// Reads one message. Which toolset it belongs to is the caller's to remember; it must be the same in every call.
@@ -121,7 +121,7 @@ impl Parser {
                 call.raw.push_str(text);
                 let index = call.index.unwrap_or(0);
                 match call.found.args.take_delta() {
-                    delta if same && delta.len() == text.len() => Plain::Same { index },
+                    delta if (same && delta.len() == text.len()) || delta == text => Plain::Same { index },
                     delta => Plain::Delta { index, delta },
                 }
             }
@@ -374,16 +374,23 @@ impl Parser {
                 let closed = failure.skip.read(window.text, &mut window.at, last, close);
                 if closed {
                     window.at += close.len();
-                    self.fail(*call, window, begin, sink);
+                    self.fail(tools, *call, window, begin, sink);
                     return true;
                 }
                 self.keep(tools, call, window, begin);
                 return false;
             }
-            let Call { name, tool, found, reading, index, .. } = &mut *call;
+            let Call { name, tool, found, reading, index, raw, .. } = &mut *call;
             let Reading::Body(body) = reading else { return false };
             let cx = context(tools, *tool, name.as_deref().unwrap_or(""));
-            let mut io = Io { cx, found, window: window.text, at: window.at, last };
+            // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
+            let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
+            if limit < window.at {
+                call.reading = Reading::Failed(too_large(tools, body.skip()));
+                continue;
+            }
+            let large = limit < window.text.len();
+            let mut io = Io { cx, found, window: &window.text[..limit], at: window.at, last: last && !large };
             let step = body.feed(&mut io);
             window.at = io.at;
             // What was written in front of an error goes out too: where the chunks ended must not show.
@@ -392,8 +399,7 @@ impl Parser {
             }
             match step {
                 Step::Need => {
-                    let waiting = window.text.len() - window.at;
-                    if call.raw.len() + (window.at - begin) + waiting > tools.limits.call_bytes {
+                    if large {
                         let Reading::Body(body) = &call.reading else { return false };
                         call.reading = Reading::Failed(too_large(tools, body.skip()));
                         continue;
@@ -415,21 +421,14 @@ impl Parser {
 
     /// The window is read, the call goes on.
     fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
-        let part = &window.text[begin..window.at];
-        let mut room = tools.limits.call_bytes.saturating_sub(call.raw.len()).min(part.len());
-        while !part.is_char_boundary(room) {
-            room -= 1;
-        }
-        let room = if call.cut > 0 { 0 } else { room };
-        call.raw.push_str(&part[..room]);
-        call.cut += part.len() - room;
+        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
         self.state = State::Call(call);
     }
 
     /// The call is complete up to `window.at`.
     fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
-        let Reading::Body(body) = &call.reading else { return self.fail(*call, window, begin, sink) };
+        let Reading::Body(body) = &call.reading else { return self.fail(tools, *call, window, begin, sink) };
         let found = &mut call.found;
         let large = call.raw.len() + (window.at - begin) > tools.limits.call_bytes;
         let validator = call.tool.and_then(|at| tools.tool(at).validator.as_ref());
@@ -461,7 +460,7 @@ impl Parser {
         };
         if let Some(failure) = failure {
             call.reading = Reading::Failed(failure);
-            return self.fail(*call, window, begin, sink);
+            return self.fail(tools, *call, window, begin, sink);
         }
         let index = call.index.unwrap_or(0);
         if !self.whole {
@@ -485,15 +484,13 @@ impl Parser {
     }
 
     /// The failed call ends at `window.at`.
-    fn fail(&mut self, call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let Call { name, index, start, start_byte, mut raw, cut, reading, .. } = call;
+    fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
+        let Call { name, index, start, start_byte, raw, reading, .. } = call;
         let (kind, message) = match reading {
             Reading::Failed(Failure { kind, message, .. }) => (kind, message),
             Reading::Body(_) => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
         };
-        if cut == 0 {
-            raw.push_str(&window.text[begin..window.at]);
-        }
         self.state = State::Text;
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
         sink(Event::CallError(CallError { index, name, kind, message, raw, start, end, bytes }));
@@ -525,7 +522,7 @@ impl Parser {
             let message = format!("{what}; nothing was run. Write it again in full: {}", call_example(&cx));
             call.reading = Reading::Failed(Failure { kind, message, skip: body.skip() });
         }
-        self.fail(*call, &mut window, 0, sink);
+        self.fail(tools, *call, &mut window, 0, sink);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Markers in a stream: found whole, or held back while the end of what is known could be their beginning.
 
+use crate::json::is_plain;
+
 /// How a text stands to a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
@@ -122,6 +124,8 @@ pub struct Delimiters {
     pub close: String,
     /// What each ASCII character may be.
     classes: [u8; 128],
+    /// Which bytes are themselves in JSON, and begin no delimiter.
+    plain: [bool; 256],
 }
 
 /// A delimiter begins with it.
@@ -179,7 +183,15 @@ impl Delimiters {
                 | if key { KEY } else { 0 }
                 | if bare { BARE } else { 0 };
         }
-        Delimiters { open: open.into(), close: close.into(), classes }
+        let begins = |byte: u8| byte == open.as_bytes()[0] || byte == close.as_bytes()[0];
+        let plain = std::array::from_fn(|byte| is_plain(byte as u8) && !begins(byte as u8));
+        Delimiters { open: open.into(), close: close.into(), classes, plain }
+    }
+
+    /// Is the byte itself in a JSON string, and begins no delimiter?
+    #[inline]
+    pub fn is_plain(&self, byte: u8) -> bool {
+        self.plain[byte as usize]
     }
 
     /// Does a delimiter begin with it? No bare word, name or key of the encoder may contain it.

@@ -52,7 +52,24 @@ impl Default for Reading {
     }
 }
 
+/// The end of at most so many bytes of the text from `begin` on, between characters.
+pub(crate) fn fitting(text: &str, begin: usize, bytes: usize) -> usize {
+    let mut end = text.len().min(begin.saturating_add(bytes));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
 impl Call {
+    /// Adds to the source, of which the first `most` bytes are kept.
+    pub fn add_source(&mut self, part: &str, most: usize) {
+        let room = if self.cut > 0 { 0 } else { most.saturating_sub(self.raw.len()) };
+        let kept = fitting(part, 0, room);
+        self.raw.push_str(&part[..kept]);
+        self.cut += part.len() - kept;
+    }
+
     /// As new, with its memory; that of the source only if it is not much.
     pub fn reset(&mut self) {
         self.raw.clear();

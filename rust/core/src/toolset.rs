@@ -8,7 +8,7 @@ use crate::body::Validator;
 use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
-use crate::limits::Limits;
+use crate::limits::{Limits, RECURSION};
 use crate::protocol::{PROTOCOLS, Protocol, is_writable_name, write_result};
 use crate::scan::Delimiters;
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
@@ -184,6 +184,10 @@ impl Toolset {
                 return Err(fault(None, format!("its calls cannot be written as pairs: {reason}")));
             }
         };
+        if (strict || validate) && self.limits.depth > RECURSION {
+            let message = format!("its calls cannot be validated with a limit of depth over {RECURSION}");
+            return Err(fault(None, message));
+        }
         let validator = match strict || validate {
             true => Some(Validator::new(&value).map_err(|(pointer, message)| error(pointer, message))?),
             false => None,
@@ -222,21 +226,34 @@ impl Toolset {
         }
     }
 
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.
     pub fn encode(&self, name: &str, arguments: &json::Value<'_>) -> Result<String, EncodeError> {
         match arguments {
-            json::Value::Object(members) => self.encode_members(name, members),
+            json::Value::Object(members) => {
+                let mut out = String::new();
+                self.encode_members(name, members, &mut out).map(|()| out)
+            }
             _ => Err(EncodeError(format!("the arguments of {name:?} are no JSON object"))),
         }
     }
 
-    /// The same, of the members of the arguments.
-    pub fn encode_members(&self, name: &str, arguments: &[json::Member<'_>]) -> Result<String, EncodeError> {
+    /// Appends the same, of the members of the arguments.
+    pub fn encode_members(
+        &self,
+        name: &str,
+        arguments: &[json::Member<'_>],
+        out: &mut String,
+    ) -> Result<(), EncodeError> {
         let tool = self.get(name);
         if tool.is_none() && !is_writable_name(name, &self.delimiters) {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }
-        Ok(self.protocol.write_call(self, tool, name, arguments))
+        self.protocol.write_call(self, tool, name, arguments, out);
+        Ok(())
     }
 
     /// The text of a result; nothing in it can be taken for a tag of ours.

@@ -10,20 +10,28 @@ use smallvec::SmallVec;
 use wirecall_core::{Member, Toolset, Value};
 
 use crate::errors;
+use crate::exclusive::Exclusive;
 
-/// Nesting of arguments that are written; what the reader takes back.
-const DEPTH: usize = 128;
+/// Memory for the text of a call that is kept for the next one.
+const KEPT_BYTES: usize = 4096;
 
-/// The canonical text of a call. Its arguments are a mapping, or JSON text of an object.
-pub fn encode(tools: &Toolset, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
-    let refused = |error| errors::encode_error(&error);
+/// The canonical text of a call, written in `out` if nobody has it. Its arguments are a mapping, or JSON text of an object; as deep as the reader takes them back.
+pub fn encode<'py>(
+    tools: &Toolset,
+    name: &str,
+    arguments: &Bound<'py, PyAny>,
+    out: &Exclusive<String>,
+) -> PyResult<Bound<'py, PyString>> {
+    let py = arguments.py();
+    let (refused, depth) = (|error| errors::encode_error(&error), tools.limits().depth);
     if let Ok(json) = arguments.cast::<PyString>() {
-        let value = wirecall_core::parse_json(text(json)?, DEPTH)
+        let value = wirecall_core::parse_json(text(json)?, depth)
             .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")))?;
-        return tools.encode(name, &value).map_err(refused);
+        return tools.encode(name, &value).map(|text| PyString::new(py, &text)).map_err(refused);
     }
     match mapping(arguments)? {
         Some(dict) => {
+            let depth = Depth::of(depth).deeper()?;
             // Most calls have few arguments: these stay where they are, on the stack.
             let (mut pairs, mut members) = (SmallVec::<[_; 6]>::new(), SmallVec::<[Member<'_>; 6]>::new());
             // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
@@ -32,11 +40,16 @@ pub fn encode(tools: &Toolset, name: &str, arguments: &Bound<'_, PyAny>) -> PyRe
                 // The outermost keys and strings are not copied, and most arguments have no others.
                 let value = match item.cast::<PyString>() {
                     Ok(string) => Value::String(Cow::Borrowed(text(string)?)),
-                    Err(_) => value(item, DEPTH - 1)?,
+                    Err(_) => value(item, depth)?,
                 };
                 members.push((Cow::Borrowed(key(name)?), value));
             }
-            tools.encode_members(name, &members).map_err(refused)
+            let (mut kept, mut own) = (out.take(py), String::new());
+            let out = kept.as_deref_mut().unwrap_or(&mut own);
+            out.clear();
+            out.shrink_to(KEPT_BYTES);
+            tools.encode_members(name, &members, out).map_err(refused)?;
+            Ok(PyString::new(py, out))
         }
         None => {
             let kind = arguments.get_type().qualname()?;
@@ -71,8 +84,8 @@ fn key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     }
 }
 
-fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
-    let depth = deeper(depth)?;
+fn object(dict: &Bound<'_, PyDict>, depth: Depth) -> PyResult<Value<'static>> {
+    let depth = depth.deeper()?;
     // A snapshot, here too.
     let pairs: Vec<_> = dict.iter().collect();
     let member = |(name, item): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
@@ -81,14 +94,30 @@ fn object(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Value<'static>> {
     Ok(Value::Object(pairs.iter().map(member).collect::<PyResult<_>>()?))
 }
 
-fn deeper(depth: usize) -> PyResult<usize> {
-    depth.checked_sub(1).ok_or_else(|| {
-        PyValueError::new_err(format!("the arguments are nested more than {DEPTH} levels deep, or contain themselves"))
-    })
+/// How many levels may still come, and how many there may be.
+#[derive(Clone, Copy)]
+struct Depth {
+    left: usize,
+    most: usize,
+}
+
+impl Depth {
+    fn of(most: usize) -> Self {
+        Depth { left: most, most }
+    }
+
+    fn deeper(self) -> PyResult<Self> {
+        let Depth { left, most } = self;
+        let left = left.checked_sub(1).ok_or_else(|| {
+            let message = format!("the arguments are nested more than {most} levels deep, or contain themselves");
+            PyValueError::new_err(message)
+        })?;
+        Ok(Depth { left, most })
+    }
 }
 
 /// Any JSON value.
-fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
     if let Ok(string) = item.cast::<PyString>() {
         return Ok(Value::String(Cow::Owned(text(string)?.to_owned())));
     }
@@ -114,11 +143,11 @@ fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
         return Ok(Value::Number(Cow::Owned(digits)));
     }
     if let Ok(list) = item.cast::<PyList>() {
-        let depth = deeper(depth)?;
+        let depth = depth.deeper()?;
         return Ok(Value::Array(list.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
     if let Ok(tuple) = item.cast::<PyTuple>() {
-        let depth = deeper(depth)?;
+        let depth = depth.deeper()?;
         return Ok(Value::Array(tuple.iter().map(|item| value(&item, depth)).collect::<PyResult<_>>()?));
     }
     if let Some(dict) = mapping(item)? {
@@ -129,12 +158,12 @@ fn value(item: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
 }
 
 /// Content of a result: text as it is, anything else as compact JSON.
-pub fn content(given: &Bound<'_, PyAny>) -> PyResult<String> {
+pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if let Ok(string) = given.cast::<PyString>() {
         return Ok(clean(string).into_owned());
     }
     let mut out = String::new();
-    value(given, DEPTH)?.write(&mut out);
+    value(given, Depth::of(depth))?.write(&mut out);
     Ok(out)
 }
 

@@ -55,7 +55,7 @@ pub struct CallEnd {
     pub id: Id,
     /// The tool, as declared.
     #[pyo3(get)]
-    pub name: String,
+    pub name: Py<PyString>,
     pub arguments: LazyText,
     /// Offset of OPEN, in characters of the message from 0.
     #[pyo3(get)]
@@ -141,8 +141,8 @@ impl PartialEq for ArgumentsDelta {
 
 impl PartialEq for CallEnd {
     fn eq(&self, other: &Self) -> bool {
-        (self.index, self.id(), &self.name, self.start, self.end)
-            == (other.index, other.id(), &other.name, other.start, other.end)
+        (self.index, self.id(), self.start, self.end) == (other.index, other.id(), other.start, other.end)
+            && same(&self.name, &other.name)
             && Python::attach(|py| same(self.arguments.get(py), other.arguments.get(py)))
             && self.repairs == other.repairs
             && self.problems == other.problems
@@ -289,7 +289,7 @@ impl CallEnd {
     fn new(
         index: usize,
         id: String,
-        name: String,
+        name: Py<PyString>,
         arguments: Py<PyString>,
         start: usize,
         end: usize,
@@ -410,16 +410,23 @@ impl Problem {
 }
 
 impl CallEnd {
-    pub fn from_core(py: Python<'_>, end: core::CallEnd, id: Id) -> Self {
-        let core::CallEnd { index, name, arguments, start, end, repairs, problems, .. } = end;
-        let arguments = LazyText::owned(py, arguments);
-        let repairs = repairs.into_iter().map(|repair| Cow::Borrowed(repair.as_str())).collect();
-        let problems = problems.into_iter().map(|problem| Problem {
+    /// With arguments and an id of the caller's.
+    pub fn from_core(py: Python<'_>, call: &core::CallEnd, arguments: LazyText, id: Id) -> Self {
+        let problem = |problem: &core::Problem| Problem {
             kind: problem.kind.as_str().to_owned(),
-            field: problem.field,
-            message: problem.message,
-        });
-        CallEnd { index, id, name, arguments, start, end, repairs, problems: problems.collect() }
+            field: problem.field.clone(),
+            message: problem.message.clone(),
+        };
+        CallEnd {
+            index: call.index,
+            id,
+            name: PyString::new(py, &call.name).unbind(),
+            arguments,
+            start: call.start,
+            end: call.end,
+            repairs: call.repairs.iter().map(|repair| Cow::Borrowed(repair.as_str())).collect(),
+            problems: call.problems.iter().map(problem).collect(),
+        }
     }
 }
 

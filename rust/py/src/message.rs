@@ -21,20 +21,23 @@ pub struct Message {
 
 impl Message {
     /// Of what was read of `message`.
-    pub fn new(message: &Bound<'_, PyString>, items: Vec<core::Item>, ids: Ids) -> PyResult<Self> {
+    pub fn new(message: &Bound<'_, PyString>, items: &[core::Item], ids: Ids) -> PyResult<Self> {
         let py = message.py();
-        let make = |item| match item {
+        let make = |item: &core::Item| match item {
             core::Item::Text(bytes) => {
-                let text = Slot::new(LazyText::part(message.clone().unbind(), bytes));
+                let text = Slot::new(LazyText::part(message.clone().unbind(), bytes.clone()));
                 Bound::new(py, Text { text }).map(Bound::into_any)
             }
-            core::Item::Call(end) => Bound::new(py, CallEnd::from_core(py, end, Id::Later(ids))).map(Bound::into_any),
+            core::Item::Call(call) => {
+                let arguments = LazyText::Made(PyString::new(py, &call.arguments).unbind());
+                Bound::new(py, CallEnd::from_core(py, call, arguments, Id::Later(ids))).map(Bound::into_any)
+            }
             core::Item::Error(error) => {
                 let id = error.index.map(|index| ids.id(index));
-                Bound::new(py, CallError::from_core(error, id)).map(Bound::into_any)
+                Bound::new(py, CallError::from_core(error.clone(), id)).map(Bound::into_any)
             }
         };
-        let items = items.into_iter().map(make).collect::<PyResult<Vec<_>>>()?;
+        let items = items.iter().map(make).collect::<PyResult<Vec<_>>>()?;
         Ok(Message { items: PyTuple::new(py, items)?.unbind() })
     }
 

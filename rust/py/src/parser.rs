@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
@@ -14,6 +14,7 @@ use crate::events::{CallEnd, CallError, CallStart, Id};
 use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
 use crate::recycle::{Part, Recycler};
+use crate::text::LazyText;
 
 /// Reads one message from a stream; made by `Toolset.parser`.
 ///
@@ -160,8 +161,10 @@ impl<'py> Events<'_, 'py> {
                 };
                 Bound::new(py, CallStart { index, id: self.id.clone(), name: name.to_owned() })?.into_any()
             }
-            core::Event::CallEnd(end) => {
-                Bound::new(py, CallEnd::from_core(py, end, Id::Known(std::mem::take(self.id))))?.into_any()
+            core::Event::CallEnd(mut call) => {
+                let arguments = LazyText::owned(py, std::mem::take(&mut call.arguments));
+                let id = Id::Known(std::mem::take(self.id));
+                Bound::new(py, CallEnd::from_core(py, &call, arguments, id))?.into_any()
             }
             core::Event::CallError(error) => {
                 let id = error.index.map(|_| std::mem::take(self.id));
@@ -174,7 +177,9 @@ impl<'py> Events<'_, 'py> {
 
 fn given_id(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let id = given.call0()?;
-    id.extract().map_err(|_| PyTypeError::new_err("the ids callable must return a str"))
+    let id = id.cast::<PyString>().map_err(|_| PyTypeError::new_err("the ids callable must return a str"))?;
+    let lone = |_| PyValueError::new_err("the ids callable returned a str with a lone surrogate; an id must be text");
+    id.to_str().map(str::to_owned).map_err(lone)
 }
 
 #[pymethods]
@@ -193,7 +198,9 @@ impl Parser {
     ///
     /// Raises:
     ///     RuntimeError: The parser is finished, or in use.
-    ///     TypeError: `ids` returned no str. After an exception from `ids` the parser is finished.
+    ///     TypeError: `ids` returned no str.
+    ///     ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids` the parser
+    ///         is finished.
     #[pyo3(signature = (text, /))]
     fn feed<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyList>> {
         let py = text.py();

@@ -53,11 +53,12 @@ impl Part {
 /// What the parser keeps of earlier calls.
 #[derive(Debug, Default)]
 pub struct Recycler {
-    list: Option<Py<PyList>>,
+    /// The last list, and the event in it.
+    last: Option<(Py<PyList>, Py<PyAny>)>,
     spare: Option<Py<PyAny>>,
 }
 
-/// Does nobody but the one holder that we know of refer to the object?
+/// Does nobody refer to the object but the holders that we know of?
 fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
     // Without the GIL another thread's reference may not be counted yet.
     if cfg!(Py_GIL_DISABLED) {
@@ -71,25 +72,26 @@ fn is_ours(object: &Bound<'_, PyAny>, references: isize) -> bool {
 impl Recycler {
     /// For the garbage collector: a caller may have put anything into the list.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.list)?;
+        if let Some((list, event)) = &self.last {
+            visit.call(list)?;
+            visit.call(event)?;
+        }
         visit.call(&self.spare)
     }
 
     /// A list with one event.
     pub fn list_of<'py>(&mut self, py: Python<'py>, part: Part) -> PyResult<Bound<'py, PyList>> {
-        let Some(list) =
-            self.list.as_ref().map(|list| list.bind(py)).filter(|list| is_ours(list, 1) && list.len() == 1)
-        else {
-            let list = PyList::new(py, [part.into_event(py)?])?;
-            self.list = Some(list.clone().unbind());
+        let Some((list, last)) = self.last.as_mut().filter(|(list, event)| is_as_it_was(list.bind(py), event)) else {
+            let event = part.into_event(py)?;
+            let list = PyList::new(py, [&event])?;
+            self.last = Some((list.clone().unbind(), event.unbind()));
             return Ok(list);
         };
-        let last = list.get_item(0)?;
-        // One reference is the list's, one is `last`.
-        let part = match is_ours(&last, 2) {
+        // One reference is the list's, one is ours.
+        let part = match is_ours(last.bind(py), 2) {
             // SAFETY: it is ours.
-            true => match unsafe { part.write_over(&last) } {
-                Ok(()) => return Ok(list.clone()),
+            true => match unsafe { part.write_over(last.bind(py)) } {
+                Ok(()) => return Ok(list.bind(py).clone()),
                 Err(part) => part,
             },
             false => part,
@@ -103,8 +105,14 @@ impl Recycler {
             },
             None => part.into_event(py)?,
         };
-        list.set_item(0, event)?;
-        self.spare = Some(last.unbind());
-        Ok(list.clone())
+        list.bind(py).set_item(0, &event)?;
+        self.spare = Some(std::mem::replace(last, event.unbind()));
+        Ok(list.bind(py).clone())
     }
+}
+
+/// Has nobody the list, and does it hold the event, and nothing else?
+fn is_as_it_was(list: &Bound<'_, PyList>, event: &Py<PyAny>) -> bool {
+    // SAFETY: the list has an item 0. The reference to it is borrowed, and no code runs before it is compared.
+    is_ours(list, 1) && list.len() == 1 && unsafe { pyo3::ffi::PyList_GetItem(list.as_ptr(), 0) == event.as_ptr() }
 }

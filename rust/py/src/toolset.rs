@@ -1,16 +1,18 @@
 //! Toolsets: compiled tools, and everything that needs no stream.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
 use wirecall_core as core;
 
 use crate::events::CallError;
+use crate::exclusive::Exclusive;
 use crate::ids::Ids;
 use crate::message::Message;
 use crate::parser::Parser;
@@ -24,6 +26,8 @@ use crate::{convert, errors};
 #[derive(Debug)]
 pub struct Toolset {
     tools: Arc<core::Toolset>,
+    /// What `encode` writes into.
+    text: Exclusive<String>,
 }
 
 /// How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`.
@@ -93,7 +97,8 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
                 return Err(PyValueError::new_err(message));
             }
         };
-        if !value.is_instance_of::<PyInt>() {
+        // To Python a bool is an int, but who writes True for a limit means something else.
+        if !value.is_instance_of::<PyInt>() || value.is_instance_of::<PyBool>() {
             let kind = value.get_type().qualname()?;
             return Err(PyTypeError::new_err(format!("the limit {name} must be an int, not {kind}")));
         }
@@ -102,7 +107,25 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
                 PyValueError::new_err(format!("the limit {name} is {value}; it must be a positive int"))
             })?;
     }
+    if limits.depth > core::RECURSION {
+        let message = format!("the limit depth is {}; it must be at most {}", limits.depth, core::RECURSION);
+        return Err(PyValueError::new_err(message));
+    }
     Ok(limits)
+}
+
+/// An option that counts from 1, of any size that Python can write.
+fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
+    match given.extract::<isize>() {
+        Ok(number) => {
+            usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
+        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Err(refused("no number of that size can be meant"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 impl Toolset {
@@ -169,7 +192,7 @@ impl Toolset {
             .map(|(name, description, parameters, strict)| core::Definition { name, description, parameters, strict })
             .collect();
         let tools = core::Toolset::new(definitions, options).map_err(|error| errors::tool_error(py, &error))?;
-        Ok(Toolset { tools: Arc::new(tools) })
+        Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default() })
     }
 
     /// The tools' names, in the order given.
@@ -198,7 +221,7 @@ impl Toolset {
     ) -> PyResult<Message> {
         let text = convert::backed(text)?;
         let items = core::parse(&self.tools, &text, truncated, in_reasoning);
-        Message::new(text.as_py_str().bind(py), items, Ids::new())
+        Message::new(text.as_py_str().bind(py), &items, Ids::new())
     }
 
     /// Read many whole messages, in their order, without the GIL.
@@ -214,13 +237,13 @@ impl Toolset {
     ///
     /// Raises:
     ///     TypeError: A text that is no str, or one str instead of many.
-    ///     ValueError: `threads` is less than 1.
+    ///     ValueError: `threads` is less than 1, or beyond any machine.
     #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
     fn parse_many(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        threads: Option<isize>,
+        threads: Option<&Bound<'_, PyAny>>,
         truncated: Option<bool>,
         in_reasoning: bool,
     ) -> PyResult<Vec<Message>> {
@@ -232,10 +255,7 @@ impl Toolset {
             borrowed.push(convert::backed(text?.cast::<PyString>()?)?);
         }
         let threads = match threads {
-            Some(threads) => usize::try_from(threads)
-                .ok()
-                .filter(|threads| *threads > 0)
-                .ok_or_else(|| PyValueError::new_err(format!("threads is {threads}; it must be at least 1")))?,
+            Some(threads) => positive("threads", threads)?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
@@ -270,11 +290,11 @@ impl Toolset {
     ///
     /// Raises:
     ///     TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
-    ///     ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over 128 levels of
-    ///         nesting (or a cycle); a name that no call can have.
+    ///     ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
+    ///         of nesting (or a cycle); a name that no call can have.
     #[pyo3(signature = (name, arguments, /))]
-    fn encode(&self, name: &str, arguments: &Bound<'_, PyAny>) -> PyResult<String> {
-        convert::encode(&self.tools, name, arguments)
+    fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
+        convert::encode(&self.tools, name, arguments, &self.text)
     }
 
     /// The text of a tool's result, in which nothing can be taken for a tag (section 10).
@@ -289,30 +309,23 @@ impl Toolset {
     ///
     /// Raises:
     ///     TypeError: A value that is no JSON.
-    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; over 128 levels of nesting; a `number`
-    ///         less than 1.
+    ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
+    ///         `number` that does not count from 1.
     #[pyo3(signature = (name, content, /, *, error=false, number=None))]
     fn encode_result(
         &self,
         name: Option<&Bound<'_, PyString>>,
         content: &Bound<'_, PyAny>,
         error: bool,
-        number: Option<i64>,
+        number: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let number = number
-            .map(|number| {
-                u64::try_from(number)
-                    .ok()
-                    .filter(|number| *number > 0)
-                    .ok_or_else(|| PyValueError::new_err(format!("number is {number}; it counts from 1")))
-            })
-            .transpose()?;
+        let number = number.map(|number| positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name));
         if let Ok(failed) = content.cast::<CallError>() {
             return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
         }
         let name = name.as_deref().unwrap_or("unknown");
-        Ok(self.tools.encode_result(name, &convert::content(content)?, error, number))
+        Ok(self.tools.encode_result(name, &convert::content(content, self.tools.limits().depth)?, error, number))
     }
 
     /// What the model is told: a header, and one line for each tool (section 9).
@@ -364,8 +377,8 @@ impl Toolset {
     }
 }
 
-/// Each worker takes the next few texts that nobody has. Meanwhile this thread, which alone may, makes Python objects of what
-/// is read. Messages come in the order of their texts.
+/// Each thread takes the next few texts that nobody has. This one, which alone may make Python objects, makes them of what the
+/// others have read before it takes more itself. Messages come in the order of their texts.
 fn parse_many(
     py: Python<'_>,
     texts: &[PyBackedStr],
@@ -376,53 +389,65 @@ fn parse_many(
     // More than any machine has cores for; each costs a stack.
     const MOST_THREADS: usize = 256;
     let ids = Ids::new();
-    let mut messages: Vec<Option<Message>> = texts.iter().map(|_| None).collect();
-    let mut make = |start: usize, few: Vec<Vec<core::Item>>| -> PyResult<()> {
+    let messages: RefCell<Vec<Option<Message>>> = RefCell::new(texts.iter().map(|_| None).collect());
+    let make = |start: usize, few: &[Vec<core::Item>]| -> PyResult<()> {
         for (at, items) in (start..).zip(few) {
-            messages[at] = Some(Message::new(texts[at].as_py_str().bind(py), items, ids.of_message(at))?);
+            messages.borrow_mut()[at] = Some(Message::new(texts[at].as_py_str().bind(py), items, ids.of_message(at))?);
         }
         Ok(())
     };
-    let workers = threads.min(texts.len().div_ceil(FEW)).min(MOST_THREADS);
-    if workers <= 1 {
-        make(0, py.detach(|| texts.iter().map(read).collect()))?;
-    } else {
-        let next = AtomicUsize::new(0);
-        std::thread::scope(|scope| -> PyResult<()> {
-            let (send, mut receive) = mpsc::channel();
-            for _ in 0..workers {
-                let (send, next) = (send.clone(), &next);
-                let work = move || {
-                    loop {
-                        let start = next.fetch_add(FEW, Ordering::Relaxed);
-                        let Some(few) = texts.get(start..texts.len().min(start + FEW)).filter(|few| !few.is_empty())
-                        else {
-                            return;
-                        };
-                        // The receiver is gone only if making objects has failed.
-                        if send.send((start, few.iter().map(read).collect())).is_err() {
-                            return;
-                        }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let start = next.fetch_add(FEW, Ordering::Relaxed);
+        let few = texts.get(start..texts.len().min(start + FEW)).filter(|few| !few.is_empty())?;
+        Some((start, few))
+    };
+    let read_few = |few: &[PyBackedStr]| few.iter().map(read).collect::<Vec<_>>();
+    std::thread::scope(|scope| -> PyResult<()> {
+        let (send, mut receive) = mpsc::channel();
+        for _ in 1..threads.min(texts.len().div_ceil(FEW)).min(MOST_THREADS) {
+            let (send, take) = (send.clone(), &take);
+            let work = move || {
+                // What was read comes back to be freed: an allocator's memory of one thread is dear to another.
+                let (give_back, freed) = mpsc::channel();
+                while let Some((start, few)) = take() {
+                    // The receiver is gone only if making objects has failed.
+                    if send.send((start, read_few(few), give_back.clone())).is_err() {
+                        return;
                     }
-                };
-                // The system may refuse a thread: those that there are do the work.
-                if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
-                    break;
+                    freed.try_iter().for_each(drop);
                 }
-            }
-            drop(send);
-            // A receiver may change threads, but not be shared: the closure has to take it whole.
-            let mut wait = || {
-                let receive: &mut mpsc::Receiver<_> = &mut receive;
-                receive.recv()
             };
-            while let Ok((start, few)) = py.detach(&mut wait) {
-                make(start, few)?;
+            // The system may refuse a thread: those that there are do the work.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
             }
-            // No thread could be had at all: nobody has taken the rest.
-            let start = next.fetch_add(texts.len(), Ordering::Relaxed).min(texts.len());
-            make(start, py.detach(|| texts[start..].iter().map(read).collect()))
-        })?;
-    }
-    Ok(messages.into_iter().flatten().collect())
+        }
+        drop(send);
+        let make_sent = |(start, few, back): (usize, Vec<_>, mpsc::Sender<_>)| {
+            make(start, &few)?;
+            // If the thread has ended, nobody else needs its memory.
+            drop(back.send(few));
+            PyResult::Ok(())
+        };
+        loop {
+            if let Ok(sent) = receive.try_recv() {
+                make_sent(sent)?;
+            } else if let Some((start, few)) = take() {
+                make(start, &py.detach(|| read_few(few)))?;
+            } else {
+                break;
+            }
+        }
+        // A receiver may change threads, but not be shared: the closure has to take it whole.
+        let mut wait = || {
+            let receive: &mut mpsc::Receiver<_> = &mut receive;
+            receive.recv()
+        };
+        while let Ok(sent) = py.detach(&mut wait) {
+            make_sent(sent)?;
+        }
+        Ok(())
+    })?;
+    Ok(messages.into_inner().into_iter().flatten().collect())
 }

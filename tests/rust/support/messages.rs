@@ -218,6 +218,8 @@ fn message() -> impl Strategy<Value = String> {
 #[derive(Debug)]
 pub struct Case {
     pub setting: &'static Setting,
+    /// Its number.
+    pub at: usize,
     pub message: String,
     pub truncated: Option<bool>,
 }
@@ -231,7 +233,7 @@ pub fn case() -> impl Strategy<Value = Case> {
                 "<call>" => message,
                 open => message.replace("<call>", open).replace("</call>", &marks.close),
             };
-            Case { setting, message, truncated }
+            Case { setting, at, message, truncated }
         },
     )
 }

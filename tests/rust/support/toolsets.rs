@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use wirecall_core::{Definition, Delimiters, Options, Toolset};
+use wirecall_core::{Definition, Delimiters, Limits, Options, Toolset};
 
 pub const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
@@ -61,20 +61,31 @@ impl std::fmt::Debug for Setting {
 
 /// Lenient and strict, with and without validation, of each pair of delimiters; and open toolsets.
 pub fn settings() -> &'static [Setting] {
-    static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
-        let mut out = Vec::new();
-        for (at, (open, _)) in DELIMITERS.iter().enumerate() {
-            for strict in [false, true] {
-                for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-                    let options = Options { strict, validate, delimiters: delimiters(at), ..Options::default() };
-                    let tools = if kind == "open" { Vec::new() } else { definitions() };
-                    let tools = Toolset::new(tools, options).expect("the definitions are fine");
-                    let mode = if strict { "strict" } else { "lenient" };
-                    out.push(Setting { tools, name: format!("{mode} {kind} {open}") });
-                }
+    static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_with(Limits::default()));
+    &SETTINGS
+}
+
+/// The same, each time with less room for a call.
+pub fn limited() -> &'static [Vec<Setting>] {
+    static LIMITED: LazyLock<Vec<Vec<Setting>>> = LazyLock::new(|| {
+        let sizes = [1, 8, 12, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 80];
+        sizes.into_iter().map(|call_bytes| settings_with(Limits { call_bytes, ..Limits::default() })).collect()
+    });
+    &LIMITED
+}
+
+fn settings_with(limits: Limits) -> Vec<Setting> {
+    let mut out = Vec::new();
+    for (at, (open, _)) in DELIMITERS.iter().enumerate() {
+        for strict in [false, true] {
+            for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
+                let options = Options { strict, validate, limits, delimiters: delimiters(at), ..Options::default() };
+                let tools = if kind == "open" { Vec::new() } else { definitions() };
+                let tools = Toolset::new(tools, options).expect("the definitions are fine");
+                let mode = if strict { "strict" } else { "lenient" };
+                out.push(Setting { tools, name: format!("{mode} {kind} {open}") });
             }
         }
-        out
-    });
-    &SETTINGS
+    }
+    out
 }

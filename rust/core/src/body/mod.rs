@@ -11,6 +11,7 @@ mod place;
 mod skip;
 mod validate;
 mod whole;
+mod work;
 mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};

@@ -29,8 +29,7 @@ impl Quoted {
     /// Is all of the text content that needs no escape, and no delimiter begins in it?
     #[inline]
     pub fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
-        let (open, close) = (delimiters.open.as_bytes()[0], delimiters.close.as_bytes()[0]);
-        text.bytes().all(|byte| is_plain(byte) && byte != self.quote && byte != open && byte != close)
+        text.bytes().all(|byte| delimiters.is_plain(byte) && byte != self.quote)
     }
 
     /// Is all of the text content, whatever follows it: no quote that ends it, no escape that is cut or long?

@@ -8,11 +8,21 @@ pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
     !text.is_empty() && !text.starts_with(['[', '{']) && !text.ends_with(',') && delimiters.are_bare(text)
 }
 
+/// Bytes that are themselves in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.
+static SIMPLE: [bool; 256] = {
+    let mut table = [true; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = !(at < 0x20 || matches!(at as u8, b'"' | b'\'' | b'\\' | 0x7F | 0xC2));
+        at += 1;
+    }
+    table
+};
+
 /// Appends the text in the kind of quotes that needs fewer escapes, double ones if equal.
 pub fn push_quoted(out: &mut String, text: &str) {
-    // 0xC2 begins the control characters beyond ASCII, among others.
-    let special = |byte: u8| matches!(byte, b'"' | b'\'' | b'\\' | 0x7F | 0xC2) || byte < 0x20;
-    if !text.bytes().any(special) {
+    if text.bytes().all(|byte| SIMPLE[byte as usize]) {
+        out.reserve(text.len() + 2);
         out.push('"');
         out.push_str(text);
         out.push('"');

@@ -43,8 +43,8 @@ pub trait Protocol: Send + Sync + std::fmt::Debug {
     /// Looks at the text behind an OPEN. With `last` there is no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
-    /// Writes one call in its canonical form.
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>]) -> String;
+    /// Appends one call in its canonical form.
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>], out: &mut String);
 
     /// What the model is told: a header, then one line for each tool.
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String;

@@ -67,9 +67,6 @@ fn object(text: &str, at: usize, last: bool) -> Look {
     }
 }
 
-/// Room for the text of a usual call.
-const WRITTEN_BYTES: usize = 160;
-
 impl Protocol for Wire {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
         let delimiters = &tools.delimiters;
@@ -137,25 +134,23 @@ impl Protocol for Wire {
         need
     }
 
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>]) -> String {
+    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>], out: &mut String) {
         let Delimiters { open, close, .. } = &tools.delimiters;
-        let mut out = String::with_capacity(WRITTEN_BYTES);
         out.push_str(open);
         out.push_str(name);
         let length = out.len();
         let schema = tool.map_or(&tools.unknown, |tool| &tool.schema);
         let json = tool.is_some_and(|tool| tool.syntax == Syntax::Json);
-        if json || write_pairs(schema, &tools.delimiters, arguments, &mut out).is_none() {
+        if json || write_pairs(schema, &tools.delimiters, arguments, out).is_none() {
             out.truncate(length);
         }
         // Of a tool that nobody knows, a name alone is a call only where it is plain.
         let alone = arguments.is_empty() && (tool.is_some() || is_plain_name(name));
         if out.len() == length && !alone {
             out.push(' ');
-            write_object(arguments, &mut out);
+            write_object(arguments, out);
         }
         out.push_str(close);
-        out
     }
 
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {

@@ -195,6 +195,7 @@ impl<'s> Compiler<'_, 's> {
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
+        node.index_strings();
         Ok(node)
     }
 

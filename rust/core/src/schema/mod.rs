@@ -9,11 +9,14 @@ mod resolve;
 mod signature;
 
 use crate::keymap::KeyMap;
+use crate::limits::FEW_CHOICES;
 use regex::Regex;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::Fault;
+pub use resolve::{Document, Fault};
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
 
 pub type NodeId = u32;
@@ -54,13 +57,24 @@ pub struct Node {
     pub description: Option<String>,
     /// Compact JSON.
     pub default: Option<String>,
+    /// Where most of many choices are strings.
+    strings: Option<Strings>,
+}
+
+/// A list of strings is looked through for each text, and a call may have as many texts as the list has strings.
+#[derive(Clone, Debug, Default)]
+struct Strings {
+    /// The positions of the strings that are this in lower case.
+    folded: HashMap<String, Vec<usize>>,
+    /// Of the other choices, which are few.
+    others: Vec<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Object {
     pub properties: KeyMap<NodeId>,
     /// Folded name → position in `properties`; `None` where two names fold alike.
-    folded: std::collections::HashMap<String, Option<usize>>,
+    folded: HashMap<String, Option<usize>>,
     /// Without a regex it may match any key.
     pub patterns: Vec<(Option<Regex>, NodeId)>,
     pub additional: Additional,
@@ -151,6 +165,32 @@ impl Array {
 }
 
 impl Node {
+    /// To be called when the choices are complete.
+    fn index_strings(&mut self) {
+        if self.choices.len() <= FEW_CHOICES {
+            return;
+        }
+        let mut strings = Strings::default();
+        for (at, choice) in self.choices.iter().enumerate() {
+            match choice {
+                Choice::Literal(Literal { text: Some(_), folded, .. }) => {
+                    strings.folded.entry(folded.clone()).or_default().push(at);
+                }
+                _ => strings.others.push(at),
+            }
+        }
+        self.strings = (strings.others.len() <= FEW_CHOICES).then_some(strings);
+    }
+
+    /// The choices in their order; of many strings only those that are this text, case aside.
+    pub fn candidates(&self, text: &str) -> Cow<'_, [Choice]> {
+        let Some(Strings { folded, others }) = &self.strings else { return Cow::Borrowed(&self.choices) };
+        let like = folded.get(&text.to_lowercase());
+        let mut positions: Vec<usize> = others.iter().chain(like.into_iter().flatten()).copied().collect();
+        positions.sort_unstable();
+        positions.into_iter().map(|at| self.choices[at].clone()).collect()
+    }
+
     pub fn is_unknown(&self) -> bool {
         self.choices.is_empty()
     }
