@@ -64,8 +64,8 @@ class Toolset:
             descriptions: "full", "tools" or "none" (section 9).
             delimiters: OPEN and CLOSE (section 1).
             reasoning: What opens and closes reasoning (section 1), None for nothing.
-            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth` is
-                at most 512.
+            limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
+                is at most 512.
 
         Raises:
             ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
