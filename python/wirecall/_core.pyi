@@ -163,6 +163,18 @@ class Toolset:
                 `number` that does not count from 1.
         """
 
+    def neutralise(self, text: str, /) -> str:
+        """What cannot be taken for a tag of ours: user text, as it may stand beside results (section 10).
+
+        Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
+
+        Args:
+            text: Any text. Lone surrogates become U+FFFD.
+
+        Returns:
+            The very `text` where nothing is to be changed.
+        """
+
     def manual(self, *, header: str | None = None) -> str:
         """What the model is told: a header, and one line for each tool (section 9).
 

@@ -261,6 +261,11 @@ impl Toolset {
         write_result(&self.delimiters, name, content, error, number)
     }
 
+    /// The text with a backslash in whatever could be taken for a tag; see section 10.
+    pub fn neutralise(&self, text: &str) -> String {
+        crate::scan::neutralise(text, &self.delimiters)
+    }
+
     /// The keys of a tool's calls, as the encoder writes them.
     pub fn fields(&self, tool: &Tool) -> Vec<Field> {
         crate::schema::fields(&tool.schema, &self.delimiters)

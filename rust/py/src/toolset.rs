@@ -1,5 +1,6 @@
 //! Toolsets: compiled tools, and everything that needs no stream.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -326,6 +327,25 @@ impl Toolset {
         }
         let name = name.as_deref().unwrap_or("unknown");
         Ok(self.tools.encode_result(name, &convert::content(content, self.tools.limits().depth)?, error, number))
+    }
+
+    /// What cannot be taken for a tag of ours: user text, as it may stand beside results (section 10).
+    ///
+    /// Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
+    ///
+    /// Args:
+    ///     text: Any text. Lone surrogates become U+FFFD.
+    ///
+    /// Returns:
+    ///     The very `text` where nothing is to be changed.
+    #[pyo3(signature = (text, /))]
+    fn neutralise<'py>(&self, text: &Bound<'py, PyString>) -> Bound<'py, PyString> {
+        let clean = convert::clean(text);
+        let neutral = self.tools.neutralise(&clean);
+        if *neutral == *clean && matches!(clean, Cow::Borrowed(_)) {
+            return text.clone();
+        }
+        PyString::new(text.py(), &neutral)
     }
 
     /// What the model is told: a header, and one line for each tool (section 9).

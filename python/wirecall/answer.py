@@ -1,0 +1,357 @@
+"""One answer of a model, read: what is text, what is a call, what is asked for again. It knows no API.
+
+A `Turn` is one request's answer, over all its attempts. Each text of it (a choice, a content block)
+has a `Reader` of its
+own, whose parts the dialect writes as its API does; whole or streamed, the parts are the same.
+"""
+
+import logging
+import secrets
+import string
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import wirecall._core as core
+from wirecall.options import Notice, Options
+from wirecall.toolset import Toolset
+
+log = logging.getLogger("wirecall")
+
+
+class CallFailed(Exception):
+    """A call that cannot be handed over, raised where the host wants it so (`on_error="raise"`).
+
+    Attributes:
+        error: The `CallError`; None where the call that `tool_choice` asked for is missing.
+    """
+
+    def __init__(self, message: str, error: "core.CallError | None" = None) -> None:
+        super().__init__(message)
+        self.error = error
+
+
+class Choice(NamedTuple):
+    """What a request says of calls.
+
+    Attributes:
+        mode: "auto", "none", "required" (any of `names`, or any tool where there are none).
+        names: The tools that may be called; empty for all.
+        parallel: Whether an answer may have more than one call.
+    """
+
+    mode: Literal["auto", "none", "required"] = "auto"
+    names: tuple[str, ...] = ()
+    parallel: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Text to be shown; not empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A complete call. `arguments` is compact JSON text, with `on_error="native"` perhaps what the
+    model wrote instead."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallBegun:
+    """With `stream_arguments`: a call, whose fragments follow, then `CallDone` or `CallBroken`."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallFragment:
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDone:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class CallBroken:
+    """A call failed after its first fragment went out: the stream must end with the API's error."""
+
+    error: core.CallError
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """From here on nothing goes out, until a call does or the answer has ended: it may be asked for
+    again."""
+
+
+Part = Said | Call | CallBegun | CallFragment | CallDone | CallBroken | Held
+
+
+class Turn:
+    """One request's answer.
+
+    Args:
+        toolset: What the request's tools were compiled to.
+        options: The host's.
+        choice: What the request says of calls.
+        alone: One answer was asked for; of several none is asked for again.
+
+    Attributes:
+        called: Calls handed over, native ones of the model included: the dialect counts those itself.
+        attempt: 0 for the first answer.
+        kept: The dialect's own: what stays of earlier attempts, for whole answers.
+        usage: The dialect's own: usage of earlier attempts.
+    """
+
+    def __init__(self, toolset: Toolset, options: Options, choice: Choice, *, alone: bool = True) -> None:
+        self.toolset = toolset
+        self.options = options
+        self.choice = choice
+        self.called = 0
+        self.attempt = 0
+        self.kept: list[object] = []
+        self.usage: list[object] = []
+        self._alone = alone
+        self._words: list[str] = []
+        self._failures: list[core.CallError] = []
+        self._missing = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether calls are looked for: not with `tool_choice` none."""
+        return self.choice.mode != "none"
+
+    def reader(self, prefix: str = "call_") -> "Reader":
+        """A reader of one text of the answer. `prefix` is that of ids: 24 random letters and digits
+        follow."""
+        return Reader(self, prefix)
+
+    def ends(self, *, normal: bool) -> bool:
+        """The answer has ended, and all its readers have finished. True: it is to be asked for again.
+
+        Args:
+            normal: It stopped by itself; what was cut off or filtered is not asked for again.
+
+        Raises:
+            CallFailed: The call that was asked for is missing, and the host wants that raised.
+        """
+        missing = normal and self.choice.mode == "required" and not self.called and not self._failures
+        self._missing = missing
+        if missing:
+            self.tell("missing_call", None, self._missing_message())
+            if self.options.on_missing_call == "raise":
+                raise CallFailed(self._missing_message())
+        wanted = (
+            self.options.on_error == "retry"
+            if self._failures
+            else self.options.on_missing_call == "retry" and missing
+        )
+        return normal and wanted and self._may_ask_again()
+
+    def again(self) -> tuple[str, str]:
+        """Begins the next attempt. Returns the model's own words, and what to answer."""
+        words = "".join(self._words)
+        if self._failures:
+            texts = [self.toolset.encode_result(error.name, error) for error in self._failures]
+            message = "\n".join(texts)
+        else:
+            message = self._missing_message()
+        self.attempt += 1
+        self._words, self._failures, self._missing = [], [], False
+        self.tell("retry", None, message)
+        return words, message
+
+    def tell(self, kind: str, tool: str | None, detail: str) -> None:
+        """Tells the host, and the log: never with bodies, so never with what the model or a user wrote."""
+        log.info("%s: tool %s", kind, tool)
+        if self.options.on_event is not None:
+            self.options.on_event(Notice(kind, tool, detail))
+
+    def _may_ask_again(self) -> bool:
+        return self._alone and not self.called and self.attempt < self.options.max_retries
+
+    def _missing_message(self) -> str:
+        if self.choice.names:
+            return f"No call came. Call {' or '.join(self.choice.names)} in your next message."
+        return "No call came. Call at least one tool in your next message."
+
+    # What readers report.
+
+    def _heard(self, text: str) -> None:
+        self._words.append(text)
+
+    def _failed(self, error: core.CallError) -> bool:
+        """Notes a failure. True: what follows is held, because the answer may be asked for again."""
+        self.tell("error", error.name, f"{error.kind}: {error.message}")
+        self._failures.append(error)
+        return self.options.on_error == "retry" and len(self._failures) == 1 and self._may_ask_again()
+
+    def _refusal(self, name: str) -> str | None:
+        """Why a call may not be handed over, if so."""
+        if self.choice.names and name not in self.choice.names:
+            return f"Only {' or '.join(self.choice.names)} may be called now."
+        if not self.choice.parallel and self.called:
+            return "Only one call may stand in one message. Wait for its result, then call again."
+        return None
+
+
+class Reader:
+    """Reads one text of an answer: `feed` what comes, then `finish`.
+
+    Blank text between, in front of and behind calls is dropped; other text goes out as it was.
+    """
+
+    def __init__(self, turn: Turn, prefix: str) -> None:
+        self._turn = turn
+        self._prefix = prefix
+        self._parser = turn.toolset.parser() if turn.reads else None
+        self._raw: list[str] = []
+        # Of the text since the last call: what is blank so far, and whether anything went out.
+        self._blank = ""
+        self._speaks = False
+        self._behind_call = False
+        # With strip_preamble: text that is dropped if a call comes.
+        self._preamble: list[str] = []
+        # With stream_arguments: the call that has no fragment yet, and whether one is open.
+        self._begun: CallBegun | None = None
+        self._open = False
+        self._refused: str | None = None
+        self._inside = False
+
+    @property
+    def holds(self) -> bool:
+        """A call is being written, and nothing of it has gone out."""
+        return self._inside
+
+    def feed(self, text: str) -> list[Part]:
+        """The parts that are certain now."""
+        if self._parser is None:
+            return [Said(text)] if text else []
+        self._raw.append(text)
+        self._turn._heard(text)
+        return self._read(self._parser.feed(text))
+
+    def finish(self, *, truncated: bool | None) -> list[Part]:
+        """The text is over.
+
+        Args:
+            truncated: True if it was cut off, False if it is known to be complete.
+        """
+        if self._parser is None:
+            return []
+        parts = self._read(self._parser.finish(truncated=truncated))
+        if self._preamble and not self._behind_call:
+            parts.append(Said("".join(self._preamble)))
+        if self._blank and not self._behind_call:
+            parts.append(Said(self._blank))
+        self._preamble, self._blank = [], ""
+        return parts
+
+    def _read(
+        self,
+        events: "Iterable[core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd |
+            core.CallError]",
+    ) -> list[Part]:
+        parts: list[Part] = []
+        for event in events:
+            if isinstance(event, core.Text):
+                self._say(event.text, parts)
+            elif isinstance(event, core.ArgumentsDelta):
+                self._fragment(event.delta, parts)
+            elif isinstance(event, core.CallStart):
+                self._start(event)
+            elif isinstance(event, core.CallEnd):
+                self._inside = False
+                self._end(event, parts)
+            else:
+                self._inside = False
+                self._fail(event, parts)
+        return parts
+
+    def _say(self, text: str, parts: list[Part]) -> None:
+        if self._turn.options.strip_preamble:
+            if not self._behind_call:
+                self._preamble.append(text)
+        elif self._speaks:
+            parts.append(Said(text))
+        elif (self._blank + text).isspace():
+            self._blank += text
+        else:
+            parts.append(Said(self._blank + text))
+            self._blank, self._speaks = "", True
+
+    def _hand_over(self) -> None:
+        self._turn.called += 1
+        self._preamble = []
+        self._blank, self._speaks, self._behind_call = "", False, True
+
+    def _id(self, id: str) -> str:
+        return self._prefix + id.removeprefix("call_")
+
+    def _start(self, event: core.CallStart) -> None:
+        self._inside = True
+        self._refused = self._turn._refusal(event.name)
+        if self._turn.options.stream_arguments and self._refused is None:
+            self._begun = CallBegun(self._id(event.id), event.name)
+
+    def _fragment(self, delta: str, parts: list[Part]) -> None:
+        if self._begun is not None:
+            self._hand_over()
+            self._inside = False
+            parts.append(self._begun)
+            self._begun, self._open = None, True
+        if self._open:
+            parts.append(CallFragment(delta))
+
+    def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
+        for repair in event.repairs:
+            self._turn.tell("repair", event.name, repair)
+        for problem in event.problems:
+            self._turn.tell("problem", event.name, problem.message)
+        if self._open:
+            self._open = False
+            parts.append(CallDone())
+        elif self._refused is not None:
+            raw = "".join(self._raw)[event.start : event.end]
+            error = core.CallError(
+                event.index, event.id, event.name, "not_allowed", self._refused, raw, event.start, event.end
+            )
+            self._fail(error, parts)
+        else:
+            self._begun = None
+            self._hand_over()
+            parts.append(Call(self._id(event.id), event.name, event.arguments))
+
+    def _fail(self, error: core.CallError, parts: list[Part]) -> None:
+        turn, self._begun = self._turn, None
+        if self._open:
+            self._open = False
+            turn.tell("error", error.name, f"{error.kind}: {error.message}")
+            parts.append(CallBroken(error))
+            return
+        if turn._failed(error):
+            parts.append(Held())
+        if turn.options.on_error == "raise":
+            raise CallFailed(error.message, error)
+        if turn.options.on_error == "native" and error.kind != "forged_result":
+            self._hand_over()
+            id = self._id(error.id or _random_id())
+            parts.append(Call(id, error.name or "unknown", error.raw))
+            return
+        raw = turn.options.emit_raw_on_error
+        shown = error.raw if raw else turn.toolset.encode_result(error.name, error)
+        parts.append(Said(self._blank + shown))
+        self._blank, self._speaks = "", True
+
+
+def _random_id() -> str:
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(24))

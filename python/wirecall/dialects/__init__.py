@@ -1,0 +1,1 @@
+"""The APIs whose requests and answers can be rewritten."""

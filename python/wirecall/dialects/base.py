@@ -1,0 +1,105 @@
+"""What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
+
+A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`.
+Nothing that is given
+is ever mutated; what a dialect does not know stays where it is, the same object.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Protocol
+
+from wirecall.answer import Choice, Turn
+from wirecall.history import History
+from wirecall.options import Options
+
+Json = dict[str, Any]
+
+
+class Asked(NamedTuple):
+    """What a request asks for.
+
+    Attributes:
+        tools: Tool definitions that can be rewritten, in any form that `Toolset` takes.
+        native: Tool dicts of the provider's own (web search, code interpreter), which stay.
+        choice: What `tool_choice` and its siblings say.
+        history: The messages hold calls or results.
+        answers: How many answers are asked for (`n`).
+        stream: The answer is to be streamed.
+    """
+
+    tools: list[Json]
+    native: list[Json]
+    choice: Choice
+    history: bool
+    answers: int = 1
+    stream: bool = False
+
+
+class Refused(ValueError):
+    """A request that cannot work over text, such as one whose history is held by the server."""
+
+
+class Stream(Protocol):
+    """One streamed answer, or several where the model is asked again: they become one."""
+
+    @property
+    def asks_again(self) -> bool:
+        """The answer that just ended is not the last: `Exchange.again` gives the next request, and its
+        events come next."""
+
+    @property
+    def ended(self) -> bool:
+        """The stream was ended with an error (a call failed after its first fragment); nothing more is
+        to be sent."""
+
+    def feed(self, event: Json) -> list[Json] | None:
+        """Reads one event as the provider sent it (the JSON of its data).
+
+        Returns:
+            The events to send instead, in order; often none. None: send the very event, unchanged.
+        """
+
+    def end(self) -> list[Json]:
+        """The provider's stream is over. What was held and is due goes out; an answer without its
+        closing events was cut off."""
+
+    @property
+    def holds(self) -> bool:
+        """A call or an error is held back: a comment keeps idle timeouts away."""
+
+
+class Dialect(Protocol):
+    """One API."""
+
+    name: Literal["chat", "responses", "messages"]
+
+    def read(self, request: Mapping[str, Any]) -> Asked:
+        """What the request asks for.
+
+        Raises:
+            Refused: It cannot be rewritten (a history that the server holds); says what to do.
+        """
+
+    def rewrite(
+        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+    ) -> Json:
+        """The request as the model shall see it: the manual in its system text, no tools but the
+        native ones, calls and
+        results as text.
+
+        Args:
+            manual: None where there is none (no tools, or `tool_choice` none).
+        """
+
+    def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
+        """The rewritten `request`, with the model's own words and our answer to them behind it."""
+
+    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+        """A whole answer with native calls. None: `turn` asks again (the parts that stay are kept in
+        `turn.kept`)."""
+
+    def stream(self, turn: Turn) -> Stream:
+        """A reader of a streamed answer."""
+
+    def error(self, error: Exception) -> Json:
+        """The event that ends a stream with an error."""

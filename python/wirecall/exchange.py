@@ -1,0 +1,81 @@
+"""One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wirecall import manual
+from wirecall.answer import Turn
+from wirecall.dialects.base import Dialect, Stream
+from wirecall.history import History
+from wirecall.options import Options
+from wirecall.toolset import Toolset
+
+
+class Exchange:
+    """Rewrites one request, then reads its answer: `whole`, or the events of `stream`.
+
+    Either may say that the model is to be asked again: then `request` is the next one to send. There
+    is no I/O.
+
+    Args:
+        dialect: The API's.
+        request: The host's request; never mutated.
+        options: The host's.
+
+    Attributes:
+        request: What to send now. The very request where nothing is to be rewritten.
+        untouched: Nothing is to be rewritten: no tools of ours and no calls in the history, or
+            `native_when` says so.
+        turn: The answer's state.
+
+    Raises:
+        Refused: The request cannot work over text.
+        ToolError: A tool definition cannot work.
+    """
+
+    def __init__(self, dialect: Dialect, request: Mapping[str, Any], options: Options) -> None:
+        self.dialect = dialect
+        self.request: Mapping[str, Any] = request
+        self.untouched = True
+        self.turn: Turn | None = None
+        if options.native_when is not None and options.native_when(request):
+            return
+        asked = dialect.read(request)
+        if not asked.tools and not asked.history:
+            return
+        self.untouched = False
+        self.toolset: Toolset = options.toolset(asked.tools)
+        choice = asked.choice
+        if not asked.tools:
+            choice = choice._replace(mode="none")
+        told = manual.write(self.toolset, choice, options)
+        self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1)
+        self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)
+
+    def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The answer with native calls. None: send `request`, which is the next one now, and give its
+        answer here.
+
+        Raises:
+            CallFailed: As the options say.
+        """
+        if self.turn is None:
+            return body
+        read = self.dialect.whole(body, self.turn)
+        if read is None:
+            self.ask_again()
+        return read
+
+    def stream(self) -> Stream:
+        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+        next answer's."""
+        if self.turn is None:
+            raise ValueError("an untouched request's answer is nothing to be read")
+        return self.dialect.stream(self.turn)
+
+    def ask_again(self) -> None:
+        """Makes `request` the next one."""
+        if self.turn is None:
+            raise ValueError("an untouched request is never asked again")
+        words, message = self.turn.again()
+        self.request = self.dialect.again(self.request, words, message)

@@ -1,0 +1,103 @@
+"""Calls and results of a conversation, as the text that the model reads.
+
+One `History` for each request: it is told the turns in their order, and remembers which call an id
+was. It knows no API; the
+dialects walk through their own messages and ask it for text.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wirecall.toolset import Toolset
+
+
+class PastCall(NamedTuple):
+    """A call in a history.
+
+    Attributes:
+        id: None where it has none.
+        name: The tool's name.
+        arguments: A mapping, or JSON text; whatever else is there is written, too.
+    """
+
+    id: str | None
+    name: str
+    arguments: object
+
+
+class _Known(NamedTuple):
+    name: str
+    number: int | None
+
+
+class History:
+    """Writes the turns of one request.
+
+    Args:
+        toolset: The request's tools; without tools the set is open.
+    """
+
+    def __init__(self, toolset: Toolset) -> None:
+        self._toolset = toolset
+        self._calls: dict[str, _Known] = {}
+
+    def calls(self, calls: Sequence[PastCall]) -> list[str]:
+        """The canonical text of the calls of one turn, one for each.
+
+        Tools that are no longer declared and arguments that are no JSON are written all the same:
+        nothing of a
+        history is lost or refused.
+        """
+        totals = Counter(call.name for call in calls)
+        seen: Counter[str] = Counter()
+        for call in calls:
+            seen[call.name] += 1
+            if call.id is not None:
+                self._calls[call.id] = _Known(call.name, seen[call.name] if totals[call.name] > 1 else None)
+        return [self._call(call) for call in calls]
+
+    def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False)
+    -> str:
+        """The text of a result.
+
+        Args:
+            id: Of its call. Of an unknown one the name is `name`, or "unknown".
+            content: Text, or any JSON value.
+            name: Where the host says it itself; the call's own name wins.
+            error: It is a `<tool-error>`.
+        """
+        known = self._calls.get(id) if id is not None else None
+        if known is None:
+            known = _Known(name or "unknown", None)
+        return self._toolset.encode_result(known.name, content, error=error, number=known.number)
+
+    def user(self, text: str) -> str:
+        """A user's text, in which nothing can be taken for a result or a call: mostly the very same str."""
+        return self._toolset.neutralise(text)
+
+    def _call(self, call: PastCall) -> str:
+        try:
+            return self._toolset.encode(call.name, _object(call.arguments))
+        except (ValueError, TypeError):
+            # A name that no call can have, or values that are no JSON: said, so that the turn stays
+            complete.
+            said = f"[called {call.name!r} with {call.arguments!r}]"
+            return self._toolset.neutralise(said)
+
+
+def _object(arguments: object) -> Mapping[str, Any] | str:
+    """The arguments, as an object whatever they are."""
+    if isinstance(arguments, Mapping):
+        return arguments
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str):
+        try:
+            read = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return {"arguments": arguments}
+        # The text, not what was read: it keeps its digits.
+        return arguments if isinstance(read, dict) else {"arguments": read}
+    return {"arguments": arguments}

@@ -1,0 +1,40 @@
+"""What the model is told about its tools in one request."""
+
+from wirecall.answer import Choice
+from wirecall.options import Options
+from wirecall.toolset import Toolset
+
+
+def write(toolset: Toolset, choice: Choice, options: Options) -> str | None:
+    """The manual of a request; the same bytes for the same tools, options and choice, so that prompts
+    stay cached.
+
+    Returns:
+        None where nothing is to be said: no tools, or `tool_choice` none.
+    """
+    if choice.mode == "none" or not toolset.names:
+        return None
+    text = toolset.manual(header="" if options.no_manual else options.manual_header)
+    for line in _rules(choice):
+        text += "\n" + line
+    return text
+
+
+def _rules(choice: Choice) -> list[str]:
+    rules = []
+    if choice.mode == "required" and choice.names:
+        rules.append(f"In your next message you must call {' or '.join(choice.names)}.")
+    elif choice.mode == "required":
+        rules.append("In your next message you must call at least one tool.")
+    elif choice.names:
+        rules.append(f"Only these tools may be called now: {', '.join(choice.names)}.")
+    if not choice.parallel:
+        rules.append("Write at most one call in a message, then wait for its result.")
+    return rules
+
+
+def join(text: str, manual: str, options: Options) -> str:
+    """A system text with the manual in its place."""
+    if not text:
+        return manual
+    return f"{manual}\n\n{text}" if options.placement == "first" else f"{text}\n\n{manual}"

@@ -1,0 +1,129 @@
+"""What a host may choose about rewriting requests and reading answers."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+from wirecall.toolset import Toolset
+
+
+class Notice(NamedTuple):
+    """Something that happened while a request was rewritten or an answer read, for `on_event`.
+
+    Attributes:
+        kind: "repair", "problem", "error", "retry", "missing_call" or "saved".
+        tool: The tool it is about, None where there is none.
+        detail: A sentence, or the stable name of a repair; for "saved" the number of tokens.
+    """
+
+    kind: str
+    tool: str | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Options of `wrap`, `compact_tools` and the codec.
+
+    Attributes:
+        protocol, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
+        limits: As in
+            `Toolset`.
+        placement: Whether the manual stands "last" or "first" in the system text.
+        manual_header: Instead of the built-in header.
+        no_manual: Send the tools' signatures only.
+        cache_manual: Put a cache breakpoint after the manual (Anthropic).
+        on_error: A bad call is asked for again ("retry"), shown as `<tool-error>` text ("text"), raised as
+            `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
+            ("native").
+        max_retries: How often an answer is asked for again, at most.
+        on_missing_call: What becomes of an answer without the call that `tool_choice` asks for.
+        strip_preamble: Drop the text around calls, if there was a call.
+        stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
+        emit_raw_on_error: Show a bad call as the model wrote it, instead of `<tool-error>`.
+        native_when: Lets a request through untouched where it returns true; gets the request.
+        on_event: Gets every `Notice`.
+        debug: Log the rewritten request and the raw answer, redacted, at DEBUG.
+    """
+
+    protocol: str = "wire"
+    syntax: Literal["wire", "json"] = "wire"
+    fallback_to_json: Literal["complex", "error", "force"] = "complex"
+    strict: bool = False
+    validate: Literal["report", "error"] = "report"
+    descriptions: Literal["full", "tools", "none"] = "full"
+    delimiters: tuple[str, str] = ("<call>", "</call>")
+    reasoning: tuple[str, str] | None = ("<think>", "</think>")
+    limits: Mapping[str, int] | None = None
+    placement: Literal["last", "first"] = "last"
+    manual_header: str | None = None
+    no_manual: bool = False
+    cache_manual: bool = False
+    on_error: Literal["retry", "text", "raise", "native"] = "retry"
+    max_retries: int = 1
+    on_missing_call: Literal["retry", "raise", "pass"] = "retry"
+    strip_preamble: bool = False
+    stream_arguments: bool = False
+    emit_raw_on_error: bool = False
+    native_when: Callable[[Mapping[str, Any]], bool] | None = None
+    on_event: Callable[[Notice], object] | None = None
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            given = getattr(self, name)
+            if given not in choices:
+                listed = ", ".join(map(repr, choices))
+                raise ValueError(f"{name} is {given!r}; it must be one of {listed}")
+        if self.max_retries < 0:
+            raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
+
+    def with_overrides(self, given: Mapping[str, Any]) -> "Options":
+        """The same, with some options changed for one request.
+
+        Raises:
+            TypeError: There is no such option.
+        """
+        known = {field.name for field in fields(self)}
+        if unknown := sorted(set(given) - known):
+            raise TypeError(f"there is no option {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+        return replace(self, **given)
+
+    def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
+        """The tools, compiled; those that were compiled before with these options are the same object.
+
+        Raises:
+            ToolError: As in `Toolset`.
+        """
+        chosen = {name: getattr(self, name) for name in _TOOLSET}
+        key = json.dumps([list(tools), chosen], ensure_ascii=False, separators=(",", ":"))
+        return _compiled(key)
+
+
+_CHOICES = {
+    "placement": ("last", "first"),
+    "on_error": ("retry", "text", "raise", "native"),
+    "on_missing_call": ("retry", "raise", "pass"),
+}
+_TOOLSET = (
+    "protocol",
+    "syntax",
+    "fallback_to_json",
+    "strict",
+    "validate",
+    "descriptions",
+    "delimiters",
+    "reasoning",
+    "limits",
+)
+
+
+# A host has few sets of tools; what is not used any more falls out.
+@lru_cache(maxsize=128)
+def _compiled(key: str) -> Toolset:
+    tools, chosen = json.loads(key)
+    for name in ("delimiters", "reasoning"):
+        chosen[name] = chosen[name] and tuple(chosen[name])
+    return Toolset(tools, **chosen)
