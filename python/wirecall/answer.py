@@ -1,8 +1,8 @@
 """One answer of a model, read: what is text, what is a call, what is asked for again. It knows no API.
 
 A `Turn` is one request's answer, over all its attempts. Each text of it (a choice, a content block)
-has a `Reader` of its
-own, whose parts the dialect writes as its API does; whole or streamed, the parts are the same.
+has a `Reader` of its own, whose parts the dialect writes as its API does; whole or streamed, the parts
+are the same.
 """
 
 import logging
@@ -17,6 +17,8 @@ from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
 
 log = logging.getLogger("wirecall")
+
+_Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
 class CallFailed(Exception):
@@ -256,11 +258,7 @@ class Reader:
         self._preamble, self._blank = [], ""
         return parts
 
-    def _read(
-        self,
-        events: "Iterable[core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd |
-            core.CallError]",
-    ) -> list[Part]:
+    def _read(self, events: Iterable[_Event]) -> list[Part]:
         parts: list[Part] = []
         for event in events:
             if isinstance(event, core.Text):

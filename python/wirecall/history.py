@@ -58,8 +58,7 @@ class History:
                 self._calls[call.id] = _Known(call.name, seen[call.name] if totals[call.name] > 1 else None)
         return [self._call(call) for call in calls]
 
-    def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False)
-    -> str:
+    def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False) -> str:
         """The text of a result.
 
         Args:
@@ -81,8 +80,7 @@ class History:
         try:
             return self._toolset.encode(call.name, _object(call.arguments))
         except (ValueError, TypeError):
-            # A name that no call can have, or values that are no JSON: said, so that the turn stays
-            complete.
+            # A name that no call can have, or values that are no JSON: said, so that nothing is lost.
             said = f"[called {call.name!r} with {call.arguments!r}]"
             return self._toolset.neutralise(said)
 

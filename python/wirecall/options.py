@@ -29,8 +29,7 @@ class Options:
 
     Attributes:
         protocol, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
-        limits: As in
-            `Toolset`.
+            limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
         manual_header: Instead of the built-in header.
         no_manual: Send the tools' signatures only.

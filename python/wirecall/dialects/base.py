@@ -1,8 +1,8 @@
 """What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
 
 A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`.
-Nothing that is given
-is ever mutated; what a dialect does not know stays where it is, the same object.
+Nothing that
+is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
 from collections.abc import Mapping
@@ -84,8 +84,7 @@ class Dialect(Protocol):
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
     ) -> Json:
         """The request as the model shall see it: the manual in its system text, no tools but the
-        native ones, calls and
-        results as text.
+        native ones, calls and results as text.
 
         Args:
             manual: None where there is none (no tools, or `tool_choice` none).
