@@ -36,7 +36,7 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 # What each lock holds beside pytest and the test server's HTTP library: extras of pyproject.toml, and more.
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic $(CLIENT_LOCKS)/sdk.in
 CLIENT_EXTRAS_agents := --extra openai-agents
-CLIENT_EXTRAS_litellm := --extra litellm
+CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
