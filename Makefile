@@ -186,7 +186,7 @@ test-clients: build venv-clients types-clients ## the real SDKs and frameworks a
 	@rm -f $(LOGS)/clients.log
 	@status=0; for name in $(CLIENTS); do \
 		[ -d tests/clients/$$name ] || continue; \
-		echo "pytest tests/clients/$$name"; \
+		echo "pytest tests/clients/$$name" | tee -a $(LOGS)/clients.log; \
 		$(CLIENT_VENVS)/$$name/bin/python -m pytest tests/clients/$$name 2>&1 | tee -a $(LOGS)/clients.log \
 			|| status=$$?; \
 	done; exit $$status
