@@ -179,7 +179,8 @@ $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 venv-clients: $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed)
 
 types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the test server
-	$(CLIENT_VENVS)/sdk/bin/mypy tests/clients/server
+	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \
+		--cache-dir $(CURDIR)/.mypy_cache -p server -m loops
 
 test-clients: build venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
