@@ -324,6 +324,19 @@ fn memory_stays_within_the_limit_of_one_call() {
     }
 }
 
+#[test]
+fn literals_that_are_objects_are_not_read_again_for_each_value() {
+    let literals: Vec<_> = (0..300).map(|at| serde_json::json!({ "x": vec![0; 1000], "y": [at, 1.50] })).collect();
+    let schema = serde_json::json!({"properties": {"a": {"items": {"enum": literals}}}});
+    let tools = toolset(&schema, Options::default());
+    let (zeros, begun) = (vec!["0"; 1000].join(","), std::time::Instant::now());
+    let message = format!("<call>t a=[{}{{\"y\":[7e0,15e-1],\"x\":[{zeros}]}}]</call>", "{},".repeat(20_000));
+    let end = wirecall_core::parse(&tools, &message, None, false);
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    let [wirecall_core::Item::Call(call)] = &end[..] else { panic!("{end:?}") };
+    assert!(call.arguments.ends_with("\"y\":[7,1.5]}]}"), "it becomes the literal: {}", &call.arguments[60_000..]);
+}
+
 /// Compiles, tells the manual, and reads a call; what matters is that it ends, and soon.
 fn compiles(schema: &serde_json::Value) {
     for (validate, syntax) in [(false, Syntax::Wire), (true, Syntax::Json)] {

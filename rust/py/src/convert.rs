@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
@@ -11,6 +11,8 @@ use wirecall_core::{Member, Toolset, Value};
 
 use crate::errors;
 use crate::exclusive::Exclusive;
+
+type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// Memory for the text of a call that is kept for the next one.
 const KEPT_BYTES: usize = 4096;
@@ -34,8 +36,7 @@ pub fn encode<'py>(
             let depth = Depth::of(depth).deeper()?;
             // Most calls have few arguments: these stay where they are, on the stack.
             let (mut pairs, mut members) = (SmallVec::<[_; 6]>::new(), SmallVec::<[Member<'_>; 6]>::new());
-            // A snapshot, taken before anything else can run: converting a value may run code that changes the dict.
-            pairs.extend(dict.iter());
+            snapshot(&dict, &mut pairs)?;
             for (name, item) in &pairs {
                 // The outermost keys and strings are not copied, and most arguments have no others.
                 let value = match item.cast::<PyString>() {
@@ -46,10 +47,13 @@ pub fn encode<'py>(
             }
             let (mut kept, mut own) = (out.take(py), String::new());
             let out = kept.as_deref_mut().unwrap_or(&mut own);
+            // A panic may have left what it wrote.
+            out.clear();
+            let written = tools.encode_members(name, &members, out).map(|()| PyString::new(py, out));
+            // Now, not before the next call: there may be none.
             out.clear();
             out.shrink_to(KEPT_BYTES);
-            tools.encode_members(name, &members, out).map_err(refused)?;
-            Ok(PyString::new(py, out))
+            written.map_err(refused)
         }
         None => {
             let kind = arguments.get_type().qualname()?;
@@ -69,12 +73,18 @@ fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>
     Ok(Some(dict))
 }
 
-fn surrogate() -> PyErr {
-    PyValueError::new_err("a lone surrogate cannot be written; replace it first, for example with U+FFFD")
+/// The text of a `str`; `None` if there are lone surrogates in it. Any other reason is want of memory.
+pub fn well_formed<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<&'a str>> {
+    match string.to_str() {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(string.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
-    string.to_str().map_err(|_| surrogate())
+    let what = "a lone surrogate cannot be written; replace it first, for example with U+FFFD";
+    well_formed(string)?.ok_or_else(|| PyValueError::new_err(what))
 }
 
 fn key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
@@ -84,13 +94,22 @@ fn key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     }
 }
 
+/// The members as they are before anything else can run: converting a value may run code that changes the dict.
+fn snapshot<'py>(dict: &Bound<'py, PyDict>, pairs: &mut impl Extend<Pair<'py>>) -> PyResult<()> {
+    if cfg!(Py_GIL_DISABLED) {
+        // Another thread may change it between two steps of an iterator, which would panic.
+        pairs.extend(dict.items().extract::<Vec<Pair<'py>>>()?);
+    } else {
+        pairs.extend(dict.iter());
+    }
+    Ok(())
+}
+
 fn object(dict: &Bound<'_, PyDict>, depth: Depth) -> PyResult<Value<'static>> {
     let depth = depth.deeper()?;
-    // A snapshot, here too.
-    let pairs: Vec<_> = dict.iter().collect();
-    let member = |(name, item): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((Cow::Owned(key(name)?.to_owned()), value(item, depth)?))
-    };
+    let mut pairs = Vec::new();
+    snapshot(dict, &mut pairs)?;
+    let member = |(name, item): &Pair<'_>| Ok((Cow::Owned(key(name)?.to_owned()), value(item, depth)?));
     Ok(Value::Object(pairs.iter().map(member).collect::<PyResult<_>>()?))
 }
 
@@ -160,26 +179,35 @@ fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
 /// Content of a result: text as it is, anything else as compact JSON.
 pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if let Ok(string) = given.cast::<PyString>() {
-        return Ok(clean(string).into_owned());
+        return Ok(clean(string)?.into_owned());
     }
     let mut out = String::new();
     value(given, Depth::of(depth))?.write(&mut out);
     Ok(out)
 }
 
-/// Text with U+FFFD for lone surrogates.
-pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> Cow<'a, str> {
-    match text.to_str() {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(Surrogates::default().join(text, true)),
+/// The text as a `str` and nothing more. One of a subclass may refer to anything, and run anything when it is dropped; what
+/// keeps it would be for the garbage collector to look into, which events are not.
+pub fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
+    if text.is_exact_instance_of::<PyString>() {
+        return Cow::Borrowed(text);
     }
+    text.to_str().map_or(Cow::Borrowed(text), |text_of_it| Cow::Owned(PyString::new(text.py(), text_of_it)))
+}
+
+/// Text with U+FFFD for lone surrogates.
+pub fn clean<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
+    Ok(match well_formed(text)? {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(Surrogates::default().join(text, true)?),
+    })
 }
 
 /// The same, as text that any thread can read while it keeps its `str` alive.
 pub fn backed(text: &Bound<'_, PyString>) -> PyResult<PyBackedStr> {
-    match text.clone().try_into() {
-        Ok(text) => Ok(text),
-        Err(_) => PyString::new(text.py(), &clean(text)).try_into(),
+    match well_formed(text)? {
+        Some(_) => plain(text).into_owned().try_into(),
+        None => PyString::new(text.py(), &clean(text)?).try_into(),
     }
 }
 
@@ -195,24 +223,20 @@ impl Surrogates {
     }
 
     /// The text without lone surrogates; a high one at its end waits, unless this is the `last`.
-    pub fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> String {
+    pub fn join(&mut self, text: &Bound<'_, PyString>, last: bool) -> PyResult<String> {
+        // The class's own way to encode itself could be anything.
+        let own = text.py().get_type::<PyString>();
+        let fed = own.call_method1("encode", (text, "utf-16-le", "surrogatepass"))?.extract::<Vec<u8>>()?;
         let mut units: Vec<u16> = self.high.take().into_iter().collect();
-        units.extend(code_units(text));
+        units.extend(fed.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
         if !last && units.last().is_some_and(|unit| (0xD800..0xDC00).contains(unit)) {
             self.high = units.pop();
         }
-        String::from_utf16_lossy(&units)
+        Ok(String::from_utf16_lossy(&units))
     }
 
     /// The message is over.
     pub fn finish(&mut self) -> &'static str {
         if self.high.take().is_some() { "\u{FFFD}" } else { "" }
     }
-}
-
-/// The UTF-16 code units of any `str`. Encoding with `surrogatepass` cannot fail but for memory.
-fn code_units(text: &Bound<'_, PyString>) -> Vec<u16> {
-    let encoded =
-        text.call_method1("encode", ("utf-16-le", "surrogatepass")).and_then(|bytes| bytes.extract::<Vec<u8>>());
-    encoded.unwrap_or_default().chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect()
 }

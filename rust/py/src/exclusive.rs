@@ -1,6 +1,7 @@
 //! A value for one user at a time: whoever comes meanwhile is refused.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,9 +18,10 @@ pub struct Exclusive<T> {
 // SAFETY: the value is reached through a `Taken` only, of which there is at most one at a time: see `take`.
 unsafe impl<T: Send> Sync for Exclusive<T> {}
 
-/// The value, as long as it is taken.
+/// The value, as long as it is taken. It stays with the thread that took it: another one might give it back without the GIL,
+/// and sharing it would share a value that need not be `Sync`.
 #[derive(Debug)]
-pub struct Taken<'a, T>(&'a Exclusive<T>);
+pub struct Taken<'a, T>(&'a Exclusive<T>, PhantomData<*mut T>);
 
 impl<T> Exclusive<T> {
     pub fn new(value: T) -> Self {
@@ -38,7 +40,7 @@ impl<T> Exclusive<T> {
             self.taken.store(true, Ordering::Relaxed);
             taken
         };
-        (!taken).then(|| Taken(self))
+        (!taken).then(|| Taken(self, PhantomData))
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use wirecall_core as core;
 
-use crate::convert::Surrogates;
+use crate::convert::{self, Surrogates};
 use crate::errors;
 use crate::events::{CallEnd, CallError, CallStart, Id};
 use crate::exclusive::{Exclusive, Taken};
@@ -208,8 +208,9 @@ impl Parser {
         if this.finished {
             return Err(errors::finished());
         }
-        match text.to_str() {
-            Ok(known) if !this.surrogates.is_waiting() => {
+        let text = &*convert::plain(text);
+        match convert::well_formed(text)? {
+            Some(known) if !this.surrogates.is_waiting() => {
                 let Reader { tools, parser, recycler, .. } = &mut *this;
                 match parser.feed_plain(tools, known) {
                     core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
@@ -222,7 +223,7 @@ impl Parser {
                 }
             }
             _ => {
-                let joined = this.surrogates.join(text, false);
+                let joined = this.surrogates.join(text, false)?;
                 this.read(py, &joined, None, None)
             }
         }

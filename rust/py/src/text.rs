@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -41,8 +41,11 @@ impl LazyText {
             LazyText::Later { of, made } => made.get_or_init(py, || {
                 let text = match of {
                     Source::Own(text) => {
-                        let text = text.lock().map(|mut text| std::mem::take(&mut *text)).unwrap_or_default();
-                        PyString::new(py, &text)
+                        let mut text = text.lock().unwrap_or_else(PoisonError::into_inner);
+                        let made = PyString::new(py, &text);
+                        // Not before it is made, which fails where memory is short: it may be asked for again.
+                        *text = String::new();
+                        made
                     }
                     // It was read from there, so it is there.
                     Source::Part(message, bytes) => {

@@ -321,7 +321,7 @@ impl Toolset {
         number: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
         let number = number.map(|number| positive("number", number)).transpose()?.map(|number| number as u64);
-        let name = name.map(|name| convert::clean(name));
+        let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
             return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
         }
@@ -339,13 +339,13 @@ impl Toolset {
     /// Returns:
     ///     The very `text` where nothing is to be changed.
     #[pyo3(signature = (text, /))]
-    fn neutralise<'py>(&self, text: &Bound<'py, PyString>) -> Bound<'py, PyString> {
-        let clean = convert::clean(text);
+    fn neutralise<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        let clean = convert::clean(text)?;
         let neutral = self.tools.neutralise(&clean);
         if *neutral == *clean && matches!(clean, Cow::Borrowed(_)) {
-            return text.clone();
+            return Ok(text.clone());
         }
-        PyString::new(text.py(), &neutral)
+        Ok(PyString::new(text.py(), &neutral))
     }
 
     /// What the model is told: a header, and one line for each tool (section 9).
@@ -387,8 +387,8 @@ impl Toolset {
 
     /// The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`.
     #[pyo3(signature = (text, /))]
-    fn segments(&self, text: &Bound<'_, PyString>) -> Vec<String> {
-        self.tools.segments(&convert::clean(text)).into_iter().map(str::to_owned).collect()
+    fn segments(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
+        Ok(self.tools.segments(&convert::clean(text)?).into_iter().map(str::to_owned).collect())
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

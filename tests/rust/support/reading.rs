@@ -1,6 +1,6 @@
 //! One reading of a message, folded so that two of them can be compared.
 
-use wirecall_core::{CallEnd, CallError, Event, Parser, Toolset};
+use wirecall_core::{CallEnd, CallError, Event, Parser, Plain, Toolset};
 
 /// What was seen, in order; adjacent texts are joined, and so are adjacent deltas of one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
     }
 }
 
-/// Feeds the chunks and finishes; `after` sees what there is so far behind each of them.
+/// Feeds the chunks, the short way where there is one, and finishes; `after` sees what there is so far behind each of them.
 pub fn read_chunks<'c>(
     tools: &Toolset,
     chunks: impl IntoIterator<Item = &'c str>,
@@ -38,7 +38,13 @@ pub fn read_chunks<'c>(
     let mut seen = Vec::new();
     let mut parser = Parser::new(false);
     for chunk in chunks {
-        parser.feed(tools, chunk, &mut |event| fold(&mut seen, event));
+        match parser.feed_plain(tools, chunk) {
+            Plain::No => parser.feed(tools, chunk, &mut |event| fold(&mut seen, event)),
+            Plain::Text => fold(&mut seen, Event::Text(chunk)),
+            Plain::Same { index } => fold(&mut seen, Event::ArgumentsDelta { index, delta: chunk }),
+            Plain::Delta { delta: "", .. } => {}
+            Plain::Delta { index, delta } => fold(&mut seen, Event::ArgumentsDelta { index, delta }),
+        }
         after(&seen);
     }
     parser.finish(tools, truncated, &mut |event| fold(&mut seen, event));

@@ -8,7 +8,7 @@ use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
 use crate::keymap::KeyMap;
-use crate::schema::{Choice, NodeId, UNKNOWN};
+use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
@@ -428,10 +428,14 @@ impl Object {
         let Ok(value) = parse(written, cx.limits.depth) else { return };
         let node = cx.schema.node(id);
         let bracket = written.as_bytes()[0];
-        let same = |json: &&str| parse(json, cx.limits.depth).is_ok_and(|literal| literal.equals(&value));
-        if let Some(json) = node.literals(bracket).find(same) {
+        let digest = value.digest();
+        // Literals may be many and large, and values many: few of them are worth a closer look.
+        let same = |literal: &&Literal| {
+            literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
+        };
+        if let Some(literal) = node.literals(bracket).find(same) {
             found.args.json.truncate(start);
-            found.args.json.push_str(json);
+            found.args.json.push_str(&literal.json);
         } else if !node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array }) {
             self.node = id;
             self.violation(cx, found, if bracket == b'{' { "{…}" } else { "[…]" });

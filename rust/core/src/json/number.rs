@@ -1,5 +1,7 @@
 //! Numbers as text: nothing is ever rounded.
 
+use std::hash::{Hash, Hasher};
+
 /// Is the text one JSON number, to the letter of RFC 8259?
 pub fn is_number(text: &str) -> bool {
     split(text).is_some()
@@ -77,6 +79,11 @@ pub fn whole(text: &str) -> Option<&str> {
         return None;
     }
     Some(&text[..usize::from(parts.negative) + parts.int.len()])
+}
+
+/// Hashes a number by its value.
+pub fn hash_number(text: &str, state: &mut impl Hasher) {
+    split(text).map(|parts| normal(&parts)).hash(state);
 }
 
 /// Are both JSON numbers, and of the same value?

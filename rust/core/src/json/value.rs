@@ -1,9 +1,10 @@
 //! A JSON value with its numbers as text: what the encoder writes from.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::lexer::{Lexeme, Lexer, Place};
-use super::number::{is_number, same_number};
+use super::number::{hash_number, is_number, same_number};
 use crate::limits::RECURSION;
 
 /// A JSON value; keys in the order given, numbers as written.
@@ -32,6 +33,29 @@ impl Value<'_> {
             }
             _ => self == other,
         }
+    }
+
+    /// The same for values that are equal, and most likely another one for those that are not.
+    pub fn digest(&self) -> u64 {
+        let mut state = DefaultHasher::new();
+        std::mem::discriminant(self).hash(&mut state);
+        match self {
+            Value::Null => {}
+            Value::Bool(value) => value.hash(&mut state),
+            Value::Number(text) => hash_number(text, &mut state),
+            Value::String(text) => text.hash(&mut state),
+            Value::Array(items) => items.iter().for_each(|item| item.digest().hash(&mut state)),
+            Value::Object(members) => {
+                let digest = |(key, value): &Member<'_>| {
+                    let mut state = DefaultHasher::new();
+                    (key, value.digest()).hash(&mut state);
+                    state.finish()
+                };
+                // In any order.
+                members.iter().map(digest).fold(0, u64::wrapping_add).hash(&mut state);
+            }
+        }
+        state.finish()
     }
 
     /// Appends compact JSON. Recursion is bounded by the depth the value was made with.

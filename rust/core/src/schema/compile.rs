@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::resolve::{Document, Fault};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Schema, UNKNOWN};
 use crate::json;
-use crate::limits::{ALTERNATIVES, SCHEMA_NODES, SCHEMA_STEPS};
+use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
 
 /// Schemas that all hold.
 type Alternative<'s> = Vec<&'s Value>;
@@ -380,7 +380,10 @@ fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
 fn literal(value: &Value) -> Choice {
     let text = value.as_str().map(str::to_owned);
     let folded = text.as_deref().unwrap_or("").to_lowercase();
-    Choice::Literal(Literal { json: value.to_string(), text, folded })
+    let json = value.to_string();
+    let read = (value.is_object() || value.is_array()).then(|| json::parse(&json, RECURSION).ok()).flatten();
+    let digest = read.map_or(0, |value| value.digest());
+    Choice::Literal(Literal { json, text, folded, digest })
 }
 
 fn kind(name: &str) -> Choice {

@@ -43,6 +43,8 @@ pub struct Literal {
     pub text: Option<String>,
     /// That text in lower case.
     pub folded: String,
+    /// Of an object or array, what values that are equal to it have, too.
+    pub digest: u64,
 }
 
 /// A field's type.
@@ -225,9 +227,9 @@ impl Node {
     }
 
     /// The literals that begin with this bracket.
-    pub fn literals(&self, bracket: u8) -> impl Iterator<Item = &str> {
+    pub fn literals(&self, bracket: u8) -> impl Iterator<Item = &Literal> {
         self.choices.iter().filter_map(move |choice| match choice {
-            Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal.json.as_str()),
+            Choice::Literal(literal) if literal.json.as_bytes()[0] == bracket => Some(literal),
             _ => None,
         })
     }
