@@ -452,6 +452,15 @@ def test_the_chunk_that_finishes_may_have_content() -> None:
         assert state["content"] == ("" if reason == "tool_calls" else text)
 
 
+def test_lists_of_content_in_a_stream() -> None:
+    thinking = {"type": "thinking", "thinking": "hm"}
+    texts = [{"type": "text", "text": "A <call>get ci"}, {"type": "text", "text": "ty=Ulm</call>"}]
+    made = streamed([chunk({"content": [thinking, *texts]}), chunk({}, "stop")])
+    deltas = [event["choices"][0]["delta"] for event in made]
+    assert deltas[:2] == [{"content": [thinking]}, {"content": "A "}]
+    assert made[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
 def test_native_calls_in_a_stream_are_renumbered() -> None:
     native = [
         {"index": 0, "id": "n", "type": "function", "function": {"name": "get", "arguments": ""}},
