@@ -250,6 +250,12 @@ def test_a_call() -> None:
     assert call["id"].startswith("call_")
 
 
+def test_whole_answers_do_not_know_of_streamed_arguments() -> None:
+    found = whole(GOOD, options={"stream_arguments": True})
+    assert found["message"]["tool_calls"][0]["function"] == ULM
+    assert exchange(stream_arguments=True).whole(body('<call>get city="Ulm" =</call>')) is None
+
+
 def test_text_stays_beside_calls() -> None:
     assert whole(f"A {GOOD} B")["message"]["content"] == "A  B"
     assert whole(f"A {GOOD}", options={"strip_preamble": True})["message"]["content"] is None
@@ -515,6 +521,15 @@ def test_a_stream_that_asks_again_goes_on() -> None:
     usage = stream.feed({**second, "choices": [], "usage": {"total_tokens": 5, "details": {"cached": 2}}})
     assert usage == [{**BASE, "choices": [], "usage": {"total_tokens": 7, "details": {"cached": 3}}}]
     assert stream.end() == []
+
+
+def test_the_role_does_not_wait_for_what_is_held() -> None:
+    one = exchange()
+    stream = one.stream()
+    made = stream.feed(chunk({"role": "assistant", "content": BAD}))
+    assert made == [chunk({"role": "assistant"})]
+    stream.feed(chunk({}, "stop"))
+    assert stream.asks_again
 
 
 def test_a_stream_that_ends_early() -> None:
