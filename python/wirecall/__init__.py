@@ -12,8 +12,12 @@ from wirecall._core import (
     Problem,
     Text,
 )
+from wirecall.answer import CallFailed
 from wirecall.definitions import Definition, definitions
+from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
+from wirecall.middleware import compact_tools
+from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -22,16 +26,21 @@ __all__ = [
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
+    "CallFailed",
     "CallStart",
     "Definition",
     "Event",
     "Field",
     "Message",
+    "Notice",
+    "Options",
     "Parser",
     "Plan",
     "Problem",
+    "Refused",
     "Text",
     "ToolError",
     "Toolset",
+    "compact_tools",
     "definitions",
 ]
