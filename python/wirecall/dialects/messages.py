@@ -36,13 +36,13 @@ class Messages:
         """
         if request.get("thread") is not None:
             raise ThreadRefused(
-                "the history and the tools of a thread are held by the server, where they cannot be rewritten: "
+                "the history and the tools of a thread are held by the server, which cannot be rewritten: "
                 "send the whole conversation without `thread`"
             )
         tools: list[Json] = []
         native: list[Json] = []
         for tool in request.get("tools") or ():
-            if not isinstance(tool, Mapping):
+            if not isinstance(tool, dict):
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
