@@ -120,7 +120,7 @@ def results(draw: st.DrawFn, id: str) -> Json:
 
 @st.composite
 def conversations(draw: st.DrawFn) -> Json:
-    """A valid request: every result has its call, native results stand first, roles alternate."""
+    """A valid request: every result has its call and stands first, roles alternate."""
     turns: list[Json] = [user(draw(HOSTILE_TEXT | st.lists(user_blocks(), min_size=1, max_size=3)))]
     for turn in range(draw(st.integers(0, 3))):
         blocks: list[Json] = []
@@ -143,7 +143,6 @@ def conversations(draw: st.DrawFn) -> Json:
                 blocks.append(use(id, name, {"query": draw(HOSTILE_TEXT)}, **more))
                 answers.append(draw(results(id)))
         turns.append(assistant(blocks))
-        answers.sort(key=lambda block: not native_ids(turns) & {block["tool_use_id"]})
         turns.append(user([*answers, *draw(st.lists(user_blocks(), min_size=1, max_size=2))]))
     tools = [SEARCH, NOTE, BASH, BROWSER]
     system = draw(st.sampled_from([None, "Be brief.", [text("Be brief.", cache_control=EPHEMERAL)]]))
@@ -384,10 +383,28 @@ def test_the_breakpoint_of_the_tools_moves_behind_the_manual() -> None:
 
 def test_a_fifth_breakpoint_is_left_out() -> None:
     cached = [text(str(number), cache_control=EPHEMERAL) for number in range(3)]
-    for more in ({"cache_control": EPHEMERAL}, {"messages": [user([text("x", cache_control=EPHEMERAL)])]}):
+    inside = result("n", [text("x", cache_control=EPHEMERAL)])
+    native = [user("Hi"), assistant([use("n", "bash")]), user([inside])]
+    for more in (
+        {"cache_control": EPHEMERAL},
+        {"messages": [user([text("x", cache_control=EPHEMERAL)])]},
+        {"messages": native, "tools": [SEARCH, BASH]},
+        {"tools": [SEARCH, {**BASH, "cache_control": EPHEMERAL}]},
+    ):
         new = rewritten(request(system=cached, **more), cache_manual=True)
         assert "cache_control" not in new["system"][-1]
     assert "cache_control" in rewritten(request(system=cached), cache_manual=True)["system"][-1]
+
+
+def test_a_history_without_tools_is_rewritten() -> None:
+    past = [user("Hi"), assistant([use("a"), use("n", "bash")]), user([result("a"), result("n")])]
+    for tools in ([], [BASH]):
+        new = rewritten(request(tools=tools, messages=past))
+        assert new["tools"] is tools
+        assert new["messages"][1]["content"][0] == text(
+            "<call>search</call>" if tools else "<call>search</call>\n<call>bash</call>"
+        )
+        assert "system" not in new
 
 
 def test_calls_and_results_are_text_in_their_places() -> None:
@@ -643,6 +660,7 @@ PIECES = [
     "<call>search limit=x y=</call>",
     "<call>unknown a=1</call>",
     '<call>search query="open',
+    '<call>search query="open"',
     "<call>search query=open ",
     "<call>{]</call>",
     "<call",
@@ -881,6 +899,60 @@ def test_asking_again_keeps_roles_alternating(last: Json, words: str, expected: 
     before = copy.deepcopy(given)
     assert dialect.again(given, words, "!") == {"messages": expected}
     assert given == before
+
+
+CUT = '<call>search query="a"'
+STOPPED = [
+    ("max_tokens", None),
+    ("stop_sequence", "<tool-result"),
+    ("stop_sequence", "END"),
+    ("refusal", None),
+]
+
+
+@pytest.mark.parametrize("size", [None, 4])
+def test_a_call_that_may_be_cut_off_is_never_a_call(size: int | None) -> None:
+    def kinds(content: list[Json], *stop: Any) -> list[str]:
+        heard = hear(request(), [message(content, *stop)], size, on_error="text").message
+        assert heard is not None
+        return [block["type"] for block in heard["content"]]
+
+    assert kinds([text(CUT)], "end_turn") == ["tool_use"], "else this test says nothing"
+    for stop in STOPPED:
+        assert kinds([text(CUT)], *stop) == ["text"]
+    other = {"type": "unheard_of"}
+    assert kinds([text(CUT), other], "end_turn") == ["text", "unheard_of"]
+    stream = Exchange(dialect, request(), Options(on_error="text")).stream()
+    out = [one for event in events_of(message([text(CUT)]), 3)[:-2] for one in stream.feed(event) or ()]
+    blocks = [event["content_block"]["type"] for event in out + stream.end() if "content_block" in event]
+    assert blocks == ["text"]
+
+
+@pytest.mark.parametrize("size", [None, 4])
+@pytest.mark.parametrize("stop", [("end_turn", None), *STOPPED])
+def test_only_what_ended_by_itself_is_asked_for_again(stop: Any, size: int | None) -> None:
+    heard = hear(request(), [message([text("<call>nope</call>")], *stop), message([text("Hi")])], size)
+    assert len(heard.requests) == (stop in (("end_turn", None), ("stop_sequence", "<tool-result")))
+
+
+def test_a_block_may_begin_with_text() -> None:
+    stream = Exchange(dialect, request(), Options()).stream()
+    begun = {"type": "content_block_start", "index": 0, "content_block": text("Hello")}
+    assert stream.feed(begun) == [
+        {**begun, "content_block": text("")},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello"}},
+    ]
+
+
+def test_a_native_call_lets_go_of_what_was_held() -> None:
+    stream = Exchange(dialect, request(), Options()).stream()
+    for event in events_of(message([text("<call>nope</call>")]), 4)[:-2]:
+        stream.feed(event)
+    assert stream.holds
+    sent = stream.feed({"type": "content_block_start", "index": 1, "content_block": use("n", "bash")})
+    assert sent is not None
+    assert [event["type"] for event in sent][-2:] == ["content_block_stop", "content_block_start"]
+    assert not stream.holds
 
 
 def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
