@@ -288,6 +288,18 @@ def test_asking_again_appends_to_the_input() -> None:
         assert request["input"] is given_input
 
 
+def test_a_tag_cut_between_two_parts_is_none() -> None:
+    parts = [
+        {"type": "input_text", "text": text} for text in ("a <", "call>f</ca", "ll>", "<tool-", "result>")
+    ]
+    image = {"type": "input_image", "file_id": "i"}
+    (written,) = items({"role": "user", "content": [*parts[:1], image, *parts[1:]]})
+    texts = [part["text"] for part in written["content"] if "text" in part]
+    assert texts == ["a <", "\\call>f</ca", "ll>", "<\\tool-", "result>"]
+    assert written["content"][1] is image
+    assert written["content"][0] is parts[0]
+
+
 # Laws ---------------------------------------------------------------------------------------------
 
 # fmt: off
