@@ -344,7 +344,7 @@ def test_a_refusal_is_not_asked_again() -> None:
     request = {**REQUEST, "tool_choice": "required"}
     answers = [response(message(refusal))]
     whole, _ = read_whole(answers, Options(), request)
-    assert whole is answers[0]
+    assert whole == answers[0]
     events, _ = read_stream([streamed(one) for one in answers], Options(), request)
     assert accumulate(events) == answers[0]["output"]
 
