@@ -2,13 +2,13 @@
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
     send exchange.request; then, by the content type of the answer,
-        whole: exchange.whole(body), None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; exchange.asks_again: send exchange.request again
+        whole: exchange.whole(body); None: send exchange.request again
+        events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
 
-What passes, passes byte for byte: comments, pings, unknown events, events that the dialect leaves alone, `[DONE]`,
-events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse` ends the stream
-with the dialect's error. Half an event at the end of a stream stands behind what the dialect still had to say, so
-that it spoils nothing.
+What passes, passes byte for byte: comments, pings, unknown events, events that the dialect leaves alone,
+`[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
+ends the stream with the dialect's error. Half an event at the end of a stream stands behind what the dialect
+still had to say, so that it spoils nothing.
 """
 
 import json
@@ -75,7 +75,7 @@ class Codec:
         self._dialects = dialects
 
     def open(
-        self, url: str, headers: Mapping[str, str], body: bytes, method: str = "POST"
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
     ) -> "ByteExchange | None":
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
@@ -110,7 +110,13 @@ class Codec:
             )
         return ByteExchange(exchange, options, reads=route.answers and not exchange.untouched)
 
-    def refuse(self, url: str, refused: Refused) -> Reply:
+    @staticmethod
+    def serves(url: str, method: str = "POST") -> bool:
+        """Whether `open` looks at such a request at all: else its body need not be read."""
+        return _route(url, method) is not None
+
+    @staticmethod
+    def refuse(url: str, refused: Refused) -> Reply:
         """What to answer instead of sending a refused request: an error in the shape of its API."""
         route = _route(url, "POST")
         status = getattr(refused, "status", 400)
@@ -134,10 +140,10 @@ class ByteExchange:
     Attributes:
         request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its answer
-            comes here, too.
+        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
+            answer comes here, too.
         ended: Nothing more goes out, whatever comes: stop reading.
-        failure: To be raised in the caller, once what was returned so far has gone out.
+        failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
     """
 
     def __init__(self, exchange: Exchange, options: Options, *, reads: bool) -> None:
@@ -172,8 +178,8 @@ class ByteExchange:
         return body if read is given else sse.dump(read)
 
     def chunk(self, chunk: bytes) -> bytes:
-        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`, `failure`."""
-        if self.ended:
+        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
+        if self._is_over():
             return b""
         if self.asks_again:
             self.asks_again, self._stream_over = False, False
@@ -183,13 +189,13 @@ class ByteExchange:
         except sse.TooLarge as error:
             return self.fail(str(error))
         out = self._take(events)
-        if not out and not self.ended and self._reader().holds:
+        if not out and not self._is_over() and self._reader().holds:
             return sse.KEEP_ALIVE
         return out
 
     def end(self) -> bytes:
-        """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`, `failure`."""
-        if self.ended:
+        """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`."""
+        if self._is_over():
             return b""
         half = b""
         for event in self._events.finish():
@@ -205,7 +211,7 @@ class ByteExchange:
         if out and tail and not out.endswith(b"\n\n"):
             out += b"\n\n"
         out += tail
-        if self.ended:
+        if self._is_over():
             return out
         if self._reader().asks_again:
             self._exchange.ask_again()
@@ -218,13 +224,16 @@ class ByteExchange:
 
     def fail(self, message: str) -> bytes:
         """Ends the stream with the dialect's error, behind what is still to go out."""
-        if self.ended:
+        if self._is_over():
             return b""
         out = self._finish_stream()
-        if not self.ended:
+        if not self._is_over():
             self.ended, self.asks_again = True, False
             out += self._write(self._exchange.dialect.error(BrokenAnswer(message)))
         return out
+
+    def _is_over(self) -> bool:
+        return self.ended
 
     def _reader(self) -> Stream:
         if self._stream is None:
@@ -325,5 +334,5 @@ def _overridden(options: Options, given: object) -> Options:
 
 def _builtin(name: DialectName) -> Dialect:
     # Each API's dialect is loaded when the first request of it comes.
-    dialect: Dialect = import_module(f"wirecall.dialects.{name}").DIALECT
+    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name.capitalize())()
     return dialect

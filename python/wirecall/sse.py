@@ -1,7 +1,7 @@
 """Server-sent events: bytes in, events with their exact bytes out. There is no I/O.
 
-The events' `raw` bytes, joined, are what came in, whatever was in it: who passes an event on passes it byte for
-byte. How the bytes were cut has no influence on what comes out.
+The events' `raw` bytes, joined, are what came in, whatever was in it: who passes an event on passes it byte
+for byte. How the bytes were cut has no influence on what comes out.
 """
 
 import json
@@ -9,15 +9,16 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-# A server that never ends an event must not fill the memory. Whole pictures come in one event, so it is generous.
+# A server that never ends an event must not fill the memory. Whole pictures come in one event, so it is
+# generous.
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
 # What is sent while a call is held back: no event, so that no reader sees it, but bytes, so that no idle
 # timeout strikes.
 KEEP_ALIVE = b": wirecall\n\n"
 
-# A blank line: two line ends in a row. A "\r" at the end may be half of a "\r\n", so it needs to be followed by
-# something else: in a stream of bare "\r" an event comes with the first byte of the next one.
+# A blank line: two line ends in a row. A "\r" at the end may be half of a "\r\n", so it needs to be followed
+# by something else: in a stream of bare "\r" an event comes with the first byte of the next one.
 _LINE_END = rb"(?:\r\n|\n|\r(?=[^\n]))"
 _BLANK_LINE = re.compile(_LINE_END * 2)
 # The longest beginning of a blank line is "\r\n\r".
