@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,18 @@ from wirecall import sse
 LINE_ENDS = [b"\n", b"\r\n", b"\r"]
 # Bytes that mean something, and others, so that all kinds of streams and half streams come up.
 bits = st.sampled_from(
-    [*LINE_ENDS, b"data:", b"data: ", b"event: ", b": ping", b"id: 7", b"{", b'"\xf0\x9f\x8e\x88"', b"\xf0\x9f", b" "]
+    [
+        *LINE_ENDS,
+        b"data:",
+        b"data: ",
+        b"event: ",
+        b": ping",
+        b"id: 7",
+        b"{",
+        b'"\xf0\x9f\x8e\x88"',
+        b"\xf0\x9f",
+        b" ",
+    ]
 )
 streams = st.lists(bits | st.binary(max_size=3), max_size=25).map(b"".join)
 lines = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=8)
@@ -20,8 +32,11 @@ lines = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs
 
 def read(chunks: list[bytes]) -> list[sse.Event]:
     parser = sse.Parser()
-    events = [event for chunk in chunks for event in parser.feed(chunk)]
-    return events + parser.finish()
+    return feed_all(parser, chunks) + parser.finish()
+
+
+def feed_all(parser: sse.Parser, chunks: Iterable[bytes]) -> list[sse.Event]:
+    return [event for chunk in chunks for event in parser.feed(chunk)]
 
 
 def cut(data: st.DataObject, stream: bytes) -> list[bytes]:
@@ -38,7 +53,9 @@ def test_what_comes_out_is_what_came_in_however_it_was_cut(stream: bytes, data: 
 
 
 @given(
-    st.lists(st.tuples(st.none() | lines, st.lists(lines, max_size=3), st.sampled_from(LINE_ENDS)), max_size=5),
+    st.lists(
+        st.tuples(st.none() | lines, st.lists(lines, max_size=3), st.sampled_from(LINE_ENDS)), max_size=5
+    ),
     st.booleans(),
     st.data(),
 )
@@ -89,11 +106,10 @@ def test_an_event_beyond_the_limit_is_an_error_whole_or_in_pieces(size: int) -> 
         parser = sse.Parser(limit)
         chunks = [stream[at : at + size] for at in range(0, len(stream), size)]
         if limit == 208:
-            assert len([event for chunk in chunks for event in parser.feed(chunk)]) == 2
+            assert len(feed_all(parser, chunks)) == 2
         else:
             with pytest.raises(sse.TooLarge, match="longer than 207 bytes"):
-                for chunk in chunks:
-                    parser.feed(chunk)
+                feed_all(parser, chunks)
 
 
 def test_an_event_that_never_ends_takes_no_more_memory_than_the_limit() -> None:
@@ -101,8 +117,7 @@ def test_an_event_that_never_ends_takes_no_more_memory_than_the_limit() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(sse.TooLarge):
-            for _ in range(1 << 12):
-                parser.feed(b"x" * 1024)
+            feed_all(parser, (b"x" * 1024 for _ in range(1 << 12)))
         assert tracemalloc.get_traced_memory()[1] < 1 << 19
     finally:
         tracemalloc.stop()
@@ -123,7 +138,9 @@ def test_a_written_event_is_read_back(value: dict[str, object], name: str | None
     assert sse.load(event.data) == value
 
 
-@pytest.mark.parametrize("text", [b"", b"[1]", b'"a"', b"{", b'{"a":"\xff"}', b"[" * 100_000, b'{"a":' * 100_000])
+@pytest.mark.parametrize(
+    "text", [b"", b"[1]", b'"a"', b"{", b'{"a":"\xff"}', b"[" * 100_000, b'{"a":' * 100_000]
+)
 def test_what_is_no_object_is_none(text: bytes) -> None:
     assert sse.load(text) is None
 
