@@ -47,7 +47,7 @@ class StandIn:
     def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
         if "text" not in body:
             return body  # type: ignore[return-value]
-        reader = turn.reader()
+        reader = turn.reader(fragments=False)
         stop = body.get("stop")
         parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
         if turn.ends(normal=stop == "stop"):
@@ -67,7 +67,7 @@ class StandInStream:
         self.asks_again = False
         self.ended = False
         self._turn = turn
-        self._reader = turn.reader()
+        self._reader = turn.reader(fragments=False)
         self._held: list[Part] | None = None
         self._over = False
 
