@@ -23,7 +23,10 @@ from wirecall.dialects.base import Asked, Json, Refused
 from wirecall.history import History
 from wirecall.options import Options
 
-TOOL = {"name": "go", "input_schema": {"type": "object", "properties": {"to": {"type": "string"}}}}
+TOOL = {
+    "name": "go",
+    "input_schema": {"type": "object", "properties": {"to": {"type": "string"}, "at": {"type": "object"}}},
+}
 
 
 class StandIn:

@@ -295,9 +295,9 @@ def test_a_comment_goes_out_while_a_call_is_held_and_never_else() -> None:
     exchange = opened()
     assert exchange.chunk(event(text="Hi")) == event(said="Hi")
     assert exchange.chunk(event(text=" ")) != sse.KEEP_ALIVE
-    assert exchange.chunk(event(text="<call>go t")) == sse.KEEP_ALIVE
+    assert exchange.chunk(event(text="<call>go to=")) == sse.KEEP_ALIVE
     assert exchange.chunk(b'data: {"te') == sse.KEEP_ALIVE
-    assert exchange.chunk(b'xt":"o=Graz</call>"}\n\n') == event(**CALLED)
+    assert exchange.chunk(b'xt":"Graz</call>"}\n\n') == event(**CALLED)
     assert exchange.chunk(b'data: {"te') == b""
 
 
@@ -326,7 +326,7 @@ def test_a_failure_at_the_end_of_the_stream_is_kept_too() -> None:
 
 def test_a_call_that_fails_after_its_first_fragment_ends_the_stream() -> None:
     exchange = opened(stream_arguments=True)
-    out = exchange.chunk(event(text='<call>go to="Gra') + event(text='z" [object</call>') + answer("more"))
+    out = exchange.chunk(event(text='<call>go to="Graz" at={"x":') + event(text="[}</call>") + answer("more"))
     out += exchange.end()
     assert exchange.ended
     seen = read(out)
