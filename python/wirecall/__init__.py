@@ -13,6 +13,7 @@ from wirecall._core import (
     Text,
 )
 from wirecall.answer import CallFailed
+from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
@@ -43,4 +44,5 @@ __all__ = [
     "Toolset",
     "compact_tools",
     "definitions",
+    "wrap",
 ]
