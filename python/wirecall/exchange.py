@@ -1,13 +1,17 @@
 """One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from wirecall import manual
 from wirecall.answer import Turn
+from wirecall.definitions import definitions
 from wirecall.dialects.base import Dialect, Stream
 from wirecall.history import History
 from wirecall.options import Options
+from wirecall.tokens import cached_tokenizer, compact, native_definition
 from wirecall.toolset import Toolset
 
 
@@ -51,6 +55,10 @@ class Exchange:
         told = manual.write(self.toolset, choice, options)
         self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
         self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)
+        if told is not None and options.on_event is not None:
+            saved = _saved(json.dumps(asked.tools, default=str), told)
+            if saved is not None:
+                self.turn.tell("saved", None, str(saved))
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The answer with native calls. None: send `request`, which is the next one now, and give its
@@ -79,3 +87,14 @@ class Exchange:
             raise ValueError("an untouched request is never asked again")
         words, message = self.turn.again()
         self.request = self.dialect.again(self.request, words, message)
+
+
+@lru_cache(maxsize=128)
+def _saved(tools: str, told: str) -> int | None:
+    """Tokens that the definitions, given as JSON text, cost less; None where there is no tokenizer."""
+    count = cached_tokenizer()
+    if count is None:
+        return None
+    return sum(count(compact(native_definition(tool))) for tool in definitions(json.loads(tools))) - count(
+        told
+    )

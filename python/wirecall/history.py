@@ -100,9 +100,19 @@ class History:
             made = {key: self.foreign(item, depth=depth + 1) for key, item in value.items()}
             return value if all(made[key] is item for key, item in value.items()) else made
         if isinstance(value, (list, tuple)):
-            items = [self.foreign(item, depth=depth + 1) for item in value]
+            items = self.uncut([self.foreign(item, depth=depth + 1) for item in value])
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
+
+    def uncut(self, parts: Sequence[Any]) -> list[Any]:
+        """A user's parts, whose texts hold no tag, even joined; a part is the same object where it stays."""
+        written = list(parts)
+        spoken = [at for at, part in enumerate(parts) if _has_text(part)]
+        texts = self.user_parts([parts[at]["text"] for at in spoken])
+        for at, text in zip(spoken, texts, strict=True):
+            if text != parts[at]["text"]:
+                written[at] = {**parts[at], "text": text}
+        return written
 
     def user_parts(self, texts: Sequence[str]) -> list[str]:
         """The same for the text parts of one message, between which a tag may be cut as well."""
@@ -127,6 +137,11 @@ class History:
             # A name that no call can have, or values that are no JSON: said, so that nothing is lost.
             said = f"[called {call.name!r} with {call.arguments!r}]"
             return self._toolset.neutralise(said)
+
+
+def _has_text(part: object) -> bool:
+    spoken = isinstance(part, Mapping) and part.get("type") in ("text", "input_text")
+    return spoken and isinstance(part.get("text"), str)
 
 
 def _object(arguments: object) -> Mapping[str, Any] | str:

@@ -276,7 +276,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
     ours = [natives.rewrites(block) and _kind(block) == "tool_result" for block in blocks]
     written = _Written()
     natively: list[Any] = []
-    for block, mine in zip(blocks, ours, strict=True):
+    for block, mine in zip(history.uncut(blocks), ours, strict=True):
         if mine:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
