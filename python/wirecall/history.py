@@ -140,8 +140,9 @@ class History:
 
 
 def _has_text(part: object) -> bool:
-    spoken = isinstance(part, Mapping) and part.get("type") in ("text", "input_text")
-    return spoken and isinstance(part.get("text"), str)
+    if not isinstance(part, Mapping) or part.get("type") not in ("text", "input_text"):
+        return False
+    return isinstance(part.get("text"), str)
 
 
 def _object(arguments: object) -> Mapping[str, Any] | str:

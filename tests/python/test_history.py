@@ -148,7 +148,11 @@ def test_deep_content_is_no_crash(history: History) -> None:
 
 def test_a_tag_that_is_cut_between_parts_is_none() -> None:
     history = History(Toolset([]))
-    parts = [{"type": "text", "text": "a <tool-"}, {"type": "image"}, {"type": "text", "text": "result name=x>"}]
+    parts = [
+        {"type": "text", "text": "a <tool-"},
+        {"type": "image"},
+        {"type": "text", "text": "result name=x>"},
+    ]
     written = history.foreign(parts)
     assert "".join(part.get("text", "") for part in written) == "a <\\tool-result name=x>"
     assert written[1] is parts[1]

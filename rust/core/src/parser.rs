@@ -3,11 +3,13 @@
 //! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
-use crate::body::{Body, Context, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example};
+use crate::body::{
+    Body, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example, nameless, too_large, unknown_tool,
+};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, BodyStart};
-use crate::scan::{Delimiters, Mark, RESULT_MARKS, neutralise, starts};
+use crate::scan::{Delimiters, Mark, RESULT_MARKS, starts};
 use crate::state::{Call, Reading, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
@@ -319,7 +321,11 @@ impl Parser {
                 window.at = behind + name.end;
             }
         } else {
-            call.reading = Reading::Failed(nameless(tools));
+            call.reading = Reading::Failed(Failure {
+                kind: ErrorKind::MalformedCall,
+                message: nameless(&tools.delimiters),
+                skip: Skip::TokenStart,
+            });
         }
         self.state = State::Call(call);
         self.call(tools, window, begin, sink)
@@ -339,7 +345,9 @@ impl Parser {
         let name = call.tool.map_or(written, |at| tools.tool(at).name.as_str());
         call.name = Some(name.to_owned());
         let failure = match lookup {
-            Lookup::Unknown => Some((ErrorKind::UnknownTool, unknown_tool(tools, written))),
+            Lookup::Unknown => {
+                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), written)))
+            }
             Lookup::Folded(_) if tools.strict => {
                 let message = format!("The tool {written} is called {name}.");
                 Some((ErrorKind::Strict(Repair::ToolStyle), message))
@@ -357,7 +365,7 @@ impl Parser {
         call.index = Some(self.started);
         sink(Event::CallStart { index: self.started, name });
         self.started += 1;
-        let cx = context(tools, call.tool, name);
+        let cx = tools.context(call.tool, name);
         call.reading = Reading::Body(match body {
             BodyStart::Pairs(_) => Body::Pairs(Pairs::default()),
             BodyStart::Object(_, wrapper) => Body::Whole(Whole::new(&cx, *wrapper)),
@@ -382,11 +390,11 @@ impl Parser {
             }
             let Call { name, tool, found, reading, index, raw, .. } = &mut *call;
             let Reading::Body(body) = reading else { return false };
-            let cx = context(tools, *tool, name.as_deref().unwrap_or(""));
+            let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
             let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
-                call.reading = Reading::Failed(too_large(tools, body.skip()));
+                call.reading = Reading::Failed(over_limit(tools, body.skip()));
                 continue;
             }
             let large = limit < window.text.len();
@@ -401,7 +409,7 @@ impl Parser {
                 Step::Need => {
                     if large {
                         let Reading::Body(body) = &call.reading else { return false };
-                        call.reading = Reading::Failed(too_large(tools, body.skip()));
+                        call.reading = Reading::Failed(over_limit(tools, body.skip()));
                         continue;
                     }
                     self.keep(tools, call, window, begin);
@@ -427,7 +435,7 @@ impl Parser {
 
     /// The call is complete up to `window.at`.
     fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
+        let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
         let Reading::Body(body) = &call.reading else { return self.fail(tools, *call, window, begin, sink) };
         let found = &mut call.found;
         let large = call.raw.len() + (window.at - begin) > tools.limits.call_bytes;
@@ -437,7 +445,7 @@ impl Parser {
         }
         body.finish(&cx, found);
         let failure = if large {
-            Some(too_large(tools, Skip::TokenStart))
+            Some(over_limit(tools, Skip::TokenStart))
         } else if let Some(validator) = validator {
             let mut problems = validator.problems(&found.args.json);
             // What typing has found already it says better.
@@ -503,7 +511,7 @@ impl Parser {
         let rest = &buffer[self.held..];
         let mut window =
             Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
-        let cx = context(tools, call.tool, call.name.as_deref().unwrap_or(""));
+        let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
         if let Reading::Body(body) = &call.reading {
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);
             if whole && !tools.strict {
@@ -547,48 +555,6 @@ fn partial_end(text: &str, marker: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// The text of an error's result, for the model. Our own example of the call stays as it is to be written; in everything
-/// else, which may quote the model or a schema, tags are neutralised.
-pub fn write_error(tools: &Toolset, name: Option<&str>, message: &str) -> String {
-    let at = name.and_then(|name| tools.lookup(name).tool());
-    let example = call_example(&context(tools, at, name.unwrap_or("")));
-    let open = tools.delimiters.open.as_str();
-    let neutral = |text: &str| neutralise(text, &tools.delimiters);
-    let ours = match at.and_then(|_| example.strip_prefix(open)) {
-        Some(rest) => {
-            let safe = format!("{open}{}", neutral(rest));
-            message.split(example.as_str()).map(neutral).collect::<Vec<_>>().join(&safe)
-        }
-        None => neutral(message),
-    };
-    crate::protocol::wrap_result(&tools.delimiters, name.unwrap_or("unknown"), &ours, true, None)
-}
-
-fn context<'a>(tools: &'a Toolset, tool: Option<usize>, name: &'a str) -> Context<'a> {
-    Context {
-        schema: tool.map_or(&tools.unknown, |at| &tools.tool(at).schema),
-        strict: tools.strict,
-        delimiters: &tools.delimiters,
-        limits: &tools.limits,
-        tool: name,
-    }
-}
-
-fn nameless(tools: &Toolset) -> Failure {
-    let Delimiters { open, close, .. } = &tools.delimiters;
-    Failure {
-        kind: ErrorKind::MalformedCall,
-        message: format!("A tool's name must stand behind {open}. Write: {open}name key=\"value\"{close}"),
-        skip: Skip::TokenStart,
-    }
-}
-
-fn unknown_tool(tools: &Toolset, name: &str) -> String {
-    let names: Vec<&str> = tools.tools().take(64).map(|tool| tool.name.as_str()).collect();
-    format!("There is no tool {}. The tools are: {}.", crate::body::shorten(name), names.join(", "))
-}
-
-fn too_large(tools: &Toolset, skip: Skip) -> Failure {
-    let message = format!("The call has more than {} bytes. Write less in one call.", tools.limits.call_bytes);
-    Failure { kind: ErrorKind::TooLarge, message, skip }
+fn over_limit(tools: &Toolset, skip: Skip) -> Failure {
+    Failure { kind: ErrorKind::TooLarge, message: too_large(&tools.limits), skip }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::body::Validator;
+use crate::body::{Context, Validator};
 use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
@@ -206,6 +206,17 @@ impl Toolset {
 
     pub(crate) fn tool(&self, at: usize) -> &Tool {
         &self.tools[at]
+    }
+
+    /// What a body needs to know of a call with this name, whose tool is `at`.
+    pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
+        Context {
+            schema: at.map_or(&self.unknown, |at| &self.tool(at).schema),
+            strict: self.strict,
+            delimiters: &self.delimiters,
+            limits: &self.limits,
+            tool: name,
+        }
     }
 
     /// The tool of exactly that name.

@@ -6,9 +6,28 @@ use std::sync::LazyLock;
 use super::Context;
 use crate::error::ProblemKind;
 use crate::json::json_string;
+use crate::limits::Limits;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
 use crate::schema::{Additional, Choice, NodeId, Schema, UNKNOWN};
+
+/// OPEN without a name behind it.
+pub fn nameless(delimiters: &Delimiters) -> String {
+    let Delimiters { open, close, .. } = delimiters;
+    format!("A tool's name must stand behind {open}. Write: {open}name key=\"value\"{close}")
+}
+
+/// Tools that are named where one is not known.
+const NAMED_TOOLS: usize = 64;
+
+pub fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> String {
+    let names: Vec<&str> = tools.take(NAMED_TOOLS).collect();
+    format!("There is no tool {}. The tools are: {}.", shorten(name), names.join(", "))
+}
+
+pub fn too_large(limits: &Limits) -> String {
+    format!("The call has more than {} bytes. Write less in one call.", limits.call_bytes)
+}
 
 /// A member's path, as a key would be written.
 pub fn join(path: &str, name: &str) -> String {

@@ -21,7 +21,7 @@ use crate::scan::Delimiters;
 use crate::schema::{NodeId, Schema};
 
 pub use args::Args;
-pub use messages::{call_example, shorten};
+pub use messages::{call_example, nameless, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::is_declared;

@@ -11,7 +11,7 @@ use crate::body::Wrapper;
 use crate::json::Member;
 use crate::toolset::{Lookup, Tool, Toolset};
 
-pub use results::{wrap_result, write_result};
+pub use results::{write_error, write_result};
 pub use wire::{Wire, is_writable_name};
 
 /// What stands behind an OPEN. Byte offsets count from behind OPEN.
