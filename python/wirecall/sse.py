@@ -21,6 +21,8 @@ KEEP_ALIVE = b": wirecall\n\n"
 # by something else: in a stream of bare "\r" an event comes with the first byte of the next one.
 _LINE_END = rb"(?:\r\n|\n|\r(?=[^\n]))"
 _BLANK_LINE = re.compile(_LINE_END * 2)
+# What nearly every event of chat is; a pattern decides it at once.
+_ONE_LINE = re.compile(rb"data: ([^\r\n]*)\n\n")
 # The longest beginning of a blank line is "\r\n\r".
 _LOOK_BACK = 3
 _BOM = b"\xef\xbb\xbf"
@@ -97,6 +99,8 @@ class Parser:
             raise TooLarge(f"an event of the answer's stream is longer than {self._limit} bytes")
 
     def _event(self, raw: bytes) -> Event:
+        if not self._first and (line := _ONE_LINE.fullmatch(raw)) is not None:
+            return Event(raw, None, line[1])
         name: bytes | None = None
         data: list[bytes] = []
         block = raw
