@@ -263,13 +263,28 @@ class _Events:
             response.elapsed = self.elapsed
 
 
+def _pieces(response: Any) -> Iterator[bytes]:
+    """The decoded bytes; those that are not encoded without the layers that decode."""
+    pieces: Iterator[bytes] = response.iter_bytes() if _is_encoded(response) else response.iter_raw()
+    return pieces
+
+
+def _apieces(response: Any) -> AsyncIterator[bytes]:
+    pieces: AsyncIterator[bytes] = response.aiter_bytes() if _is_encoded(response) else response.aiter_raw()
+    return pieces
+
+
+def _is_encoded(response: Any) -> bool:
+    return bool(response.headers.get("content-encoding", "identity").lower() != "identity")
+
+
 class SyncEvents(_Events):
     def __iter__(self) -> Iterator[bytes]:
         exchange = self._exchange
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = self._response.iter_bytes()
+                chunks = _pieces(self._response)
                 while not exchange.ended:
                     try:
                         chunk = next(chunks)
@@ -312,7 +327,7 @@ class AsyncEvents(_Events):
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = self._response.aiter_bytes()
+                chunks = _apieces(self._response)
                 while not exchange.ended:
                     try:
                         chunk = await anext(chunks)

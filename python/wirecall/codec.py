@@ -179,7 +179,7 @@ class ByteExchange:
 
     def chunk(self, chunk: bytes) -> bytes:
         """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
-        if self._is_over():
+        if self.ended:
             return b""
         if self.asks_again:
             self.asks_again, self._stream_over = False, False

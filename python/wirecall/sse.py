@@ -65,6 +65,10 @@ class Parser:
         Raises:
             TooLarge: One is longer than the limit. The parser is not to be used any more.
         """
+        if not (self._buffer or self._first) and (line := _ONE_LINE.fullmatch(chunk)) is not None:
+            # Servers mostly send one event at a time.
+            self._check(len(chunk))
+            return [Event(chunk, None, line[1])]
         window: bytes | bytearray = chunk
         if self._buffer:
             self._buffer += chunk
@@ -107,8 +111,8 @@ class Parser:
         if self._first:
             self._first = False
             block = raw.removeprefix(_BOM)
-        for line in block.splitlines():
-            field, _, value = line.partition(b":")
+        for field_line in block.splitlines():
+            field, _, value = field_line.partition(b":")
             if field == b"data":
                 data.append(value[1:] if value[:1] == b" " else value)
             elif field == b"event":

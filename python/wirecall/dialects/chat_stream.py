@@ -91,7 +91,7 @@ class ChatStream:
         self._usage: object = None
         # Of the first chunk, for those of later attempts; and what the last chunk said beside its choices.
         self._identity: Json | None = None
-        self._base: Json = {}
+        self._last: Json = {}
 
     @property
     def asks_again(self) -> bool:
@@ -119,7 +119,7 @@ class ChatStream:
         if self._identity is None and choices:
             self._identity = {key: event[key] for key in _IDENTITY if key in event}
         if "error" not in event:
-            self._base = {key: value for key, value in event.items() if key not in ("choices", "usage")}
+            self._last = event
         made: list[Json] = []
         changed = False
         for choice in choices:
@@ -157,7 +157,7 @@ class ChatStream:
                 self._ended = True
                 raise
             _release(state, made)
-        return self._events(self._base, made, None)
+        return self._events(self._behind_last(), made, None)
 
     # Attempts.
 
@@ -203,7 +203,11 @@ class ChatStream:
 
     def _break(self, made: list[Json], error: CallFailed) -> list[Json]:
         self._ended = True
-        return [*self._events(self._base, made, None), self._error(error)]
+        return [*self._events(self._behind_last(), made, None), self._error(error)]
+
+    def _behind_last(self) -> Json:
+        """What an event of our own says beside its choices: what the last one said."""
+        return {key: value for key, value in self._last.items() if key not in ("choices", "usage")}
 
     # One choice.
 
