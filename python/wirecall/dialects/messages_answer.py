@@ -11,7 +11,7 @@ An attempt that is asked again leaves the blocks in front of its failure; they s
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from wirecall.answer import (
@@ -86,9 +86,6 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
-    if turn.options.stream_arguments:
-        # Nothing has gone out before the end, so there is nothing that could break.
-        turn.options = replace(turn.options, stream_arguments=False)
     stop = _Stop.of(body)
     items: list[Any] = []
     kept: list[object] | None = None
@@ -98,7 +95,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
                 turn.called += 1
             items.append(block)
             continue
-        reader = turn.reader(_PREFIX)
+        reader = turn.reader(_PREFIX, fragments=False)
         last = position == len(content) - 1
         parts = reader.feed(block["text"]) + reader.finish(truncated=stop.truncated if last else None)
         for part in parts:

@@ -53,12 +53,9 @@ def error_event(error: Exception, sequence_number: int) -> Json:
 
 def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
     """A whole answer, with native calls; None if it is to be asked for again."""
-    if turn.options.stream_arguments:
-        # There is nobody to send fragments to, so a call that fails can be asked for again.
-        turn.options = turn.options.with_overrides({"stream_arguments": False})
     stream = turn.kept[-1] if turn.kept else None
     if not isinstance(stream, ResponsesStream):
-        stream = ResponsesStream(turn)
+        stream = ResponsesStream(turn, fragments=False)
     status = body.get("status")
     read = stream.read_whole(body, status if isinstance(status, str) else "completed")
     if read is None:
@@ -67,10 +64,11 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
 
 
 class ResponsesStream:
-    """A streamed answer; it implements `Stream`."""
+    """A streamed answer; it implements `Stream`. Without `fragments` it reads whole ones."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, *, fragments: bool = True) -> None:
         self._turn = turn
+        self._fragments = fragments
         self._out = Output()
         self._started = False
         self._ended = False
@@ -284,7 +282,7 @@ class ResponsesStream:
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(self._turn.reader(), part)
+            source.texts[index] = Text(self._turn.reader(fragments=self._fragments), part)
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
