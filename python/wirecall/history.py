@@ -140,9 +140,7 @@ class History:
 
 
 def _has_text(part: object) -> bool:
-    if not isinstance(part, Mapping) or part.get("type") not in ("text", "input_text"):
-        return False
-    return isinstance(part.get("text"), str)
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 
 def _object(arguments: object) -> Mapping[str, Any] | str:

@@ -5,7 +5,7 @@ Nothing that
 is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from wirecall.answer import Choice, Turn
@@ -58,9 +58,14 @@ class ThreadRefused(Refused):
         return {"type": "error", "error": error}
 
 
+def listed(value: object) -> Sequence[Any]:
+    """A list of a request or an answer; () for what is none."""
+    return value if isinstance(value, (list, tuple)) else ()
+
+
 def summed(usages: Iterable[object]) -> Json:
-    """The usage of several answers, as one: numbers are added, also those in details; else the last one
-    counts."""
+    """The usage of several answers, as one: numbers are added and lists joined, also those in details; else
+    the last one counts."""
     total: Json = {}
     for usage in usages:
         if not isinstance(usage, Mapping):
@@ -69,7 +74,9 @@ def summed(usages: Iterable[object]) -> Json:
             before = total.get(name)
             if isinstance(given, Mapping):
                 total[name] = summed([before, given])
-            elif _is_number(given) and _is_number(before):
+            elif all(map(_is_number, (before, given))) or (
+                isinstance(before, list) and isinstance(given, list)
+            ):
                 total[name] = before + given
             elif given is not None or name not in total:
                 total[name] = given
@@ -106,7 +113,8 @@ class Stream(Protocol):
 
     @property
     def holds(self) -> bool:
-        """A call or an error is held back: a comment keeps idle timeouts away."""
+        """A call or an error is held back: a comment keeps idle timeouts away. Not to be asked once it
+        has `ended`."""
 
 
 class Dialect(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice
-from wirecall.dialects.base import Asked, Json, Refused
+from wirecall.dialects.base import Asked, Json, Refused, listed
 from wirecall.history import RESULT, History, PastCall
 from wirecall.options import Options
 
@@ -19,11 +19,6 @@ _CARRIED = {"image_url": "image", "input_audio": "audio", "file": "file"}
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 # What of a tool message becomes the result's text; all else stays, on the user message.
 _OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "cache_control"})
-
-
-def listed(value: object) -> Sequence[Any]:
-    """A list of the request or answer; () for what is none."""
-    return value if isinstance(value, (list, tuple)) else ()
 
 
 # What is asked for -----------------------------------------------------------------------------

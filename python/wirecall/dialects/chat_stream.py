@@ -16,8 +16,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json, summed
-from wirecall.dialects.chat_request import listed
+from wirecall.dialects.base import Json, listed, summed
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})

@@ -2,16 +2,16 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
 from wirecall.dialects.base import Asked, Json, Refused, Stream, ThreadRefused
-from wirecall.dialects.messages_answer import STOP, is_text
+from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
-from wirecall.history import History, PastCall
+from wirecall.history import RESULT, History, PastCall
 from wirecall.options import Options
 
 log = logging.getLogger("wirecall")
@@ -189,7 +189,7 @@ def _native_choice(given: object, natives: _Natives) -> object:
 
 def _stops(given: object) -> object:
     theirs = given if isinstance(given, list) else []
-    return given if STOP in theirs else [*theirs, STOP]
+    return given if RESULT in theirs else [*theirs, RESULT]
 
 
 # The system text.
@@ -247,8 +247,8 @@ def _message(message: Any, history: History, natives: _Natives) -> Any:
         content = _assistant(given, history, natives)
     elif role == "user" and isinstance(given, list):
         content = _user(given, history, natives)
-    elif role == "user" and isinstance(given, str):
-        content = history.user(given)
+    elif role == "user":
+        content = history.foreign(given)
     return message if content is given else {**message, "content": content}
 
 
@@ -283,7 +283,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
             # The API refuses text in front of a native result.
             natively.append(block)
         else:
-            written.block(_neutral(block, history.user))
+            written.block(block if _kind(block) == "tool_result" else history.foreign(block))
     changed = [*natively, *written.blocks()]
     return blocks if _same(blocks, changed) else changed
 
@@ -324,7 +324,7 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
         for block in content:
             kind = _kind(block)
             if kind in _BESIDE:
-                beside.append(_neutral(block, history.user))
+                beside.append(history.foreign(block))
                 lines.append(f"[{kind}]")
                 continue
             lines.append(block["text"] if is_text(block) else _as_json(block))
@@ -348,38 +348,6 @@ def _as_json(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, TypeError, RecursionError):
         return repr(value)
-
-
-def _neutral(block: Any, user: Callable[[str], str]) -> Any:
-    """A user's block in which no text can be taken for a tag: the same object where there is none."""
-    kind = _kind(block)
-    if kind == "text":
-        return _with(block, user, "text")
-    if kind == "search_result":
-        return _with(block, user, "title", "source", "content")
-    if kind == "document":
-        block = _with(block, user, "title", "context")
-        source = block.get("source")
-        if isinstance(source, Mapping) and source.get("type") in ("text", "content"):
-            inner = _with(source, user, "data", "content")
-            return block if inner is source else {**block, "source": inner}
-    return block
-
-
-def _with(block: Mapping[str, Any], user: Callable[[str], str], *keys: str) -> Mapping[str, Any]:
-    """The block with the texts under these keys made neutral."""
-    changed: Json = {}
-    for key in keys:
-        given = block.get(key)
-        new: object = given
-        if isinstance(given, str):
-            new = user(given)
-        elif isinstance(given, list):
-            inner = [_neutral(each, user) for each in given]
-            new = given if _same(given, inner) else inner
-        if new is not given:
-            changed[key] = new
-    return {**block, **changed} if changed else block
 
 
 # What follows a request that is asked again.

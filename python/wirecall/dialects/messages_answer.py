@@ -27,10 +27,9 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json
+from wirecall.dialects.base import Json, summed
+from wirecall.history import RESULT
 
-# Models invent results. Where this stops them, they had ended.
-STOP = "<tool-result"
 _PREFIX = "toolu_"
 
 
@@ -44,7 +43,7 @@ class _Stop:
     @classmethod
     def of(cls, holder: Mapping[str, Any]) -> "_Stop":
         reason = holder.get("stop_reason")
-        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == STOP)
+        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == RESULT)
 
     @property
     def normal(self) -> bool:
@@ -111,7 +110,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
         return None
     read = {**body, "content": [*turn.kept, *_folded(items)], **stop.rewritten(body, turn)}
     if turn.usage and isinstance(body.get("usage"), Mapping):
-        read["usage"] = _total([*turn.usage, body["usage"]])
+        read["usage"] = summed([*turn.usage, body["usage"]])
     return read
 
 
@@ -441,29 +440,7 @@ class MessagesStream:
             self._usage.update({key: value for key, value in usage.items() if value is not None})
 
     def _with_usage(self, event: Json) -> Json:
-        return {**event, "usage": _total([*self._turn.usage, self._usage])} if self._turn.usage else event
-
-
-def _total(usages: Iterable[object]) -> Json:
-    """Counts added, lists joined, of the rest the last."""
-    total: Json = {}
-    for usage in usages:
-        if isinstance(usage, Mapping):
-            for key, value in usage.items():
-                total[key] = _sum(total.get(key), value)
-    return total
-
-
-def _sum(before: object, value: object) -> object:
-    if isinstance(before, Mapping) and isinstance(value, Mapping):
-        return _total([before, value])
-    if isinstance(before, list) and isinstance(value, list):
-        return before + value
-    if isinstance(before, bool) or isinstance(value, bool):
-        return value
-    if isinstance(before, (int, float)) and isinstance(value, (int, float)):
-        return before + value
-    return before if value is None else value
+        return {**event, "usage": summed([*self._turn.usage, self._usage])} if self._turn.usage else event
 
 
 # Blocks.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from wirecall import manual
 from wirecall.answer import Choice, Turn
-from wirecall.dialects.base import Asked, Json, Refused
+from wirecall.dialects.base import Asked, Json, Refused, listed
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
 from wirecall.options import Options
@@ -43,7 +43,7 @@ _TEXTS = ("input_text", "output_text", "text")
 class Responses:
     """The dialect; it implements `Dialect`."""
 
-    name: Literal["chat", "responses", "messages"] = "responses"
+    name: Literal["responses"] = "responses"
 
     def read(self, request: Mapping[str, Any]) -> Asked:
         tools = _dicts(request.get("tools"))
@@ -94,12 +94,11 @@ responses = Responses()
 
 
 def _dicts(given: object) -> list[Json]:
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, (list, tuple)) else []
+    return [one for one in listed(given) if isinstance(one, dict)]
 
 
 def _items(request: Mapping[str, Any]) -> list[Any]:
-    given = request.get("input")
-    return list(given) if isinstance(given, (list, tuple)) else []
+    return list(listed(request.get("input")))
 
 
 def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[Any]) -> None:
@@ -295,7 +294,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     for item in run:
         content, beside = _content(item.get("output", ""))
         id = item.get("call_id")
-        text = _result(history, id if isinstance(id, str) else None, content)
+        text = history.result(id if isinstance(id, str) else None, content)
         if parts and parts[-1].get("type") == "input_text":
             parts[-1] = {"type": "input_text", "text": parts[-1]["text"] + "\n" + text}
         else:
@@ -323,36 +322,13 @@ def _content(output: object) -> tuple[object, list[Json]]:
     return "\n".join(texts), beside
 
 
-def _result(history: History, id: str | None, content: object) -> str:
-    try:
-        return history.result(id, content)
-    except (TypeError, ValueError):
-        # No JSON (NaN, lone surrogates, an object): its text, so that nothing is lost.
-        return history.result(id, str(content))
-
-
 def _user(item: Any, history: History) -> Any:
     """What a user wrote, in which nothing can be taken for a result or a call: mostly the same object."""
     if _role(item) != "user":
         return item
-    content = item.get("content")
-    if isinstance(content, str):
-        text = history.user(content)
-        return item if text is content or text == content else {**item, "content": text}
-    if not isinstance(content, (list, tuple)):
-        return item
-    texts = iter(history.user_parts([part["text"] for part in content if _has_text(part)]))
-    parts = [_with(part, next(texts)) if _has_text(part) else part for part in content]
-    unchanged = all(old is new for old, new in zip(content, parts, strict=True))
-    return item if unchanged else {**item, "content": parts}
-
-
-def _has_text(part: object) -> bool:
-    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
-
-
-def _with(part: Any, text: str) -> Any:
-    return part if text == part["text"] else {**part, "text": text}
+    given = item.get("content")
+    content = history.foreign(given)
+    return item if content is given else {**item, "content": content}
 
 
 def _says(role: str, content: object) -> Json:

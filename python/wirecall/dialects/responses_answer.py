@@ -19,7 +19,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json
+from wirecall.dialects.base import Json, listed, summed
 from wirecall.dialects.responses_output import Output, Source, Text
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
@@ -217,8 +217,7 @@ class ResponsesStream:
             self._do(lambda: self._out.finish(self._places[index], item, event))
         elif index in self._open and isinstance(item, Mapping):
             source = self._sources[index]
-            content = item.get("content")
-            for number, part in enumerate(content if isinstance(content, list) else []):
+            for number, part in enumerate(listed(item.get("content"))):
                 self._part_done(source, number, part)
             source.final = item
             self._closed = index
@@ -338,10 +337,10 @@ class ResponsesStream:
         """The response as it is now; None if the model is asked again."""
         if self._attempt == 0 and self._response_id is None:
             self._response_id = response.get("id")
-        output = response.get("output")
+        output = listed(response.get("output"))
         if not self._announced:
             # A whole answer; or none of its items was streamed.
-            for index, item in enumerate(output if isinstance(output, list) else []):
+            for index, item in enumerate(output):
                 self._item_done(index, item, _item_event(index, item))
         details = response.get("incomplete_details")
         cut = isinstance(details, Mapping) and details.get("reason") == "max_output_tokens"
@@ -355,8 +354,8 @@ class ResponsesStream:
             changed["output"] = list(self._out.items)
         if self._attempt > 0:
             changed["id"] = self._response_id
-        for earlier in reversed(self._turn.usage):
-            changed["usage"] = usage = _sum(earlier, usage)
+        if total := summed([*self._turn.usage, usage] if self._turn.usage else []):
+            changed["usage"] = total
         return {**response, **changed} if changed else response
 
     def _finish(self, status: str, truncated: bool | None) -> bool:
@@ -393,17 +392,3 @@ def _status(source: Source) -> str | None:
     """A message's own status, once it was closed."""
     status = source.final.get("status") if source.final is not None else None
     return status if isinstance(status, str) else None
-
-
-def _sum(one: object, other: object) -> object:
-    """The usage of two answers, numbers added wherever they stand."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        keys = [*one, *(key for key in other if key not in one)]
-        return {key: _sum(one.get(key), other.get(key)) for key in keys}
-    if _is_number(one) and _is_number(other):
-        return one + other  # type: ignore[operator]
-    return one if other is None else other
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
