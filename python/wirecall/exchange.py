@@ -8,7 +8,7 @@ from typing import Any
 from wirecall import manual
 from wirecall.answer import Turn
 from wirecall.definitions import definitions
-from wirecall.dialects.base import Dialect, Stream
+from wirecall.dialects.base import Dialect, Refused, Stream
 from wirecall.history import History
 from wirecall.options import Options
 from wirecall.tokens import cached_tokenizer, compact, native_definition
@@ -52,6 +52,8 @@ class Exchange:
         choice = asked.choice
         if not asked.tools:
             choice = choice._replace(mode="none")
+        elif unknown := [name for name in choice.names if name not in self.toolset.names]:
+            raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
         told = manual.write(self.toolset, choice, options)
         self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
         self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)

@@ -24,7 +24,6 @@ class Asked(NamedTuple):
         choice: What `tool_choice` and its siblings say.
         history: The messages hold calls or results.
         answers: How many answers are asked for (`n`).
-        stream: The answer is to be streamed.
         legacy: The host reads the API's older form of a call (chat's `function_call`).
     """
 
@@ -33,7 +32,6 @@ class Asked(NamedTuple):
     choice: Choice
     history: bool
     answers: int = 1
-    stream: bool = False
     legacy: bool = False
 
 

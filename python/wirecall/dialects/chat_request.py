@@ -39,10 +39,9 @@ def read(request: Mapping[str, Any]) -> Asked:
     return Asked(
         tools=tools,
         native=native,
-        choice=_choice(request, tools, legacy) if tools else Choice(),
+        choice=_choice(request, legacy) if tools else Choice(),
         history=any(_is_history(message, kept) for message in messages),
         answers=request.get("n") or 1,
-        stream=bool(request.get("stream")),
         legacy=legacy,
     )
 
@@ -57,7 +56,7 @@ def _is_ours(tool: object) -> bool:
     return kind in ("function", "object") or "input_schema" in tool
 
 
-def _choice(request: Mapping[str, Any], tools: list[Json], legacy: bool) -> Choice:
+def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
     # A legacy answer has room for one call.
     parallel = request.get("parallel_tool_calls") is not False and not legacy
     given = request.get("function_call" if legacy else "tool_choice")
@@ -77,9 +76,6 @@ def _choice(request: Mapping[str, Any], tools: list[Json], legacy: bool) -> Choi
         names, mode = [_name(given)], "required"
     else:
         names, mode = [], "none"
-    declared = [_name(tool) for tool in tools]
-    if unknown := [name for name in names if name not in declared]:
-        raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
     if not names:
         # Only tools of the provider's own may be called.
         return Choice("none", parallel=parallel)

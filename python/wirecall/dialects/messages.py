@@ -8,7 +8,7 @@ from typing import Any, Literal
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Refused, Stream, ThreadRefused
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused
 from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
 from wirecall.history import RESULT, History, PastCall
@@ -32,7 +32,6 @@ class Messages:
 
         Raises:
             ThreadRefused: The server holds the history.
-            Refused: `tool_choice` names a tool that is not there.
         """
         if request.get("thread") is not None:
             raise ThreadRefused(
@@ -46,15 +45,11 @@ class Messages:
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
-        choice = _choice(request.get("tool_choice"), natives)
-        if tools and (unknown := set(choice.names) - {tool.get("name") for tool in tools}):
-            raise Refused(f"tool_choice names {min(unknown)!r}, and there is no such tool")
         return Asked(
             tools,
             native,
-            choice,
+            _choice(request.get("tool_choice"), natives),
             any(natives.rewrites(block) for message in _messages(request) for block in _blocks(message)),
-            stream=request.get("stream") is True,
         )
 
     def rewrite(

@@ -54,7 +54,7 @@ class Responses:
         history = any(_is_call(item) or _is_result(item, linked) for item in items)
         if ours or history:
             _refuse_what_the_server_holds(request, items)
-        return Asked(ours, native, _choice(request), history, stream=request.get("stream") is True)
+        return Asked(ours, native, _choice(request), history)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
