@@ -1,8 +1,7 @@
 """What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
 
-A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`.
-Nothing that
-is given is ever mutated; what a dialect does not know stays where it is, the same object.
+A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`. Nothing
+that is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -66,12 +66,8 @@ class _State:
         self.ended = False
 
 
-class _Broken(Exception):
+class _Broken(CallFailed):
     """A call failed after its first fragment went out."""
-
-    def __init__(self, error: CallFailed) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 class ChatStream:
@@ -125,10 +121,7 @@ class ChatStream:
             try:
                 read = self._choice(choice, made) if isinstance(choice, Mapping) else False
             except _Broken as broken:
-                return self._break(made, broken.error)
-            except CallFailed:
-                self._ended = True
-                raise
+                return self._break(made, broken)
             if not read:
                 made.append(choice)
             changed = changed or read
@@ -151,10 +144,7 @@ class ChatStream:
                 self._parts(state, state.reader.finish(truncated=None), {}, made)
                 state.turn.ends(normal=False)
             except _Broken as broken:
-                return self._break(made, broken.error)
-            except CallFailed:
-                self._ended = True
-                raise
+                return self._break(made, broken)
             _release(state, made)
         return self._events(self._behind_last(), made, None)
 
@@ -200,7 +190,7 @@ class ChatStream:
             events[-1]["usage"] = usage
         return [self._renewed(made, made.get("usage")) for made in events]
 
-    def _break(self, made: list[Json], error: CallFailed) -> list[Json]:
+    def _break(self, made: list[Json], error: _Broken) -> list[Json]:
         self._ended = True
         return [*self._events(self._behind_last(), made, None), self._error(error)]
 
@@ -290,7 +280,7 @@ class ChatStream:
             elif isinstance(part, CallDone):
                 state.calls += 1
             elif isinstance(part, CallBroken):
-                raise _Broken(CallFailed(part.error.message, part.error))
+                raise _Broken(part.error.message, part.error)
             else:
                 _send(state, part, lead, made)
 

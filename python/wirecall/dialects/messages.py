@@ -328,8 +328,6 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
         content = "\n".join(lines)
     elif content is None:
         content = ""
-    elif not isinstance(content, str):
-        content = _as_json(content)
     id = result.get("tool_use_id")
     error = result.get("is_error") is True
     written.line(history.result(id if isinstance(id, str) else None, content, error=error), breakpoint)

@@ -19,7 +19,6 @@ from wirecall.answer import (
     CallBegun,
     CallBroken,
     CallDone,
-    CallFailed,
     CallFragment,
     Held,
     Part,
@@ -374,7 +373,7 @@ class MessagesStream:
             elif isinstance(part, CallDone):
                 self._stop(self._call)
             elif isinstance(part, CallBroken):
-                self._emit(error_event(str(CallFailed(part.error.message, part.error))))
+                self._emit(error_event(part.error.message))
                 self._ended = True
             else:
                 self._held, self._mark = [], (self._next, self._open)

@@ -76,9 +76,13 @@ class ResponsesStream:
         self._asked_at: int | None = None
         # What is to be written once it is certain that the answer is not asked for again.
         self._later: list[Callable[[], object]] | None = None
-        self._begin_attempt()
+        self._attempt: int | None = None
+        self._begin()
 
-    def _begin_attempt(self) -> None:
+    def _begin(self) -> None:
+        """Takes up the next attempt, if there is one."""
+        if self._attempt == self._turn.attempt:
+            return
         self._attempt = self._turn.attempt
         self._over = False
         self._refused = False
@@ -107,8 +111,7 @@ class ResponsesStream:
     def feed(self, event: Json) -> list[Json] | None:
         if self._ended or self.asks_again:
             return []
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         if not self._started:
             self._started = True
             first = event.get("sequence_number")
@@ -120,16 +123,14 @@ class ResponsesStream:
     def end(self) -> list[Json]:
         if self._ended or self.asks_again:
             return []
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         if not self._over:
             self._finish("failed", None)
         return self._sent()
 
     def read_whole(self, body: Mapping[str, Any], status: str) -> Json | None:
         """Reads a whole answer as if it were streamed."""
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         read = self._close(body, status)
         self._sent()
         return read if read is None or isinstance(read, dict) else dict(read)
@@ -352,7 +353,7 @@ class ResponsesStream:
         changed: Json = {}
         if (output or self._out.items) and output != self._out.items:
             changed["output"] = list(self._out.items)
-        if self._attempt > 0:
+        if self._attempt:
             changed["id"] = self._response_id
         if total := summed([*self._turn.usage, usage] if self._turn.usage else []):
             changed["usage"] = total
