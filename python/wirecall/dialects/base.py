@@ -4,6 +4,7 @@ A dialect is stateless; what changes while an answer is read lives in its `Strea
 that is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -58,6 +59,14 @@ class ThreadRefused(Refused):
 def listed(value: object) -> Sequence[Any]:
     """A list of a request or an answer; () for what is none."""
     return value if isinstance(value, (list, tuple)) else ()
+
+
+def as_json(value: object) -> str:
+    """What only a native result can hold, as text, so that nothing is lost."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError):
+        return repr(value)
 
 
 def summed(usages: Iterable[object]) -> Json:

@@ -1,6 +1,5 @@
 """The Messages API of Anthropic: requests rewritten. Its answers are read in `messages_answer`."""
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -8,7 +7,7 @@ from typing import Any, Literal
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json
 from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
 from wirecall.history import RESULT, History, PastCall
@@ -322,7 +321,7 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
                 beside.append(history.foreign(block))
                 lines.append(f"[{kind}]")
                 continue
-            lines.append(block["text"] if is_text(block) else _as_json(block))
+            lines.append(block["text"] if is_text(block) else as_json(block))
             if isinstance(block, Mapping):
                 breakpoint = breakpoint or block.get("cache_control")
         content = "\n".join(lines)
@@ -333,14 +332,6 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
     written.line(history.result(id if isinstance(id, str) else None, content, error=error), breakpoint)
     for block in beside:
         written.block(block)
-
-
-def _as_json(value: object) -> str:
-    """What only a native result can hold, so that nothing is lost."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, TypeError, RecursionError):
-        return repr(value)
 
 
 # What follows a request that is asked again.

@@ -4,14 +4,13 @@ The API has no stop sequences. Structured output (`text.format`) stays in the re
 enforces it token by token leaves the model no way to write a call, so use it where no call is wanted.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
 from wirecall import manual
 from wirecall.answer import Choice, Turn
-from wirecall.dialects.base import Asked, Json, Refused, listed
+from wirecall.dialects.base import Asked, Json, Refused, as_json, listed
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
 from wirecall.options import Options
@@ -318,7 +317,7 @@ def _content(output: object) -> tuple[object, list[Json]]:
         elif part["type"] in _TEXTS and isinstance(part.get("text"), str):
             texts.append(part["text"])
         else:
-            texts.append(json.dumps(part, ensure_ascii=False, separators=(",", ":"), default=repr))
+            texts.append(as_json(part))
     return "\n".join(texts), beside
 
 
