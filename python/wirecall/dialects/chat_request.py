@@ -158,8 +158,7 @@ def _with_manual(given: list[Any], manual: str, options: Options) -> list[Any]:
 def _joined(content: object, manual: str, options: Options) -> object:
     if not isinstance(content, (list, tuple)):
         return manuals.join(content if isinstance(content, str) else "", manual, options)
-    part = _text_part(manual)
-    return [part, *content] if options.placement == "first" else [*content, part]
+    return manuals.place(content, _text_part(manual), options)
 
 
 # Messages --------------------------------------------------------------------------------------

@@ -218,13 +218,11 @@ def _system(request: Mapping[str, Any], manual: str, breakpoint: object, options
     system = request.get("system")
     block = _text(manual, breakpoint)
     if isinstance(system, list):
-        return [block, *system] if options.placement == "first" else [*system, block]
+        return manuals.place(system, block, options)
     text = system if isinstance(system, str) and system.strip() else ""
     if breakpoint is None:
         return manuals.join(text, manual, options)
-    if not text:
-        return [block]
-    return [block, _text(text)] if options.placement == "first" else [_text(text), block]
+    return manuals.place([_text(text)] if text else [], block, options)
 
 
 # The messages.

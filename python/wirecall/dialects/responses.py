@@ -169,8 +169,7 @@ def _tell(written: Json, told: str, options: Options) -> None:
         first = items[0]
         content = first.get("content")
         if isinstance(content, list):
-            part = {"type": "input_text", "text": told}
-            content = [part, *content] if options.placement == "first" else [*content, part]
+            content = manual.place(content, {"type": "input_text", "text": told}, options)
         else:
             content = manual.join(content if isinstance(content, str) else "", told, options)
         written["input"] = [{**first, "content": content}, *items[1:]]
