@@ -12,6 +12,8 @@ from wirecall._core import (
     Problem,
     Text,
 )
+from wirecall.answer import CallFailed
+from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.errors import ToolError
 from wirecall.toolset import Toolset
@@ -22,6 +24,7 @@ __all__ = [
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
+    "CallFailed",
     "CallStart",
     "Definition",
     "Event",
@@ -34,4 +37,5 @@ __all__ = [
     "ToolError",
     "Toolset",
     "definitions",
+    "wrap",
 ]

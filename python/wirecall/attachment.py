@@ -1,0 +1,341 @@
+"""The codec in an HTTP client of httpx or httpx2: what `wrap` puts around the one that an SDK has.
+
+All I/O of the package is here, once sync and once async. An answer that is asked for again is sent by the
+client that sent the first, with the same headers.
+"""
+
+import datetime
+import functools
+import time
+import weakref
+from collections.abc import AsyncIterator, Iterator
+from types import ModuleType
+from typing import Any
+
+from wirecall.codec import ByteExchange, Codec, Reply
+from wirecall.dialects.base import Refused
+
+# They say how the bytes travelled, which are others now.
+_OF_THE_OLD_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
+_SHOWN_OF_AN_ERROR = 500
+
+
+class Layer:
+    """What is the same for all requests of one wrapped client.
+
+    Args:
+        codec: Rewrites.
+        http: The module httpx or httpx2.
+        error: The SDK's base exception: what is derived from it reaches the caller unchanged, and is not
+            retried.
+    """
+
+    def __init__(self, codec: Codec, http: ModuleType, error: type[Exception] | None = None) -> None:
+        self.codec = codec
+        self.http = http
+        self._error = error
+
+    def serves(self, request: Any) -> bool:
+        return self.codec.serves(request.url.path, request.method)
+
+    def open(self, request: Any, body: bytes) -> ByteExchange | Reply | None:
+        try:
+            return self.codec.open(request.url.path, request.headers, body, method=request.method)
+        except Refused as refused:
+            return self.codec.refuse(request.url.path, refused)
+        except Exception as error:
+            raise self.as_sdk_error(error) from error.__cause__
+
+    def whole(self, exchange: ByteExchange, body: bytes) -> bytes | None:
+        try:
+            return exchange.whole(body)
+        except Exception as error:
+            raise self.as_sdk_error(error) from error.__cause__
+
+    def as_sdk_error(self, error: Exception) -> Exception:
+        """The same exception, of the SDK's class, too: whoever catches either, catches it."""
+        if self._error is None or isinstance(error, self._error):
+            return error
+        try:
+            both = _both(type(error), self._error)
+            twin: Exception = both.__new__(both, *error.args)
+        except TypeError:
+            return error
+        twin.__dict__.update(error.__dict__)
+        return twin.with_traceback(error.__traceback__)
+
+    def rewritten(self, request: Any, body: bytes) -> Any:
+        headers = [(key, value) for key, value in request.headers.raw if key.lower() not in _RAW_LENGTHS]
+        return type(request)(
+            request.method, request.url, headers=headers, content=body, extensions=dict(request.extensions)
+        )
+
+    def refusal(self, request: Any, reply: Reply) -> Any:
+        headers = {"content-type": "application/json"}
+        stream = self.http.ByteStream(reply.body)
+        response = self.http.Response(reply.status, headers=headers, stream=stream, request=request)
+        response.elapsed = datetime.timedelta()
+        return response
+
+    def response(self, request: Any, old: Any, stream: Any) -> Any:
+        """The provider's response with another body."""
+        new = self.http.Response(
+            old.status_code,
+            headers=[
+                (key, value) for key, value in old.headers.raw if key.decode().lower() not in _OF_THE_OLD_BODY
+            ],
+            stream=stream,
+            request=request,
+            extensions=old.extensions,
+            history=old.history,
+            default_encoding=old.default_encoding,
+        )
+        new.next_request = old.next_request
+        return new
+
+    def whole_response(self, request: Any, old: Any, body: bytes) -> Any:
+        new = self.response(request, old, self.http.ByteStream(body))
+        new.elapsed = old.elapsed
+        return new
+
+    def stream_response(self, request: Any, old: Any, stream: "_Events") -> Any:
+        new = self.response(request, old, stream)
+        stream.owner = weakref.ref(new)
+        return new
+
+
+_RAW_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
+
+
+@functools.cache
+def _both(kind: Any, base: Any) -> Any:
+    return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+def is_events(response: Any) -> bool:
+    content_type: str = response.headers.get("content-type", "")
+    return content_type.partition(";")[0].strip().lower() == "text/event-stream"
+
+
+def _problem(response: Any) -> str | None:
+    """Why a stream cannot go on with the answer to the second question."""
+    if response.is_success and is_events(response):
+        return None
+    return f"The model was asked again, and the server answered {response.status_code}"
+
+
+class SyncAttachment:
+    """Mixed into a subclass of the host's client class, whose state it shares."""
+
+    __slots__ = ("_wirecall_inner", "_wirecall_layer")
+    _wirecall_inner: Any
+    _wirecall_layer: Layer
+
+    def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        inner, layer = self._wirecall_inner, self._wirecall_layer
+        exchange = layer.open(request, request.read()) if layer.serves(request) else None
+        if exchange is None:
+            return inner.send(request, stream=stream, **options)
+        if isinstance(exchange, Reply):
+            return _read(layer.refusal(request, exchange), stream)
+        if not exchange.reads:
+            response = inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
+            response.request = request
+            return response
+        while True:
+            response = inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
+            response.request = request
+            if not response.is_success:
+                return _read(response, stream)
+            if is_events(response):
+                send = functools.partial(inner.send, stream=True, **options)
+                events = _stream_type(SyncEvents, layer.http.SyncByteStream)(
+                    layer, exchange, request, response, send
+                )
+                return _read(layer.stream_response(request, response, events), stream)
+            body = layer.whole(exchange, response.read())
+            if body is not None:
+                return _read(layer.whole_response(request, response, body), stream)
+
+    def close(self) -> None:
+        self._wirecall_inner.close()
+
+    def __del__(self) -> None:
+        # The SDKs' own clients close themselves here; this one is not the owner.
+        pass
+
+
+def _read(response: Any, stream: bool) -> Any:
+    if not stream:
+        try:
+            response.read()
+        except BaseException:
+            response.close()
+            raise
+    return response
+
+
+class AsyncAttachment:
+    """As `SyncAttachment`."""
+
+    __slots__ = ("_wirecall_inner", "_wirecall_layer")
+    _wirecall_inner: Any
+    _wirecall_layer: Layer
+
+    async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        inner, layer = self._wirecall_inner, self._wirecall_layer
+        exchange = layer.open(request, await request.aread()) if layer.serves(request) else None
+        if exchange is None:
+            return await inner.send(request, stream=stream, **options)
+        if isinstance(exchange, Reply):
+            return await _aread(layer.refusal(request, exchange), stream)
+        if not exchange.reads:
+            response = await inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
+            response.request = request
+            return response
+        while True:
+            response = await inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
+            response.request = request
+            if not response.is_success:
+                return await _aread(response, stream)
+            if is_events(response):
+                send = functools.partial(inner.send, stream=True, **options)
+                events = _stream_type(AsyncEvents, layer.http.AsyncByteStream)(
+                    layer, exchange, request, response, send
+                )
+                return await _aread(layer.stream_response(request, response, events), stream)
+            try:
+                given = await response.aread()
+            except BaseException:
+                await response.aclose()
+                raise
+            body = layer.whole(exchange, given)
+            if body is not None:
+                return await _aread(layer.whole_response(request, response, body), stream)
+
+    async def aclose(self) -> None:
+        await self._wirecall_inner.aclose()
+
+    def __del__(self) -> None:
+        pass
+
+
+async def _aread(response: Any, stream: bool) -> Any:
+    if not stream:
+        try:
+            await response.aread()
+        except BaseException:
+            await response.aclose()
+            raise
+    return response
+
+
+class _Events:
+    """The rewritten bytes of a stream, pulled from the provider's response."""
+
+    owner: Any = None
+
+    def __init__(self, layer: Layer, exchange: ByteExchange, request: Any, response: Any, send: Any) -> None:
+        self._layer = layer
+        self._exchange = exchange
+        self._request = request
+        self._response = response
+        self._send = send
+        self._start = time.perf_counter()
+        self.elapsed: datetime.timedelta | None = None
+
+    def _next_request(self) -> Any:
+        return self._layer.rewritten(self._request, self._exchange.request)
+
+    def _closed(self) -> None:
+        self.elapsed = datetime.timedelta(seconds=time.perf_counter() - self._start)
+        response = self.owner() if self.owner is not None else None
+        if response is not None:
+            response.elapsed = self.elapsed
+
+
+class SyncEvents(_Events):
+    def __iter__(self) -> Iterator[bytes]:
+        exchange = self._exchange
+        try:
+            while True:
+                dropped: Exception | None = None
+                chunks = self._response.iter_bytes()
+                while not exchange.ended:
+                    try:
+                        chunk = next(chunks)
+                    except StopIteration:
+                        break
+                    except Exception as error:
+                        dropped = error
+                        break
+                    if out := exchange.chunk(chunk):
+                        yield out
+                if out := exchange.end():
+                    yield out
+                if exchange.failure is not None:
+                    raise self._layer.as_sdk_error(exchange.failure)
+                if not exchange.asks_again:
+                    if dropped is not None:
+                        raise dropped
+                    return
+                self._response.close()
+                self._response = self._send(self._next_request())
+                if (problem := _problem(self._response)) is not None:
+                    shown = self._response.read()[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
+                    yield exchange.fail(f"{problem}: {shown}")
+                    return
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        self._response.close()
+        self._closed()
+
+    def __del__(self) -> None:
+        if self.elapsed is None:
+            self.close()
+
+
+class AsyncEvents(_Events):
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        exchange = self._exchange
+        try:
+            while True:
+                dropped: Exception | None = None
+                chunks = self._response.aiter_bytes()
+                while not exchange.ended:
+                    try:
+                        chunk = await anext(chunks)
+                    except StopAsyncIteration:
+                        break
+                    except Exception as error:
+                        dropped = error
+                        break
+                    if out := exchange.chunk(chunk):
+                        yield out
+                if out := exchange.end():
+                    yield out
+                if exchange.failure is not None:
+                    raise self._layer.as_sdk_error(exchange.failure)
+                if not exchange.asks_again:
+                    if dropped is not None:
+                        raise dropped
+                    return
+                await self._response.aclose()
+                self._response = await self._send(self._next_request())
+                if (problem := _problem(self._response)) is not None:
+                    shown = (await self._response.aread())[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
+                    yield exchange.fail(f"{problem}: {shown}")
+                    return
+        finally:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
+        self._closed()
+
+
+@functools.cache
+def _stream_type(kind: type[_Events], base: type) -> Any:
+    return type(kind.__name__, (kind, base), {})

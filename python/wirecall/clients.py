@@ -1,0 +1,140 @@
+"""`wrap`: a client that an application has already, with the codec in its HTTP layer.
+
+An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its
+pool, proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands
+the rest to the one it had. Neither SDKs nor HTTP libraries are imported here: whose object it is has imported them.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar, cast
+
+from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
+from wirecall.codec import Codec
+from wirecall.dialects.base import Refused
+from wirecall.options import Options
+
+T = TypeVar("T")
+
+_HTTP = ("httpx", "httpx2")
+
+
+class _Sdk(NamedTuple):
+    clients: tuple[str, ...]
+    # Whose exceptions reach the caller as they are; older ones retry ours and wrap them.
+    oldest: tuple[int, ...]
+    error: str
+    guard: Callable[[Any], None] | None = None
+
+
+def wrap(client: T, **options: Any) -> T:
+    """A client that works over text: of the same type, with native tools on the application's side.
+
+    The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
+    the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (nothing
+    is sent), and `CallFailed`, `ToolError` and wrong options are what they are and the SDK's base class, too.
+
+    Args:
+        client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
+            HTTP with a key, such as `AzureOpenAI`), or a client of httpx or httpx2.
+        options: As in `Options`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
+
+    Raises:
+        TypeError: It is none of these, or there is no such option.
+        ValueError: An option has no such value, or the client is wrapped already.
+        ImportError: The SDK is too old.
+    """
+    codec = Codec(Options().with_overrides(options))
+    for name, sdk in _SDKS.items():
+        module = sys.modules.get(name)
+        if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):
+            return cast(T, _wrap_sdk(client, codec, module, sdk))
+    for name in _HTTP:
+        module = sys.modules.get(name)
+        if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
+            return cast(T, _attach(client, Layer(codec, module)))
+    kind = type(client)
+    root = kind.__module__.partition(".")[0]
+    if root in _SDKS:
+        why = "its requests are signed, or have another form than the API's own"
+    else:
+        why = "it is no client that is known here"
+    raise TypeError(
+        f"{root}.{kind.__name__} cannot be wrapped: {why}. wrap takes OpenAI, AsyncOpenAI, Anthropic and "
+        "AsyncAnthropic, and Client and AsyncClient of httpx and httpx2."
+    )
+
+
+def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
+    _check_version(module, sdk)
+    inner = client._client
+    http = next(
+        sys.modules[name]
+        for name in _HTTP
+        if name in sys.modules
+        and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
+    )
+    layer = Layer(codec, http, error=getattr(module, sdk.error))
+    wrapped = client.with_options(http_client=_attach(inner, layer))
+    if sdk.guard is not None:
+        sdk.guard(wrapped)
+    return wrapped
+
+
+def _check_version(module: ModuleType, sdk: _Sdk) -> None:
+    given = tuple(int(part) for part in module.__version__.split(".")[:2] if part.isdecimal())
+    if given < sdk.oldest:
+        oldest = ".".join(map(str, sdk.oldest))
+        raise ImportError(
+            f"{module.__name__} {module.__version__} is too old for wirecall: {oldest} or newer is needed.",
+            name=module.__name__,
+        )
+
+
+def _attach(inner: Any, layer: Layer) -> Any:
+    if isinstance(inner, (SyncAttachment, AsyncAttachment)):
+        raise ValueError("This client is wrapped already. Wrap the client that it was made from.")
+    attachment = _attachment_type(type(inner), isinstance(inner, layer.http.AsyncClient))
+    attached = attachment.__new__(attachment)
+    # One state for both: timeouts, cookies, transports, and whether it is closed.
+    attached.__dict__ = inner.__dict__
+    attached._wirecall_inner = inner
+    attached._wirecall_layer = layer
+    return attached
+
+
+# A host has few classes of clients.
+@functools.cache
+def _attachment_type(kind: Any, is_async: bool) -> Any:
+    mixin = AsyncAttachment if is_async else SyncAttachment
+    # A subclass of what the host really uses, so that its own methods and isinstance stay.
+    return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
+
+
+def _guard_openai(client: Any) -> None:
+    """The Responses API over WebSockets goes past the HTTP layer: refused, also on copies."""
+    for resource in (client.responses, client.beta.responses):
+        resource.connect = _refuse_websocket
+    client.copy = client.with_options = functools.partial(_guarded_copy, client)
+
+
+def _guarded_copy(client: Any, **options: Any) -> Any:
+    copied = type(client).copy(client, **options)
+    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
+        _guard_openai(copied)
+    return copied
+
+
+def _refuse_websocket(*args: object, **kwargs: object) -> None:
+    raise Refused(
+        "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with "
+        "stream=True if it is to be streamed, or a client that is not wrapped."
+    )
+
+
+_SDKS = {
+    "openai": _Sdk(("OpenAI", "AsyncOpenAI"), (3, 0), "OpenAIError", _guard_openai),
+    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), (2, 0), "AnthropicError"),
+}

@@ -1,0 +1,338 @@
+"""Bytes in, bytes out: what a client's HTTP layer does with the dialects. There is no I/O.
+
+    exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
+    send exchange.request; then, by the content type of the answer,
+        whole: exchange.whole(body); None: send exchange.request again
+        events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
+
+What passes, passes byte for byte: comments, pings, unknown events, events that the dialect leaves alone,
+`[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
+ends the stream with the dialect's error. Half an event at the end of a stream stands behind what the dialect
+still had to say, so that it spoils nothing.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from wirecall import sse
+from wirecall.answer import CallFailed
+from wirecall.dialects.base import Dialect, Refused, Stream
+from wirecall.exchange import Exchange
+from wirecall.options import Options
+
+log = logging.getLogger("wirecall")
+
+# The key of a request's body that changes options for this request; it never reaches the provider.
+OVERRIDES = "wirecall"
+
+_DONE = b"[DONE]"
+# Longer texts are logged by their length.
+_LOGGED_TEXT = 32
+
+DialectName = Literal["chat", "responses", "messages"]
+
+
+class _Route(NamedTuple):
+    dialect: DialectName
+    # Whether its answer is one of the model's; a token count is not.
+    answers: bool = True
+
+
+_ROUTES = {
+    "/chat/completions": _Route("chat"),
+    "/responses": _Route("responses"),
+    "/responses/input_tokens": _Route("responses", answers=False),
+    "/messages": _Route("messages"),
+    "/messages/count_tokens": _Route("messages", answers=False),
+}
+
+
+class Reply(NamedTuple):
+    """An answer of our own, instead of the provider's."""
+
+    status: int
+    body: bytes
+
+
+class BrokenAnswer(Exception):
+    """An answer's stream cannot be read on; what the stream's error event says."""
+
+
+class Codec:
+    """Opens exchanges. It has no state: one serves any number of requests at once.
+
+    Args:
+        options: The host's.
+        dialects: Instead of the built-in ones.
+    """
+
+    def __init__(self, options: Options, dialects: Mapping[str, Dialect] | None = None) -> None:
+        self.options = options
+        self._dialects = dialects
+
+    def open(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+    ) -> "ByteExchange | None":
+        """Rewrites a request. None: it is sent as it is, and so is its answer.
+
+        Args:
+            url: Or its path. The dialect is chosen by how the path ends.
+            headers: A body that is compressed, or signed, cannot be rewritten.
+
+        Raises:
+            Refused: The request cannot work over text, or its body is signed.
+            ToolError: A tool definition cannot work.
+            TypeError, ValueError: The overrides are none.
+        """
+        route = _route(url, method)
+        if route is None:
+            return None
+        lower = {name.lower(): value for name, value in headers.items()}
+        if lower.get("content-encoding", "identity") != "identity":
+            return None
+        request = sse.load(body)
+        if request is None:
+            return None
+        options, overridden = self.options, OVERRIDES in request
+        if overridden:
+            options = _overridden(options, request.pop(OVERRIDES))
+        exchange = Exchange(self._dialect(route.dialect), request, options)
+        if exchange.untouched and not overridden:
+            return None
+        if lower.get("authorization", "").startswith("AWS4-"):
+            raise Refused(
+                "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
+                "Use a client whose requests carry a key."
+            )
+        return ByteExchange(exchange, options, reads=route.answers and not exchange.untouched)
+
+    @staticmethod
+    def serves(url: str, method: str = "POST") -> bool:
+        """Whether `open` looks at such a request at all: else its body need not be read."""
+        return _route(url, method) is not None
+
+    @staticmethod
+    def refuse(url: str, refused: Refused) -> Reply:
+        """What to answer instead of sending a refused request: an error in the shape of its API."""
+        route = _route(url, "POST")
+        status = getattr(refused, "status", 400)
+        body = getattr(refused, "body", None)
+        if body is None:
+            error: dict[str, Any] = {"type": "invalid_request_error", "message": str(refused)}
+            body = {"error": error}
+            if route is not None and route.dialect == "messages":
+                body = {"type": "error", "error": error}
+            else:
+                error.update(param=None, code="wirecall_refused")
+        return Reply(status, body if isinstance(body, bytes) else sse.dump(body))
+
+    def _dialect(self, name: DialectName) -> Dialect:
+        return self._dialects[name] if self._dialects is not None else _builtin(name)
+
+
+class ByteExchange:
+    """One request and its answer, as bytes.
+
+    Attributes:
+        request: The bytes to send now.
+        reads: The answer is to be given here; else it is the host's, as it is.
+        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
+            answer comes here, too.
+        ended: Nothing more goes out, whatever comes: stop reading.
+        failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
+    """
+
+    def __init__(self, exchange: Exchange, options: Options, *, reads: bool) -> None:
+        self._exchange = exchange
+        self._options = options
+        self.reads = reads
+        self.asks_again = False
+        self.ended = False
+        self.failure: CallFailed | None = None
+        self._stream: Stream | None = None
+        self._events = sse.Parser()
+        self._stream_over = False
+        self.request = self._write_request()
+
+    def whole(self, body: bytes) -> bytes | None:
+        """The answer with native calls. None: send `request`, and give its answer here.
+
+        Raises:
+            CallFailed: As the options say.
+        """
+        self.asks_again = False
+        given = sse.load(body)
+        if given is None:
+            return body
+        if self._options.debug:
+            log.debug("answer: %s", _Redacted(given))
+        read = self._exchange.whole(given)
+        if read is None:
+            self.asks_again = True
+            self.request = self._write_request()
+            return None
+        return body if read is given else sse.dump(read)
+
+    def chunk(self, chunk: bytes) -> bytes:
+        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
+        if self._is_over():
+            return b""
+        if self.asks_again:
+            self.asks_again, self._stream_over = False, False
+            self._events = sse.Parser()
+        try:
+            events = self._events.feed(chunk)
+        except sse.TooLarge as error:
+            return self.fail(str(error))
+        out = self._take(events)
+        if not out and not self._is_over() and self._reader().holds:
+            return sse.KEEP_ALIVE
+        return out
+
+    def end(self) -> bytes:
+        """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`."""
+        if self._is_over():
+            return b""
+        half = b""
+        for event in self._events.finish():
+            # The last event may have lost its blank line. Half an event is none.
+            if event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None):
+                out = self._take([event])
+            else:
+                out, half = b"", event.raw
+            break
+        else:
+            out = b""
+        tail = self._finish_stream()
+        if out and tail and not out.endswith(b"\n\n"):
+            out += b"\n\n"
+        out += tail
+        if self._is_over():
+            return out
+        if self._reader().asks_again:
+            self._exchange.ask_again()
+            self.request = self._write_request()
+            self.asks_again = True
+            # Until the next answer begins, it is quiet.
+            return out or sse.KEEP_ALIVE
+        self.ended = True
+        return out + half
+
+    def fail(self, message: str) -> bytes:
+        """Ends the stream with the dialect's error, behind what is still to go out."""
+        if self._is_over():
+            return b""
+        out = self._finish_stream()
+        if not self._is_over():
+            self.ended, self.asks_again = True, False
+            out += self._write(self._exchange.dialect.error(BrokenAnswer(message)))
+        return out
+
+    def _is_over(self) -> bool:
+        return self.ended
+
+    def _reader(self) -> Stream:
+        if self._stream is None:
+            self._stream = self._exchange.stream()
+        return self._stream
+
+    def _take(self, events: list[sse.Event]) -> bytes:
+        stream = self._reader()
+        out: list[bytes] = []
+        for event in events:
+            if self.ended:
+                break
+            done = event.data is not None and event.data.startswith(_DONE)
+            if done:
+                out.append(self._finish_stream())
+            given = None if event.data is None or done or self._stream_over else sse.load(event.data)
+            if given is None:
+                if not stream.asks_again and not self.ended:
+                    out.append(event.raw)
+                continue
+            if self._options.debug:
+                log.debug("event: %s", _Redacted(given))
+            try:
+                read = stream.feed(given)
+            except CallFailed as failure:
+                self.failure, self.ended = failure, True
+                break
+            if read is None:
+                out.append(event.raw)
+            else:
+                out.extend(map(self._write, read))
+            self.ended = stream.ended
+        return b"".join(out)
+
+    def _finish_stream(self) -> bytes:
+        """Tells the dialect, once for each answer, that there are no more events."""
+        if self._stream_over or self.ended:
+            return b""
+        self._stream_over = True
+        stream = self._reader()
+        try:
+            out = stream.end()
+        except CallFailed as failure:
+            self.failure, self.ended = failure, True
+            return b""
+        self.ended = stream.ended
+        return b"".join(map(self._write, out))
+
+    def _write(self, event: Mapping[str, Any]) -> bytes:
+        # Chat chunks have no type; those of the others name the event.
+        kind = event.get("type")
+        named = self._exchange.dialect.name != "chat" and isinstance(kind, str)
+        return sse.format_event(event, name=kind if named else None)
+
+    def _write_request(self) -> bytes:
+        if self._options.debug and not self._exchange.untouched:
+            log.debug("request: %s", _Redacted(self._exchange.request))
+        return sse.dump(self._exchange.request)
+
+
+class _Redacted:
+    """A body for the log, written only if it is logged: long texts by their length."""
+
+    def __init__(self, body: object) -> None:
+        self._body = body
+
+    def __str__(self) -> str:
+        return json.dumps(_redact(self._body), ensure_ascii=False, separators=(",", ":"))
+
+
+def _redact(value: object) -> object:
+    if isinstance(value, str):
+        return value if len(value) <= _LOGGED_TEXT else f"({len(value)} characters)"
+    if isinstance(value, Mapping):
+        return {key: _redact(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_redact(item) for item in value]
+    return value
+
+
+def _route(url: str, method: str) -> _Route | None:
+    if method.upper() != "POST":
+        return None
+    path = urlsplit(url).path.rstrip("/")
+    for ending, route in _ROUTES.items():
+        if path.endswith(ending):
+            return route
+    return None
+
+
+def _overridden(options: Options, given: object) -> Options:
+    if not isinstance(given, Mapping):
+        raise TypeError(
+            f'the body\'s key "{OVERRIDES}" must be an object of options, not {type(given).__name__}'
+        )
+    return options.with_overrides(given)
+
+
+def _builtin(name: DialectName) -> Dialect:
+    # Each API's dialect is loaded when the first request of it comes.
+    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name.capitalize())()
+    return dialect

@@ -1,0 +1,137 @@
+"""Server-sent events: bytes in, events with their exact bytes out. There is no I/O.
+
+The events' `raw` bytes, joined, are what came in, whatever was in it: who passes an event on passes it byte
+for byte. How the bytes were cut has no influence on what comes out.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+# A server that never ends an event must not fill the memory. Whole pictures come in one event, so it is
+# generous.
+MAX_EVENT_BYTES = 64 * 1024 * 1024
+
+# What is sent while a call is held back: no event, so that no reader sees it, but bytes, so that no idle
+# timeout strikes.
+KEEP_ALIVE = b": wirecall\n\n"
+
+# A blank line: two line ends in a row. A "\r" at the end may be half of a "\r\n", so it needs to be followed
+# by something else: in a stream of bare "\r" an event comes with the first byte of the next one.
+_LINE_END = rb"(?:\r\n|\n|\r(?=[^\n]))"
+_BLANK_LINE = re.compile(_LINE_END * 2)
+# The longest beginning of a blank line is "\r\n\r".
+_LOOK_BACK = 3
+_BOM = b"\xef\xbb\xbf"
+
+
+class TooLarge(ValueError):
+    """An event is longer than the limit."""
+
+
+class Event(NamedTuple):
+    """What stands up to a blank line.
+
+    Attributes:
+        raw: The exact bytes, blank line included.
+        name: Its `event:` field, None where there is none.
+        data: Its `data:` lines, joined; None where there are none, as in a comment.
+    """
+
+    raw: bytes
+    name: bytes | None
+    data: bytes | None
+
+
+class Parser:
+    """Cuts one stream into events.
+
+    Args:
+        limit: The longest event, in bytes.
+    """
+
+    def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._seen = 0
+        self._first = True
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        """The events that are complete now.
+
+        Raises:
+            TooLarge: One is longer than the limit. The parser is not to be used any more.
+        """
+        window: bytes | bytearray = chunk
+        if self._buffer:
+            self._buffer += chunk
+            window = self._buffer
+        events, start, search = [], 0, self._seen
+        while (found := _BLANK_LINE.search(window, search)) is not None:
+            search = found.end()
+            # A match keeps a buffer from changing its size.
+            del found
+            self._check(search - start)
+            events.append(self._event(bytes(window[start:search])))
+            start = search
+        if window is chunk:
+            self._buffer += chunk[start:]
+        else:
+            del self._buffer[:start]
+        self._seen = max(0, len(self._buffer) - _LOOK_BACK)
+        self._check(len(self._buffer))
+        return events
+
+    def finish(self) -> list[Event]:
+        """The stream is over: what stands behind the last blank line, if anything, as one event.
+
+        Readers of the standard ignore it, for it may be half an event.
+        """
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        return [self._event(rest)] if rest else []
+
+    def _check(self, size: int) -> None:
+        if size > self._limit:
+            raise TooLarge(f"an event of the answer's stream is longer than {self._limit} bytes")
+
+    def _event(self, raw: bytes) -> Event:
+        name: bytes | None = None
+        data: list[bytes] = []
+        block = raw
+        if self._first:
+            self._first = False
+            block = raw.removeprefix(_BOM)
+        for line in block.splitlines():
+            field, _, value = line.partition(b":")
+            if field == b"data":
+                data.append(value[1:] if value[:1] == b" " else value)
+            elif field == b"event":
+                name = value[1:] if value[:1] == b" " else value
+        return Event(raw, name, b"\n".join(data) if data else None)
+
+
+def dump(value: Mapping[str, Any]) -> bytes:
+    """Compact JSON."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair, which only an escape can carry.
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def load(text: bytes) -> dict[str, Any] | None:
+    """A JSON object; None for whatever else it is."""
+    try:
+        value = json.loads(text.decode())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def format_event(data: Mapping[str, Any], *, name: str | None = None) -> bytes:
+    """An event with JSON data."""
+    if name is None:
+        return b"data: " + dump(data) + b"\n\n"
+    return b"event: " + name.encode() + b"\ndata: " + dump(data) + b"\n\n"
