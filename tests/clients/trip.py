@@ -104,7 +104,7 @@ REPAIRS = sum(step.mistake is not None for step in PLAN)
 
 
 def text_model(plan: Sequence[Step] = PLAN) -> TextModel:
-    return TextModel(plan, delivery=Delivery(characters=3, bytes=7))
+    return TextModel(plan, delivery=Delivery(characters=3, chunk=7))
 
 
 def native_model(plan: Sequence[Step] = PLAN) -> NativeModel:

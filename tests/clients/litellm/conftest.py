@@ -16,6 +16,12 @@ from server import Script, Server, serve
 from wirecall.integrations.litellm import Provider, register
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Warnings of litellm are not ours to mend; our own are errors still."""
+    config.addinivalue_line("filterwarnings", "ignore")
+    config.addinivalue_line("filterwarnings", r"error:::wirecall(\..*)?")
+
+
 @pytest.fixture
 def play() -> Iterator[Callable[..., Server]]:
     with ExitStack() as stack:
