@@ -15,7 +15,10 @@ from wirecall._core import (
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
+from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
+from wirecall.middleware import compact_tools
+from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -30,12 +33,16 @@ __all__ = [
     "Event",
     "Field",
     "Message",
+    "Notice",
+    "Options",
     "Parser",
     "Plan",
     "Problem",
+    "Refused",
     "Text",
     "ToolError",
     "Toolset",
+    "compact_tools",
     "definitions",
     "wrap",
 ]

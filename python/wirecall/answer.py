@@ -106,6 +106,7 @@ class Turn:
         options: The host's.
         choice: What the request says of calls.
         alone: One answer was asked for; of several none is asked for again.
+        legacy: The host reads the API's older form of a call (chat's `function_call`).
 
     Attributes:
         called: Calls handed over, native ones of the model included: the dialect counts those itself.
@@ -114,7 +115,9 @@ class Turn:
         usage: The dialect's own: usage of earlier attempts.
     """
 
-    def __init__(self, toolset: Toolset, options: Options, choice: Choice, *, alone: bool = True) -> None:
+    def __init__(
+        self, toolset: Toolset, options: Options, choice: Choice, *, alone: bool = True, legacy: bool = False
+    ) -> None:
         self.toolset = toolset
         self.options = options
         self.choice = choice
@@ -122,7 +125,8 @@ class Turn:
         self.attempt = 0
         self.kept: list[object] = []
         self.usage: list[object] = []
-        self._alone = alone
+        self.alone = alone
+        self.legacy = legacy
         self._words: list[str] = []
         self._failures: list[core.CallError] = []
         self._missing = False
@@ -132,10 +136,20 @@ class Turn:
         """Whether calls are looked for: not with `tool_choice` none."""
         return self.choice.mode != "none"
 
-    def reader(self, prefix: str = "call_") -> "Reader":
-        """A reader of one text of the answer. `prefix` is that of ids: 24 random letters and digits
-        follow."""
-        return Reader(self, prefix)
+    def reader(self, prefix: str = "call_", *, fragments: bool = True) -> "Reader":
+        """A reader of one text of the answer.
+
+        Args:
+            prefix: That of ids: 24 random letters and digits follow.
+            fragments: False for whole answers, where `stream_arguments` means nothing: nothing has gone
+                out before a call's end.
+        """
+        return Reader(self, prefix, fragments and self.options.stream_arguments)
+
+    def sibling(self) -> "Turn":
+        """A turn of its own for one of several answers: what one of them calls says nothing of the others,
+        and none is asked for again."""
+        return Turn(self.toolset, self.options, self.choice, alone=False, legacy=self.legacy)
 
     def ends(self, *, normal: bool) -> bool:
         """The answer has ended, and all its readers have finished. True: it is to be asked for again.
@@ -179,7 +193,7 @@ class Turn:
             self.options.on_event(Notice(kind, tool, detail))
 
     def _may_ask_again(self) -> bool:
-        return self._alone and not self.called and self.attempt < self.options.max_retries
+        return self.alone and not self.called and self.attempt < self.options.max_retries
 
     def _missing_message(self) -> str:
         if self.choice.names:
@@ -212,17 +226,18 @@ class Reader:
     Blank text between, in front of and behind calls is dropped; other text goes out as it was.
     """
 
-    def __init__(self, turn: Turn, prefix: str) -> None:
+    def __init__(self, turn: Turn, prefix: str, fragments: bool) -> None:
         self._turn = turn
         self._prefix = prefix
+        self._fragments = fragments
         self._parser = turn.toolset.parser() if turn.reads else None
         self._raw: list[str] = []
         # Of the text since the last call: what is blank so far, and whether anything went out.
-        self._blank = ""
+        self._blank: list[str] = []
         self._speaks = False
         self._behind_call = False
-        # With strip_preamble: text that is dropped if a call comes.
-        self._preamble: list[str] = []
+        # With strip_preamble, until a call comes: text, which it drops, and errors (True), which it does not.
+        self._preamble: list[tuple[str, bool]] = []
         # With stream_arguments: the call that has no fragment yet, and whether one is open.
         self._begun: CallBegun | None = None
         self._open = False
@@ -251,11 +266,11 @@ class Reader:
         if self._parser is None:
             return []
         parts = self._read(self._parser.finish(truncated=truncated))
-        if self._preamble and not self._behind_call:
-            parts.append(Said("".join(self._preamble)))
+        if self._preamble:
+            parts.append(Said("".join(text for text, _ in self._preamble)))
         if self._blank and not self._behind_call:
-            parts.append(Said(self._blank))
-        self._preamble, self._blank = [], ""
+            parts.append(Said("".join(self._blank)))
+        self._preamble, self._blank = [], []
         return parts
 
     def _read(self, events: Iterable[_Event]) -> list[Part]:
@@ -278,19 +293,24 @@ class Reader:
     def _say(self, text: str, parts: list[Part]) -> None:
         if self._turn.options.strip_preamble:
             if not self._behind_call:
-                self._preamble.append(text)
+                self._preamble.append((text, False))
         elif self._speaks:
             parts.append(Said(text))
-        elif (self._blank + text).isspace():
-            self._blank += text
+        elif text.isspace():
+            self._blank.append(text)
         else:
-            parts.append(Said(self._blank + text))
-            self._blank, self._speaks = "", True
+            self._speak(text, parts)
 
-    def _hand_over(self) -> None:
+    def _speak(self, text: str, parts: list[Part]) -> None:
+        parts.append(Said("".join(self._blank) + text))
+        self._blank, self._speaks = [], True
+
+    def _hand_over(self, parts: list[Part]) -> None:
         self._turn.called += 1
+        if errors := "".join(text for text, is_error in self._preamble if is_error):
+            parts.append(Said(errors))
         self._preamble = []
-        self._blank, self._speaks, self._behind_call = "", False, True
+        self._blank, self._speaks, self._behind_call = [], False, True
 
     def _id(self, id: str) -> str:
         return self._prefix + id.removeprefix("call_")
@@ -298,12 +318,12 @@ class Reader:
     def _start(self, event: core.CallStart) -> None:
         self._inside = True
         self._refused = self._turn._refusal(event.name)
-        if self._turn.options.stream_arguments and self._refused is None:
+        if self._fragments and self._refused is None:
             self._begun = CallBegun(self._id(event.id), event.name)
 
     def _fragment(self, delta: str, parts: list[Part]) -> None:
         if self._begun is not None:
-            self._hand_over()
+            self._hand_over(parts)
             self._inside = False
             parts.append(self._begun)
             self._begun, self._open = None, True
@@ -326,7 +346,7 @@ class Reader:
             self._fail(error, parts)
         else:
             self._begun = None
-            self._hand_over()
+            self._hand_over(parts)
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
@@ -341,14 +361,16 @@ class Reader:
         if turn.options.on_error == "raise":
             raise CallFailed(error.message, error)
         if turn.options.on_error == "native" and error.kind != "forged_result":
-            self._hand_over()
+            self._hand_over(parts)
             id = self._id(error.id or _random_id())
             parts.append(Call(id, error.name or "unknown", error.raw))
             return
         raw = turn.options.emit_raw_on_error
         shown = error.raw if raw else turn.toolset.encode_result(error.name, error)
-        parts.append(Said(self._blank + shown))
-        self._blank, self._speaks = "", True
+        if turn.options.strip_preamble and not self._behind_call:
+            self._preamble.append((shown, True))
+        else:
+            self._speak(shown, parts)
 
 
 def _random_id() -> str:

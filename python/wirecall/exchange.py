@@ -49,7 +49,7 @@ class Exchange:
         if not asked.tools:
             choice = choice._replace(mode="none")
         told = manual.write(self.toolset, choice, options)
-        self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1)
+        self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
         self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:

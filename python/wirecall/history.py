@@ -12,6 +12,13 @@ from typing import Any, NamedTuple
 
 from wirecall.toolset import Toolset
 
+# What a result begins with: a stop sequence, since models invent results.
+RESULT = "<tool-result"
+# Encoded bytes: no text, so nothing in it can be taken for a tag.
+_ENCODED = frozenset({"data", "file_data"})
+# No API's parts are nested deeper, and no text that a model reads stands there.
+_DEEPEST = 64
+
 
 class PastCall(NamedTuple):
     """A call in a history.
@@ -70,11 +77,36 @@ class History:
         known = self._calls.get(id) if id is not None else None
         if known is None:
             known = _Known(name or "unknown", None)
-        return self._toolset.encode_result(known.name, content, error=error, number=known.number)
+        try:
+            return self._toolset.encode_result(known.name, content, error=error, number=known.number)
+        except (ValueError, TypeError):
+            # No JSON (NaN, too deep, a host's own object): said, so that nothing is lost.
+            return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
 
     def user(self, text: str) -> str:
         """A user's text, in which nothing can be taken for a result or a call: mostly the very same str."""
         return self._toolset.neutralise(text)
+
+    def foreign(self, value: Any, *, depth: int = 0) -> Any:
+        """A user's content, or a part of it: all its texts as `user` writes them; encoded data stays.
+
+        Returns:
+            The very object where nothing is to be changed, which is nearly always.
+        """
+        if isinstance(value, str):
+            return value if value.startswith("data:") else self.user(value)
+        if depth > _DEEPEST:
+            return value
+        if isinstance(value, Mapping):
+            made = {
+                key: item if key in _ENCODED else self.foreign(item, depth=depth + 1)
+                for key, item in value.items()
+            }
+            return value if all(made[key] is item for key, item in value.items()) else made
+        if isinstance(value, (list, tuple)):
+            items = [self.foreign(item, depth=depth + 1) for item in value]
+            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        return value
 
     def _call(self, call: PastCall) -> str:
         try:

@@ -97,7 +97,12 @@ class Options:
             ToolError: As in `Toolset`.
         """
         chosen = {name: getattr(self, name) for name in _TOOLSET}
-        key = json.dumps([list(tools), chosen], ensure_ascii=False, separators=(",", ":"))
+        listed = list(tools)
+        try:
+            key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            # Functions and models, or what is no definition at all: compiled each time, or refused by name.
+            return Toolset(listed, **chosen)
         return _compiled(key)
 
 

@@ -5,7 +5,7 @@ Nothing that
 is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
 from wirecall.answer import Choice, Turn
@@ -25,6 +25,7 @@ class Asked(NamedTuple):
         history: The messages hold calls or results.
         answers: How many answers are asked for (`n`).
         stream: The answer is to be streamed.
+        legacy: The host reads the API's older form of a call (chat's `function_call`).
     """
 
     tools: list[Json]
@@ -33,10 +34,33 @@ class Asked(NamedTuple):
     history: bool
     answers: int = 1
     stream: bool = False
+    legacy: bool = False
 
 
 class Refused(ValueError):
     """A request that cannot work over text, such as one whose history is held by the server."""
+
+
+def summed(usages: Iterable[object]) -> Json:
+    """The usage of several answers, as one: numbers are added, also those in details; else the last one
+    counts."""
+    total: Json = {}
+    for usage in usages:
+        if not isinstance(usage, Mapping):
+            continue
+        for name, given in usage.items():
+            before = total.get(name)
+            if isinstance(given, Mapping):
+                total[name] = summed([before, given])
+            elif _is_number(given) and _is_number(before):
+                total[name] = before + given
+            elif given is not None or name not in total:
+                total[name] = given
+    return total
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 class Stream(Protocol):
@@ -71,7 +95,8 @@ class Stream(Protocol):
 class Dialect(Protocol):
     """One API."""
 
-    name: Literal["chat", "responses", "messages"]
+    @property
+    def name(self) -> Literal["chat", "responses", "messages"]: ...
 
     def read(self, request: Mapping[str, Any]) -> Asked:
         """What the request asks for.

@@ -1,0 +1,360 @@
+"""A streamed chat answer: its chunks, with native calls."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from wirecall.answer import (
+    Call,
+    CallBegun,
+    CallBroken,
+    CallDone,
+    CallFailed,
+    CallFragment,
+    Held,
+    Part,
+    Reader,
+    Said,
+    Turn,
+)
+from wirecall.dialects.base import Json, summed
+from wirecall.dialects.chat_request import listed
+
+_IDENTITY = ("id", "created", "model", "system_fingerprint")
+_READ = frozenset({"content", "tool_calls", "function_call"})
+
+
+def is_normal(reason: object) -> bool:
+    """Whether the answer stopped by itself."""
+    return reason in ("stop", "tool_calls", "function_call")
+
+
+def is_cut(reason: object) -> bool | None:
+    """Whether it was cut off, as readers want to know it."""
+    return True if reason == "length" else False if is_normal(reason) else None
+
+
+def finish_reason(reason: object, called: bool, legacy: bool) -> object:
+    """The finish reason of an answer in which we found calls, or none."""
+    if called and reason in ("stop", "function_call"):
+        return "function_call" if legacy else "tool_calls"
+    return reason
+
+
+class _State:
+    """One choice. What it holds back are its own deltas.
+
+    Attributes:
+        turn: Its own, where there are several choices.
+        calls: Calls that went out, native ones included: the next one's index.
+        ours: Whether one of them was found in text.
+        native: The index under which a native call goes out, by its own.
+        held: None while everything goes out at once.
+        ended: Its finish reason came.
+    """
+
+    def __init__(self, index: object, turn: Turn) -> None:
+        self.index = index
+        self.turn = turn
+        self.calls = 0
+        self.ours = False
+        self.native: dict[object, int] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """The next attempt begins."""
+        self.reader: Reader = self.turn.reader()
+        self.held: list[Json] | None = None
+        self.ended = False
+
+
+class _Broken(Exception):
+    """A call failed after its first fragment went out."""
+
+    def __init__(self, error: CallFailed) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class ChatStream:
+    """One streamed answer: see `dialects.base.Stream`.
+
+    Each choice is read on its own; of several none is asked for again.
+    """
+
+    def __init__(self, turn: Turn, error: Callable[[Exception], Json]) -> None:
+        self._turn = turn
+        self._error = error
+        self._states: dict[object, _State] = {}
+        self._attempt = turn.attempt
+        self._asks = False
+        self._ended = False
+        self._usage: object = None
+        # Of the first chunk, for those of later attempts; and what the last chunk said beside its choices.
+        self._identity: Json | None = None
+        self._base: Json = {}
+
+    @property
+    def asks_again(self) -> bool:
+        return self._asks and self._turn.attempt == self._attempt
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    @property
+    def holds(self) -> bool:
+        return any(state.held is not None or state.reader.holds for state in self._states.values())
+
+    def feed(self, event: Json) -> list[Json] | None:
+        if self._ended:
+            return []
+        if not self._turn.reads:
+            return None
+        self._begin()
+        if isinstance(event.get("usage"), Mapping):
+            self._usage = event["usage"]
+        if self._asks:
+            return []
+        choices = listed(event.get("choices"))
+        if self._identity is None and choices:
+            self._identity = {key: event[key] for key in _IDENTITY if key in event}
+        if "error" not in event:
+            self._base = {key: value for key, value in event.items() if key not in ("choices", "usage")}
+        made: list[Json] = []
+        changed = False
+        for choice in choices:
+            try:
+                read = self._choice(choice, made) if isinstance(choice, Mapping) else False
+            except _Broken as broken:
+                return self._break(made, broken.error)
+            except CallFailed:
+                self._ended = True
+                raise
+            if not read:
+                made.append(choice)
+            changed = changed or read
+        if self.asks_again:
+            return self._events(event, made, None)
+        return self._events(event, made, event.get("usage")) if changed else self._as_it_is(event)
+
+    def end(self) -> list[Json]:
+        if self._ended or not self._turn.reads:
+            return []
+        self._begin()
+        if self._asks:
+            return []
+        made: list[Json] = []
+        for state in self._states.values():
+            if state.ended:
+                continue
+            state.ended = True
+            try:
+                self._parts(state, state.reader.finish(truncated=None), {}, made)
+                state.turn.ends(normal=False)
+            except _Broken as broken:
+                return self._break(made, broken.error)
+            except CallFailed:
+                self._ended = True
+                raise
+            _release(state, made)
+        return self._events(self._base, made, None)
+
+    # Attempts.
+
+    def _begin(self) -> None:
+        """Takes up the next attempt, if there is one."""
+        if self._turn.attempt == self._attempt:
+            return
+        self._attempt = self._turn.attempt
+        self._asks = False
+        self._turn.usage.append(self._usage)
+        self._usage = None
+        for state in self._states.values():
+            state.begin()
+
+    # Events.
+
+    def _as_it_is(self, event: Json) -> list[Json] | None:
+        if not self._attempt or "error" in event:
+            return None
+        return [self._renewed(event, event.get("usage"))]
+
+    def _renewed(self, event: Json, usage: object) -> Json:
+        """The event as one of the first attempt's answer, whose usage is that of all attempts."""
+        if not self._attempt:
+            return event
+        known = {key: value for key, value in (self._identity or {}).items() if key in event}
+        made = {**event, **known}
+        if isinstance(usage, Mapping):
+            made["usage"] = summed([*self._turn.usage, usage])
+        return made
+
+    def _events(self, event: Json, choices: list[Json], usage: object) -> list[Json]:
+        """One event for each choice's delta; the usage goes with the last one."""
+        base = {key: value for key, value in event.items() if key not in ("choices", "usage")}
+        if "usage" in event:
+            base["usage"] = None
+        events = [{**base, "choices": [choice]} for choice in choices]
+        if usage is not None:
+            if not events:
+                events.append({**base, "choices": []})
+            events[-1]["usage"] = usage
+        return [self._renewed(made, made.get("usage")) for made in events]
+
+    def _break(self, made: list[Json], error: CallFailed) -> list[Json]:
+        self._ended = True
+        return [*self._events(self._base, made, None), self._error(error)]
+
+    # One choice.
+
+    def _choice(self, choice: Mapping[str, Any], made: list[Json]) -> bool:
+        """Appends what goes out instead of a choice. False: the very choice does."""
+        index = choice.get("index", 0)
+        state = self._states.get(index)
+        if state is None:
+            alone = self._turn.alone and not self._states
+            state = self._states[index] = _State(index, self._turn if alone else self._turn.sibling())
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            delta = {}
+        reason = choice.get("finish_reason")
+        if state.ended:
+            if reason is None or finish_reason(reason, state.ours, state.turn.legacy) == reason:
+                return False
+            made.append({**choice, "finish_reason": finish_reason(reason, state.ours, state.turn.legacy)})
+            return True
+        content = delta.get("content")
+        native = listed(delta.get("tool_calls"))
+        function = delta.get("function_call")
+        free = state.held is None and reason is None and not self._attempt
+        if free and not content and not native and function is None:
+            return False
+        parts: list[Part | Json] = []
+        for text in [content] if isinstance(content, str) else listed(content):
+            if isinstance(text, Mapping) and text.get("type") == "text":
+                text = text.get("text")
+            # A server's own kind of content (reasoning, in a list) passes.
+            parts += state.reader.feed(text) if isinstance(text, str) else [{"content": [text]}]
+        if free and not native and function is None and isinstance(content, str):
+            (same,) = parts if len(parts) == 1 else (None,)
+            if isinstance(same, Said) and same.text == content:
+                return False
+        lead = _lead(choice, delta, attempt=self._attempt)
+        self._parts(state, parts, lead, made)
+        if native or function is not None:
+            self._native(state, native, function, lead, made)
+        if reason is None:
+            if lead:
+                _send(state, {}, lead, made)
+            return True
+        state.ended = True
+        before = len(made)
+        self._parts(state, state.reader.finish(truncated=is_cut(reason)), lead, made)
+        if state.turn.ends(normal=is_normal(reason)):
+            self._asks = True
+            state.held = None
+            return True
+        mapped = finish_reason(reason, state.ours, state.turn.legacy)
+        quiet = not content and not native and function is None and state.held is None
+        if quiet and len(made) == before and mapped == reason and not self._attempt:
+            return False
+        if lead.get("delta"):
+            _send(state, {}, lead, made)
+        _release(state, made)
+        made.append({**_bare(state), **lead, "delta": {}, "finish_reason": mapped})
+        return True
+
+    def _parts(self, state: _State, parts: Iterable[Part | Json], lead: Json, made: list[Json]) -> None:
+        for part in parts:
+            if isinstance(part, Said):
+                _send(state, {"content": part.text}, lead, made)
+            elif isinstance(part, Held):
+                # What came with the chunk itself does not wait.
+                if lead:
+                    _send(state, {}, lead, made)
+                state.held = state.held or []
+            elif isinstance(part, (Call, CallBegun)):
+                _release(state, made)
+                state.ours = True
+                _send(state, _first(state, part.id, part.name), lead, made)
+                if isinstance(part, Call):
+                    _send(state, _fragment(state, part.arguments), lead, made)
+                    state.calls += 1
+            elif isinstance(part, CallFragment):
+                _send(state, _fragment(state, part.delta), lead, made)
+            elif isinstance(part, CallDone):
+                state.calls += 1
+            elif isinstance(part, CallBroken):
+                raise _Broken(CallFailed(part.error.message, part.error))
+            else:
+                _send(state, part, lead, made)
+
+    def _native(
+        self, state: _State, calls: Iterable[Any], function: object, lead: Json, made: list[Json]
+    ) -> None:
+        """Calls that the model makes natively pass, with the indexes that are free."""
+        for call in calls:
+            if not isinstance(call, Mapping):
+                continue
+            key = call.get("index")
+            if key is None:
+                key = call.get("id") or next(reversed(state.native), None)
+            if key not in state.native:
+                _release(state, made)
+                state.native[key] = state.calls
+                state.calls += 1
+                state.turn.called += 1
+            _send(state, {"tool_calls": [{**call, "index": state.native[key]}]}, lead, made)
+        if function is not None:
+            _release(state, made)
+            if isinstance(function, Mapping) and function.get("name"):
+                state.turn.called += 1
+            _send(state, {"function_call": function}, lead, made)
+
+
+def _lead(choice: Mapping[str, Any], delta: Mapping[str, Any], *, attempt: int) -> Json:
+    """What else a chunk says of its choice: it goes with the first delta that is made of the chunk. Empty
+    where there is nothing to be said."""
+    rest = {key: value for key, value in delta.items() if key not in _READ and value is not None}
+    if attempt:
+        rest.pop("role", None)  # said in the first attempt
+    elif "content" in delta and not delta["content"]:
+        rest["content"] = delta["content"]
+    beside = {
+        key: value
+        for key, value in choice.items()
+        if key not in ("index", "delta", "finish_reason") and value is not None
+    }
+    said = rest if rest.keys() != {"content"} else {}
+    return {**beside, "delta": said} if said else beside
+
+
+def _send(state: _State, delta: Json, lead: Json, made: list[Json]) -> None:
+    """Sends a delta, or holds it; with what is still in `lead`, which is empty then."""
+    sent = {**_bare(state), **lead, "delta": {**lead.get("delta", {}), **delta}}
+    lead.clear()
+    (made if state.held is None else state.held).append(sent)
+
+
+def _release(state: _State, made: list[Json]) -> None:
+    if state.held is not None:
+        made.extend(state.held)
+        state.held = None
+
+
+def _bare(state: _State) -> Json:
+    return {"index": state.index, "delta": {}, "finish_reason": None}
+
+
+def _first(state: _State, id: str, name: str) -> Json:
+    function = {"name": name, "arguments": ""}
+    if state.turn.legacy:
+        return {"function_call": function}
+    return {"tool_calls": [{"index": state.calls, "id": id, "type": "function", "function": function}]}
+
+
+def _fragment(state: _State, delta: str) -> Json:
+    function = {"arguments": delta}
+    if state.turn.legacy:
+        return {"function_call": function}
+    return {"tool_calls": [{"index": state.calls, "function": function}]}

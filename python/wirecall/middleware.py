@@ -1,0 +1,198 @@
+"""Tool calling over text for any host, as three hooks over plain chat dicts: no HTTP, no SDK.
+
+A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
+any other gives its request to one of the two at once. A hook is given the function that sends a request, so
+middlewares stack: what is sent may be another one's hook.
+"""
+
+import inspect
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirecall.dialects.base import Json, Stream
+from wirecall.dialects.chat import chat
+from wirecall.exchange import Exchange
+from wirecall.options import Options
+from wirecall.toolset import Toolset
+
+Request = Mapping[str, Any]
+Generate = Callable[[Any], Mapping[str, Any]]
+AsyncGenerate = Callable[[Any], Awaitable[Mapping[str, Any]]]
+Streaming = Callable[[Any], Iterable[Any]]
+AsyncStreaming = Callable[[Any], "AsyncIterable[Any] | Awaitable[AsyncIterable[Any]]"]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A request, rewritten; it serves one answer.
+
+    Attributes:
+        params: What to send. The very request where nothing is to be rewritten.
+        toolset: Its tools, compiled; None where nothing is to be rewritten.
+    """
+
+    params: Mapping[str, Any]
+    toolset: Toolset | None
+    _exchange: Exchange = field(repr=False, compare=False)
+
+
+class CompactTools:
+    """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
+    once.
+
+    Every hook takes options as keywords, which count for this request only. Each raises at the call, before
+    anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
+    `TypeError` for an option that does not exist.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def transform_params(self, params: Request, **overrides: Any) -> Rewritten:
+        """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
+        chosen = self.options.with_overrides(overrides) if overrides else self.options
+        exchange = Exchange(chat, params, chosen)
+        return Rewritten(exchange.request, None if exchange.untouched else exchange.toolset, exchange)
+
+    def wrap_generate(
+        self, generate: Generate, params: Request | Rewritten, **overrides: Any
+    ) -> Mapping[str, Any]:
+        """An answer with native calls.
+
+        Args:
+            generate: Sends a request and returns the answer; called again where the model is asked again.
+            params: The request, or what `transform_params` made of it.
+
+        Raises:
+            CallFailed: As the options say.
+        """
+        exchange = self._exchange(params, overrides)
+        while True:
+            read = exchange.whole(_answer(generate(exchange.request)))
+            if read is not None:
+                return read
+
+    async def awrap_generate(
+        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: Any
+    ) -> Mapping[str, Any]:
+        """`wrap_generate` for an async `generate`."""
+        exchange = self._exchange(params, overrides)
+        while True:
+            read = exchange.whole(_answer(await generate(exchange.request)))
+            if read is not None:
+                return read
+
+    def wrap_stream(self, stream: Streaming, params: Request | Rewritten, **overrides: Any) -> Iterator[Any]:
+        """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
+        fails, what was held back goes out before its exception.
+
+        Args:
+            stream: Sends a request and returns its chunks; called again where the model is asked again.
+            params: The request, or what `transform_params` made of it.
+
+        Raises:
+            CallFailed: From the iterator, as the options say.
+        """
+        return _stream(stream, self._exchange(params, overrides))
+
+    def awrap_stream(
+        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: Any
+    ) -> AsyncIterator[Any]:
+        """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
+        itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
+        return _astream(stream, self._exchange(params, overrides))
+
+    def _exchange(self, params: Request | Rewritten, overrides: Mapping[str, Any]) -> Exchange:
+        if not isinstance(params, Rewritten):
+            return self.transform_params(params, **overrides)._exchange
+        if overrides:
+            raise TypeError("the request is rewritten already: give the options to transform_params")
+        return params._exchange
+
+
+def compact_tools(**options: Any) -> CompactTools:
+    """A middleware for requests and answers in the form of chat completions.
+
+    Args:
+        options: Those of `Options`.
+
+    Raises:
+        TypeError: An option that does not exist.
+        ValueError: An option that is none of its choices.
+    """
+    return CompactTools(Options().with_overrides(options))
+
+
+def _answer(body: object) -> Mapping[str, Any]:
+    if not isinstance(body, Mapping):
+        raise TypeError(f"an answer must be a dict like that of chat completions, not {type(body).__name__}")
+    return body
+
+
+def _read(reader: Stream, event: Any) -> Iterable[Any]:
+    """What goes out instead of a chunk."""
+    if not isinstance(event, dict):
+        # No chunk ("[DONE]", a ping): only that of the last answer counts.
+        return () if reader.asks_again or reader.ended else (event,)
+    made: list[Json] | None = reader.feed(event)
+    return (event,) if made is None else made
+
+
+def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
+    reader = None if exchange.untouched else exchange.stream()
+    while True:
+        source = send(exchange.request)
+        try:
+            chunks = iter(source)
+            while reader is None or not reader.ended:
+                try:
+                    event = next(chunks)
+                except StopIteration:
+                    break
+                except Exception:
+                    if reader is not None:
+                        yield from reader.end()
+                    raise
+                yield from (event,) if reader is None else _read(reader, event)
+        finally:
+            if callable(close := getattr(source, "close", None)):
+                close()
+        if reader is None:
+            return
+        yield from reader.end()
+        if not reader.asks_again:
+            return
+        exchange.ask_again()
+
+
+async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
+    reader = None if exchange.untouched else exchange.stream()
+    while True:
+        given = send(exchange.request)
+        source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
+        try:
+            chunks = source.__aiter__()
+            while reader is None or not reader.ended:
+                try:
+                    event = await chunks.__anext__()
+                except StopAsyncIteration:
+                    break
+                except Exception:
+                    if reader is not None:
+                        for due in reader.end():
+                            yield due
+                    raise
+                for due in (event,) if reader is None else _read(reader, event):
+                    yield due
+        finally:
+            close = getattr(source, "aclose", None) or getattr(source, "close", None)
+            if callable(close) and inspect.isawaitable(closing := close()):
+                await closing
+        if reader is None:
+            return
+        for due in reader.end():
+            yield due
+        if not reader.asks_again:
+            return
+        exchange.ask_again()
