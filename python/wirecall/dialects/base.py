@@ -63,6 +63,23 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+class ThreadRefused(Refused):
+    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead.
+
+    Attributes:
+        status: The status of that answer.
+        body: The answer.
+    """
+
+    status = 400
+
+    @property
+    def body(self) -> Json:
+        details = {"error_code": "thread_unsupported_request"}
+        error = {"type": "invalid_request_error", "message": str(self), "details": details}
+        return {"type": "error", "error": error}
+
+
 class Stream(Protocol):
     """One streamed answer, or several where the model is asked again: they become one."""
 
