@@ -33,7 +33,7 @@ class Layer:
     def __init__(self, codec: Codec, http: ModuleType, error: type[Exception] | None = None) -> None:
         self.codec = codec
         self.http = http
-        self._error = error
+        self._error: Any = error
 
     def serves(self, request: Any) -> bool:
         return self.codec.serves(request.url.path, request.method)
@@ -57,7 +57,8 @@ class Layer:
         if self._error is None or isinstance(error, self._error):
             return error
         try:
-            both = _both(type(error), self._error)
+            kind: Any = type(error)
+            both = _both(kind, self._error)
             twin: Exception = both.__new__(both, *error.args)
         except TypeError:
             return error

@@ -1,8 +1,8 @@
 """`wrap`: a client that an application has already, with the codec in its HTTP layer.
 
-An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its
-pool, proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands
-the rest to the one it had. Neither SDKs nor HTTP libraries are imported here: whose object it is has imported them.
+An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its pool,
+proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands the
+rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who has such a client has done so.
 """
 
 import functools
@@ -33,8 +33,8 @@ def wrap(client: T, **options: Any) -> T:
     """A client that works over text: of the same type, with native tools on the application's side.
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
-    the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (nothing
-    is sent), and `CallFailed`, `ToolError` and wrong options are what they are and the SDK's base class, too.
+    the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
+    not sent); `CallFailed`, `ToolError` and wrong options are what they are, and the SDK's base class, too.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
@@ -96,7 +96,8 @@ def _check_version(module: ModuleType, sdk: _Sdk) -> None:
 def _attach(inner: Any, layer: Layer) -> Any:
     if isinstance(inner, (SyncAttachment, AsyncAttachment)):
         raise ValueError("This client is wrapped already. Wrap the client that it was made from.")
-    attachment = _attachment_type(type(inner), isinstance(inner, layer.http.AsyncClient))
+    kind: Any = type(inner)
+    attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
     attached = attachment.__new__(attachment)
     # One state for both: timeouts, cookies, transports, and whether it is closed.
     attached.__dict__ = inner.__dict__

@@ -1,0 +1,132 @@
+"""A dialect as small as one can be, over the same parts as the real ones, so that the codec is tested alone.
+
+A request is `{"tools": [...], "say": [...]}`, an answer `{"text": …, "stop": …}`; an event is `{"text": …}`,
+or `{"stop": …}`; what goes out says `said` and `call`. Every other event is unknown.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wirecall.answer import (
+    Call,
+    CallBegun,
+    CallBroken,
+    CallDone,
+    CallFragment,
+    Choice,
+    Held,
+    Part,
+    Said,
+    Turn,
+)
+from wirecall.dialects.base import Asked, Json, Refused
+from wirecall.history import History
+from wirecall.options import Options
+
+TOOL = {
+    "name": "go",
+    "input_schema": {"type": "object", "properties": {"to": {"type": "string"}, "at": {"type": "object"}}},
+}
+
+
+class StandIn:
+    name = "chat"
+
+    def read(self, request: Mapping[str, Any]) -> Asked:
+        if "held_by_server" in request:
+            raise Refused("The server holds the history.")
+        return Asked(list(request.get("tools", [])), [], Choice(), False, stream=bool(request.get("stream")))
+
+    def rewrite(
+        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+    ) -> Json:
+        new = {key: value for key, value in request.items() if key != "tools"}
+        new["say"] = [manual, *request.get("say", [])]
+        return new
+
+    def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
+        return {**request, "say": [*request["say"], words, message]}
+
+    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+        if "text" not in body:
+            return body  # type: ignore[return-value]
+        reader = turn.reader(fragments=False)
+        stop = body.get("stop")
+        parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
+        if turn.ends(normal=stop == "stop"):
+            turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, Held))]
+            return None
+        return {"parts": written([*turn.kept, *parts]), "stop": stop}
+
+    def stream(self, turn: Turn) -> "StandInStream":
+        return StandInStream(turn)
+
+    def error(self, error: Exception) -> Json:
+        return {"error": {"message": str(error)}}
+
+
+class StandInStream:
+    def __init__(self, turn: Turn) -> None:
+        self.asks_again = False
+        self.ended = False
+        self._turn = turn
+        self._reader = turn.reader(fragments=False)
+        self._held: list[Part] | None = None
+        self._over = False
+
+    @property
+    def holds(self) -> bool:
+        return self._held is not None or self._reader.holds
+
+    def feed(self, event: Json) -> list[Json] | None:
+        if self.asks_again and "text" in event:
+            self.asks_again, self._reader = False, self._turn.reader()
+        if "text" in event:
+            return self._send(self._reader.feed(event["text"]))
+        return self._stop(event["stop"]) if "stop" in event else None
+
+    def end(self) -> list[Json]:
+        return [] if self._over or self.asks_again else self._stop(None)
+
+    def _stop(self, stop: object) -> list[Json]:
+        sent = self._send(self._reader.finish(truncated=cut(stop)))
+        if self._turn.ends(normal=stop == "stop"):
+            self.asks_again, self._held = True, None
+            return sent
+        held, self._held, self._over = self._held or [], None, True
+        return [*sent, *written(held), {"stop": stop}]
+
+    def _send(self, parts: list[Part]) -> list[Json]:
+        out: list[Part] = []
+        for part in parts:
+            if isinstance(part, Held):
+                self._held = []
+            elif self._held is not None and not isinstance(part, Call):
+                self._held.append(part)
+            else:
+                out += [*(self._held or []), part]
+                self._held = None
+            self.ended = self.ended or isinstance(part, CallBroken)
+        return written(out)
+
+
+def cut(stop: object) -> bool | None:
+    return {"stop": False, "length": True}.get(str(stop))
+
+
+def written(parts: list[Any]) -> list[Json]:
+    out: list[Json] = []
+    for part in parts:
+        if isinstance(part, Said):
+            out.append({"said": part.text})
+        elif isinstance(part, Call):
+            out.append({"call": part.name, "arguments": part.arguments})
+        elif isinstance(part, CallBegun):
+            out.append({"begun": part.name})
+        elif isinstance(part, CallFragment):
+            out.append({"fragment": part.delta})
+        elif isinstance(part, CallDone):
+            out.append({"done": True})
+        elif isinstance(part, CallBroken):
+            out.append({"error": {"message": part.error.message}})
+    return out
