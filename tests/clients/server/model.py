@@ -34,7 +34,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Step:
-    """One answer of the plan: calls, or with none the final text. `text` may be made of the results so far."""
+    """One answer of the plan: calls, or with none the final text. `text` may depend on the results."""
 
     calls: Sequence[Call] = ()
     text: str | Callable[[Sequence[Seen]], str] = ""
@@ -161,7 +161,7 @@ class TextModel(_Planned):
         return results(turn.text)
 
     def _is_bad(self, step: Step, turn: Turn, conversation: Conversation) -> bool:
-        """A host may show the bad call as the error that it was, or write a call that it took in its own way."""
+        """A host may show the bad call as an error, or write it, if it took it, in its own way."""
         if step.mistake is None:
             return False
         name = step.calls[0].name
