@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from wirecall.answer import CallFailed
-from wirecall.dialects import chat
+from wirecall.codec import OVERRIDES
 from wirecall.dialects.base import Refused
+from wirecall.dialects.chat import chat
 from wirecall.errors import ToolError
 from wirecall.exchange import Exchange
 from wirecall.integrations.versions import require
@@ -27,9 +28,6 @@ from litellm.types.utils import all_litellm_params  # noqa: E402
 log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
-
-# A request's own options: `completion(..., wirecall={"on_error": "text"})`.
-OVERRIDES = "wirecall"
 
 # What litellm tells its providers and sets by itself, or what goes to the inner call by a name of its own.
 _ITS_OWN = frozenset(
@@ -163,7 +161,7 @@ class _Talk:
         self._settings = _settings(given)
         request = {"model": self._model, "messages": [_plain(message) for message in given["messages"]], **params}
         try:
-            self._exchange = Exchange(chat.DIALECT, request, options.with_overrides(overrides))
+            self._exchange = Exchange(chat, request, options.with_overrides(overrides))
         except (Refused, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
         # A stop sequence of ours is a favour, not worth an error of models that have none.

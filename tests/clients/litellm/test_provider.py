@@ -232,8 +232,8 @@ def test_callbacks_hear_of_each_request_once(
     heard: list[Any] = []
 
     class Logger(CustomLogger):
-        async def async_log_success_event(self, kwargs: Any, response: Any, start: Any, end: Any) -> None:
-            heard.append((kwargs["custom_llm_provider"], names(response.choices[0].message), kwargs["response_cost"]))
+        async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+            heard.append((kwargs["custom_llm_provider"], names(response_obj.choices[0].message), kwargs["response_cost"]))
 
     monkeypatch.setattr(litellm, "callbacks", [Logger()])
     server = play([Answer('<call>note text="'), Answer(PING)])
