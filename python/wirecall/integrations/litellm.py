@@ -159,6 +159,8 @@ class _Talk:
         params.pop("stream", None)
         self.retries = {"num_retries": params["max_retries"]} if params.get("max_retries") else {}
         self._settings = _settings(given)
+        if allowed := self._allowed(params):
+            self._settings["allowed_openai_params"] = allowed
         request = {"model": self._model, "messages": [_plain(message) for message in given["messages"]], **params}
         try:
             self._exchange = Exchange(chat, request, options.with_overrides(overrides))
@@ -235,6 +237,11 @@ class _Talk:
         except Exception:  # litellm's own, for models that it does not know
             return True
         return known is None or parameter in known
+
+    def _allowed(self, params: Json) -> list[str]:
+        """The host's `allowed_openai_params`, which litellm keeps to itself: what else would not have come here."""
+        known = litellm.get_supported_openai_params(model=self._model, custom_llm_provider=self._name) or ()
+        return [key for key in params if key in litellm.OPENAI_CHAT_COMPLETION_PARAMS and key not in known]
 
     def _raised(self, error: Exception) -> Exception:
         """The error, of its own type and of one that litellm lets through and does not try again."""

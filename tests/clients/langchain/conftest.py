@@ -36,7 +36,7 @@ def model() -> Callable[..., BaseChatModel]:
     def make(kind: str, server: Server, **options: Any) -> BaseChatModel:
         options = {"api_key": "sk-test", "max_retries": 0, "timeout": 10, **options}
         if kind == "anthropic":
-            return ChatAnthropic(model="claude-sonnet-4-5", base_url=server.url, max_tokens=1000, **options)
+            return ChatAnthropic(model="claude-sonnet-5", base_url=server.url, max_tokens=1000, **options)
         responses = kind == "responses"
         return ChatOpenAI(model="gpt-4o", base_url=server.openai_url, use_responses_api=responses, **options)
 
