@@ -58,7 +58,7 @@ def test_parameters_reach_the_inner_model(play: Callable[..., Server], provider:
         reasoning_effort="low",
         allowed_openai_params=["user", "reasoning_effort"],
         extra_headers={"x-mine": "1"},
-        extra_body={"top_k": 3},
+        extra_body={"metadata": {"shelf": "3"}},
         api_key="sk-other",
         drop_params=True,
         metadata={"trace": "t"},
@@ -67,11 +67,11 @@ def test_parameters_reach_the_inner_model(play: Callable[..., Server], provider:
     )
     sent, headers = server.last.json, server.last.headers
     assert sent["model"] == "gpt-4o"
-    assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["top_k"]) == (0.5, 7, 50, 3)
+    assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["metadata"]) == (0.5, 7, 50, {"shelf": "3"})
     assert (sent["user"], sent["reasoning_effort"]) == ("me", "low")
     assert "END" in sent["stop"]
     assert (headers["x-mine"], headers["authorization"]) == ("1", "Bearer sk-other")
-    known = {"model", "messages", "temperature", "seed", "max_tokens", "top_k", "user", "reasoning_effort", "stop"}
+    known = {"model", "messages", "temperature", "seed", "max_tokens", "metadata", "user", "reasoning_effort", "stop"}
     assert set(sent) <= known | {"stream"}
     assert "ping" in sent["messages"][0]["content"]
 
