@@ -29,8 +29,20 @@ export TIKTOKEN_CACHE_DIR ?= $(CURDIR)/$(VENV)/share/tiktoken
 
 RUST_SOURCES := $(shell find rust/core rust/py -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
+# The environments of the client tests: the folders of tests/clients, each with its lock in tests/clients/locks.
+CLIENT_VENVS := .venv-clients
+CLIENT_LOCKS := tests/clients/locks
+CLIENTS := sdk agents litellm langchain pydantic_ai
+# What each lock holds beside pytest and the test server's HTTP library: extras of pyproject.toml, and more.
+CLIENT_EXTRAS_sdk := --extra openai --extra anthropic $(CLIENT_LOCKS)/sdk.in
+CLIENT_EXTRAS_agents := --extra openai-agents
+CLIENT_EXTRAS_litellm := --extra litellm
+CLIENT_EXTRAS_langchain := --extra langchain
+CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
+
 .PHONY: help demo test check bench fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python
+	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
+	venv-clients types-clients test-clients
 
 help: ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -40,7 +52,7 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: fmt-check lint types stubtest no-python-in-core test ## all that CI runs: format, lints, types, stubs, tests
+check: fmt-check lint types stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
 
 # Set-up ---------------------------------------------------------------------------------------------------------
 
@@ -147,6 +159,38 @@ fuzz: ## each fuzz target for FUZZ_SECONDS (60)
 			-artifact_prefix=$(FUZZ_DIR)/artifacts/$$name/ $(FUZZ_DIR)/corpus/$$name $(FUZZ_DIR)/seeds; \
 	done
 
+# Clients --------------------------------------------------------------------------------------------------------
+# Real SDKs against the server of tests/clients/server. litellm and openai-agents want different versions of openai,
+# hence one environment for each; they share the one extension, which is abi3, by a .pth file.
+
+$(BIN)/uv: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
+	@touch $@
+
+$(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
+	@echo "installing the client environment $* ..."
+	@$(BIN)/uv venv --quiet --no-config --clear --python $(BIN)/python $(@D)
+	@$(BIN)/uv pip install --quiet --no-config --require-hashes --python $(@D)/bin/python -r $<
+	@$(@D)/bin/python -c 'import pathlib, sys, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "checkout.pth").write_text("\n".join(sys.argv[1:]))' \
+		"$(CURDIR)/python" "$(CURDIR)/tests/clients"
+	@touch $@
+
+venv-clients: $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed)
+
+types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the test server
+	$(CLIENT_VENVS)/sdk/bin/mypy tests/clients/server
+
+test-clients: build venv-clients types-clients ## the real SDKs and frameworks against a local server
+	@mkdir -p $(LOGS)
+	@rm -f $(LOGS)/clients.log
+	@status=0; for name in $(CLIENTS); do \
+		[ -d tests/clients/$$name ] || continue; \
+		echo "pytest tests/clients/$$name"; \
+		$(CLIENT_VENVS)/$$name/bin/python -m pytest tests/clients/$$name 2>&1 | tee -a $(LOGS)/clients.log \
+			|| status=$$?; \
+	done; exit $$status
+
 # Packaging ------------------------------------------------------------------------------------------------------
 
 wheel: $(VENV)/.installed ## the abi3 wheel, into dist
@@ -157,11 +201,19 @@ wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
 	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
 
-lock: | $(BIN)/python ## resolve pyproject.toml into requirements-dev.lock again, for Python 3.10 and newer
+lock: | $(BIN)/python ## resolve pyproject.toml into all locks again, for Python 3.10 and newer
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
 	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --group dev \
 		--generate-hashes --upgrade --custom-compile-command "make lock" --output-file requirements-dev.lock
+	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
+
+define lock-client
+$(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
+		--python-version 3.10 --generate-hashes --upgrade --custom-compile-command "make lock" \
+		--output-file $(CLIENT_LOCKS)/$(1).txt
+
+endef
 
 clean: ## remove all that was built
-	rm -rf $(VENV) dist target $(FUZZ_DIR)/target
+	rm -rf $(VENV) $(CLIENT_VENVS) dist target $(FUZZ_DIR)/target
 	find python -name '_core*.so' -delete

@@ -1,0 +1,31 @@
+"""A local server that speaks OpenAI chat completions, OpenAI Responses and Anthropic messages, for tests.
+
+It plays scripts or asks a model, records requests, checks them as a strict provider does, and fails on
+demand.
+"""
+
+from .answers import Answer, Call, Delivery, Failure, Raw, Refusal, Refused, Reply, Thinking, Usage
+from .app import Request, Script, Server, serve
+from .model import Lost, NativeModel, Seen, Step, TextModel
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Delivery",
+    "Failure",
+    "Lost",
+    "NativeModel",
+    "Raw",
+    "Refusal",
+    "Refused",
+    "Reply",
+    "Request",
+    "Script",
+    "Seen",
+    "Server",
+    "Step",
+    "TextModel",
+    "Thinking",
+    "Usage",
+    "serve",
+]
