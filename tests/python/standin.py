@@ -88,6 +88,8 @@ class StandInStream:
 
     def _stop(self, stop: object) -> list[Json]:
         sent = self._send(self._reader.finish(truncated=cut(stop)))
+        if self.ended:
+            return sent
         if self._turn.ends(normal=stop == "stop"):
             self.asks_again, self._held = True, None
             return sent
