@@ -124,8 +124,8 @@ def _guard_openai(client: Any) -> None:
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
         raise Refused(
-            "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with stream=True if "
-            "it is to be streamed, or a client that is not wrapped."
+            "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with stream=True "
+            "if it is to be streamed, or a client that is not wrapped."
         )
     return prepare(options)
 
