@@ -94,9 +94,9 @@ class Layer:
         new.next_request = old.next_request
         return new
 
-    def whole_response(self, request: Any, old: Any, body: bytes) -> Any:
+    def whole_response(self, request: Any, old: Any, body: bytes, start: float) -> Any:
         new = self.response(request, old, self.http.ByteStream(body))
-        new.elapsed = old.elapsed
+        new.elapsed = _since(start)
         return new
 
     def stream_response(self, request: Any, old: Any, stream: "_Events") -> Any:
@@ -111,6 +111,10 @@ _RAW_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 @functools.cache
 def _both(kind: Any, base: Any) -> Any:
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+def _since(start: float) -> datetime.timedelta:
+    return datetime.timedelta(seconds=time.perf_counter() - start)
 
 
 def is_events(response: Any) -> bool:
@@ -143,6 +147,7 @@ class SyncAttachment:
             response = inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
             response.request = request
             return response
+        start = time.perf_counter()
         while True:
             response = inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
             response.request = request
@@ -151,12 +156,12 @@ class SyncAttachment:
             if is_events(response):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(SyncEvents, layer.http.SyncByteStream)(
-                    layer, exchange, request, response, send
+                    layer, exchange, request, response, send, start
                 )
                 return _read(layer.stream_response(request, response, events), stream)
             body = layer.whole(exchange, response.read())
             if body is not None:
-                return _read(layer.whole_response(request, response, body), stream)
+                return _read(layer.whole_response(request, response, body, start), stream)
 
     def close(self) -> None:
         self._wirecall_inner.close()
@@ -194,6 +199,7 @@ class AsyncAttachment:
             response = await inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
             response.request = request
             return response
+        start = time.perf_counter()
         while True:
             response = await inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
             response.request = request
@@ -202,7 +208,7 @@ class AsyncAttachment:
             if is_events(response):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(AsyncEvents, layer.http.AsyncByteStream)(
-                    layer, exchange, request, response, send
+                    layer, exchange, request, response, send, start
                 )
                 return await _aread(layer.stream_response(request, response, events), stream)
             try:
@@ -212,7 +218,7 @@ class AsyncAttachment:
                 raise
             body = layer.whole(exchange, given)
             if body is not None:
-                return await _aread(layer.whole_response(request, response, body), stream)
+                return await _aread(layer.whole_response(request, response, body, start), stream)
 
     async def aclose(self) -> None:
         await self._wirecall_inner.aclose()
@@ -236,20 +242,22 @@ class _Events:
 
     owner: Any = None
 
-    def __init__(self, layer: Layer, exchange: ByteExchange, request: Any, response: Any, send: Any) -> None:
+    def __init__(
+        self, layer: Layer, exchange: ByteExchange, request: Any, response: Any, send: Any, start: float
+    ) -> None:
         self._layer = layer
         self._exchange = exchange
         self._request = request
         self._response = response
         self._send = send
-        self._start = time.perf_counter()
+        self._start = start
         self.elapsed: datetime.timedelta | None = None
 
     def _next_request(self) -> Any:
         return self._layer.rewritten(self._request, self._exchange.request)
 
     def _closed(self) -> None:
-        self.elapsed = datetime.timedelta(seconds=time.perf_counter() - self._start)
+        self.elapsed = _since(self._start)
         response = self.owner() if self.owner is not None else None
         if response is not None:
             response.elapsed = self.elapsed

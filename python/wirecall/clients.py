@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
 
 from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
 from wirecall.codec import Codec
@@ -119,10 +120,18 @@ def _attachment_type(kind: Any, is_async: bool) -> Any:
 
 
 def _guard_openai(client: Any) -> None:
-    """The Responses API over WebSockets goes past the HTTP layer: refused, also on copies."""
-    for resource in (client.responses, client.beta.responses):
-        resource.connect = _refuse_websocket
+    """Responses over WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
     client.copy = client.with_options = functools.partial(_guarded_copy, client)
+
+
+def _refuse_websocket(prepare: Any, options: Any) -> Any:
+    if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
+        raise Refused(
+            "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with stream=True "
+            "if it is to be streamed, or a client that is not wrapped."
+        )
+    return prepare(options)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:
@@ -130,13 +139,6 @@ def _guarded_copy(client: Any, **options: Any) -> Any:
     if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
         _guard_openai(copied)
     return copied
-
-
-def _refuse_websocket(*args: object, **kwargs: object) -> None:
-    raise Refused(
-        "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with "
-        "stream=True if it is to be streamed, or a client that is not wrapped."
-    )
 
 
 _SDKS = {

@@ -23,10 +23,8 @@ from wirecall.dialects.base import Asked, Json, Refused
 from wirecall.history import History
 from wirecall.options import Options
 
-TOOL = {
-    "name": "go",
-    "input_schema": {"type": "object", "properties": {"to": {"type": "string"}, "at": {"type": "object"}}},
-}
+PROPERTIES = {"to": {"type": "string"}, "at": {"type": "object"}}
+TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIES}}
 
 
 class StandIn:
@@ -70,7 +68,7 @@ class StandInStream:
         self.asks_again = False
         self.ended = False
         self._turn = turn
-        self._reader = turn.reader(fragments=False)
+        self._reader = turn.reader()
         self._held: list[Part] | None = None
         self._over = False
 
@@ -90,6 +88,8 @@ class StandInStream:
 
     def _stop(self, stop: object) -> list[Json]:
         sent = self._send(self._reader.finish(truncated=cut(stop)))
+        if self.ended:
+            return sent
         if self._turn.ends(normal=stop == "stop"):
             self.asks_again, self._held = True, None
             return sent

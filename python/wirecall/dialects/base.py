@@ -41,6 +41,23 @@ class Refused(ValueError):
     """A request that cannot work over text, such as one whose history is held by the server."""
 
 
+class ThreadRefused(Refused):
+    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead.
+
+    Attributes:
+        status: The status of that answer.
+        body: The answer.
+    """
+
+    status = 400
+
+    @property
+    def body(self) -> Json:
+        details = {"error_code": "thread_unsupported_request"}
+        error = {"type": "invalid_request_error", "message": str(self), "details": details}
+        return {"type": "error", "error": error}
+
+
 def summed(usages: Iterable[object]) -> Json:
     """The usage of several answers, as one: numbers are added, also those in details; else the last one
     counts."""
@@ -61,23 +78,6 @@ def summed(usages: Iterable[object]) -> Json:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-class ThreadRefused(Refused):
-    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead.
-
-    Attributes:
-        status: The status of that answer.
-        body: The answer.
-    """
-
-    status = 400
-
-    @property
-    def body(self) -> Json:
-        details = {"error_code": "thread_unsupported_request"}
-        error = {"type": "invalid_request_error", "message": str(self), "details": details}
-        return {"type": "error", "error": error}
 
 
 class Stream(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from server import Answer, Server
+from server import Answer, Call, Server, serve
 
 Play = Callable[..., Server]
 
@@ -230,8 +230,6 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def server() -> Any:
-    from server import serve
-
     with serve(lambda request: Answer("fine")) as server:
         yield server
 
@@ -279,15 +277,22 @@ def test_templates_may_want_turns_to_alternate(play: Play) -> None:
         ask(server, "chat", {"messages": [SYSTEM, USER, USER]})
 
 
-def test_threads_fall_back(play: Play) -> None:
-    server = play([])
-    with (
-        pytest.raises(anthropic.BadRequestError) as caught,
-        anthropic.Anthropic(base_url=server.url, api_key="x", max_retries=0) as claude,
-    ):
-        claude.beta.messages.create(model="m", max_tokens=9, messages=[], extra_body={"thread": {"id": "t"}})
-    body: Any = caught.value.body
-    assert body["error"]["details"]["error_code"] == "thread_unsupported_request"
+def test_the_tool_runner_falls_back_from_threads(play: Play) -> None:
+    """It first sends a `thread` and no history; refused in the right words, it sends everything."""
+
+    @anthropic.beta_tool
+    def add(a: int, b: int) -> str:
+        return str(a + b)
+
+    server = play([Answer([Call("add", {"a": 1, "b": 2}), Call("add", {"a": 3, "b": 4})]), Answer("done")])
+    with anthropic.Anthropic(base_url=server.url, api_key="x", max_retries=0) as claude:
+        ask = {"model": "m", "max_tokens": 9, "messages": [USER], "tools": [add]}
+        last = claude.beta.messages.tool_runner(**ask).until_done()
+    assert last.content[0].text == "done"
+    assert "Send the full conversation" in (server.requests[0].refused or "")
+    assert [request.refused for request in server.requests[1:]] == [None, None]
+    results = server.last.json["messages"][-1]["content"]
+    assert [block["content"] for block in results] == ["3", "7"]
 
 
 def test_checks_can_be_left_out(play: Play) -> None:

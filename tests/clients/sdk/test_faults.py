@@ -31,9 +31,11 @@ def responses(server: Server, **options: Any) -> str:
 
 
 def messages(server: Server, **options: Any) -> str:
-    with anthropic.Anthropic(base_url=server.url, api_key="x", **{"max_retries": 0, **options}) as client:
-        with client.messages.stream(model="m", max_tokens=9, messages=USER) as stream:
-            return "".join(stream.text_stream)
+    with (
+        anthropic.Anthropic(base_url=server.url, api_key="x", **{"max_retries": 0, **options}) as client,
+        client.messages.stream(model="m", max_tokens=9, messages=USER) as stream,
+    ):
+        return "".join(stream.text_stream)
 
 
 streams = pytest.mark.parametrize("ask", [chat, responses, messages])
@@ -74,7 +76,7 @@ def test_a_body_may_end_inside_a_character(play: Play, ask: Ask) -> None:
 def test_events_may_be_malformed(play: Play, ask: Ask) -> None:
     garbage = b'event: content_block_delta\ndata: {"oh\n\n'
     server = play([Answer(TEXT, delivery=Delivery(garbage=garbage))])
-    with pytest.raises(ValueError, match="Unterminated|invalid|Invalid|Expecting"):
+    with pytest.raises(ValueError, match="Unterminated string"):
         ask(server)
 
 
@@ -105,25 +107,30 @@ def test_statuses(play: Play, ask: Ask, status: int, name: str) -> None:
 
 def test_a_client_that_leaves_is_noticed(play: Play) -> None:
     server = play([Answer(TEXT * 100, delivery=Delivery(characters=1, delay=0.01))])
-    with openai.OpenAI(base_url=server.openai_url, api_key="x") as client:
-        with client.chat.completions.create(model="m", messages=USER, stream=True) as stream:
-            next(iter(stream))
-            assert server.open == 1
+    with (
+        openai.OpenAI(base_url=server.openai_url, api_key="x") as client,
+        client.chat.completions.create(model="m", messages=USER, stream=True) as stream,
+    ):
+        next(iter(stream))
+        assert server.open == 1
     server.settle()
     assert server.last.ended == "client gone"
 
 
 def test_a_whole_answer_may_be_cut_off(play: Play) -> None:
     server = play([Answer(TEXT, delivery=Delivery(drop_after=40))])
-    with openai.OpenAI(base_url=server.openai_url, api_key="x", max_retries=0) as client:
-        with pytest.raises(OPENAI_LOST):
-            client.responses.create(model="m", input="hi")
+    with (
+        openai.OpenAI(base_url=server.openai_url, api_key="x", max_retries=0) as client,
+        pytest.raises(OPENAI_LOST),
+    ):
+        client.responses.create(model="m", input="hi")
 
 
 def test_any_bytes_can_be_the_reply(play: Play) -> None:
     server = play([Raw(b"<html>Bad gateway</html>", 502, "text/html")])
-    with pytest.raises(openai.InternalServerError, match="Bad gateway"):
+    with pytest.raises(openai.InternalServerError) as caught:
         chat(server)
+    assert caught.value.status_code == 502
 
 
 def test_a_script_that_is_over_is_an_error_of_the_test(play: Play) -> None:
