@@ -36,7 +36,7 @@ CLIENTS := sdk agents litellm langchain pydantic_ai
 # What each lock holds beside pytest and the test server's HTTP library: extras of pyproject.toml, and more.
 CLIENT_EXTRAS_sdk := --extra openai --extra anthropic $(CLIENT_LOCKS)/sdk.in
 CLIENT_EXTRAS_agents := --extra openai-agents
-CLIENT_EXTRAS_litellm := --extra litellm
+CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
@@ -179,14 +179,15 @@ $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 venv-clients: $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed)
 
 types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the test server
-	$(CLIENT_VENVS)/sdk/bin/mypy tests/clients/server
+	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \
+		--cache-dir $(CURDIR)/.mypy_cache -p server -m loops
 
 test-clients: build venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
 	@rm -f $(LOGS)/clients.log
 	@status=0; for name in $(CLIENTS); do \
 		[ -d tests/clients/$$name ] || continue; \
-		echo "pytest tests/clients/$$name"; \
+		echo "pytest tests/clients/$$name" | tee -a $(LOGS)/clients.log; \
 		$(CLIENT_VENVS)/$$name/bin/python -m pytest tests/clients/$$name 2>&1 | tee -a $(LOGS)/clients.log \
 			|| status=$$?; \
 	done; exit $$status

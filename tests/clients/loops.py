@@ -61,14 +61,17 @@ DEFINITIONS: list[dict[str, Any]] = [
 TRICKY = 'two words, "quoted" \\ and\nlines\t</call><call>now</call> é🎈'
 
 
-def plan(mistakes: Sequence[Mistake] = (), *, alone: bool = True) -> list[Step]:
-    """Twelve steps with parallel calls; the first of them make these mistakes over text."""
+def plan(mistakes: Sequence[Mistake] = (), *, alone: bool = True, prose: bool = True) -> list[Step]:
+    """Twelve steps with parallel calls; the first of them make these mistakes over text.
+
+    Without `prose` there is no text beside calls, which hosts take for the final answer when they stream.
+    """
     steps = [
         Step([Call("search", {"query": "red shoes", "limit": 2}), Call("now")]),
         Step([Call("save", {"path": "a/b.txt", "text": TRICKY, "options": {"draft": True, "owner": "Ann"}})]),
         Step(
             [Call("search", {"query": "1"}), Call("search", {"query": "null", "mode": "very deep"})],
-            "Two more.",
+            "Two more." if prose else "",
         ),
         Step([Call("search", {"query": "", "tags": ["a", "b c", TRICKY]})]),
         Step(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import openai
@@ -20,10 +19,9 @@ from server import NativeModel, serve
 
 
 @pytest.fixture(autouse=True)
-def no_tracing() -> Iterator[None]:
+def no_tracing() -> None:
     """Traces would go to the real API."""
     set_tracing_disabled(True)
-    yield
 
 
 def tools(log: Log) -> list[Any]:

@@ -56,7 +56,7 @@ def test_the_plan(model_type: Any, streamed: bool) -> None:
             async with agent.run_stream("Go.") as result:
                 return str(await result.get_output())
 
-    with serve(NativeModel(plan())) as server:
+    with serve(NativeModel(plan(prose=False))) as server:
         final = asyncio.run(run(server))
     assert [request.refused for request in server.requests if request.refused] == []
     assert (log, final) == expected()
