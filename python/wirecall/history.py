@@ -104,6 +104,22 @@ class History:
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
 
+    def user_parts(self, texts: Sequence[str]) -> list[str]:
+        """The same for the text parts of one message, between which a tag may be cut as well."""
+        parts = [self.user(text) for text in texts]
+        joined = "".join(parts)
+        safe = self.user(joined)
+        if safe == joined:
+            return parts
+        # Backslashes were put in, and nothing else was changed: each belongs to what follows it.
+        written, position = [], 0
+        for part in parts:
+            begin = position
+            for character in part:
+                position = safe.index(character, position) + 1
+            written.append(safe[begin:position])
+        return written
+
     def _call(self, call: PastCall) -> str:
         try:
             return self._toolset.encode(call.name, _object(call.arguments))
