@@ -9,7 +9,8 @@ import functools
 import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
 
 from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
 from wirecall.codec import Codec
@@ -115,25 +116,22 @@ def _attachment_type(kind: Any, is_async: bool) -> Any:
 
 
 def _guard_openai(client: Any) -> None:
-    """What goes over WebSockets goes past the HTTP layer: refused, also on copies."""
+    """WebSockets go past the HTTP layer: refused before they connect, also on copies."""
     client.websocket_base_url = _NoWebsockets()
-    for resource in (client.responses, client.beta.responses):
-        resource.connect = _refuse_websocket
+    client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
     client.copy = client.with_options = functools.partial(_guarded_copy, client)
 
 
-def _guarded_copy(client: Any, **options: Any) -> Any:
-    copied = type(client).copy(client, **options)
-    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
-        _guard_openai(copied)
-    return copied
+def _refuse_websocket(prepare: Any, options: Any) -> Any:
+    if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
+        raise Refused(_WEBSOCKET)
+    return prepare(options)
 
 
-def _refuse_websocket(*args: object, **kwargs: object) -> NoReturn:
-    raise Refused(
-        "What goes over WebSockets cannot be rewritten. Use responses.create(), with "
-        "stream=True if it is to be streamed, or a client that is not wrapped."
-    )
+_WEBSOCKET = (
+    "What goes over WebSockets cannot be rewritten. Use responses.create(), with stream=True if it is to be "
+    "streamed, or a client that is not wrapped."
+)
 
 
 class _NoWebsockets(str):
@@ -146,13 +144,20 @@ class _NoWebsockets(str):
 
     # Who makes a URL of it measures it, or goes through it.
     def __len__(self) -> int:
-        _refuse_websocket()
+        raise Refused(_WEBSOCKET)
 
     def __iter__(self) -> Iterator[str]:
-        _refuse_websocket()
+        raise Refused(_WEBSOCKET)
 
     def __str__(self) -> str:
-        _refuse_websocket()
+        raise Refused(_WEBSOCKET)
+
+
+def _guarded_copy(client: Any, **options: Any) -> Any:
+    copied = type(client).copy(client, **options)
+    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
+        _guard_openai(copied)
+    return copied
 
 
 _SDKS = {
