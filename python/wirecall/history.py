@@ -14,8 +14,6 @@ from wirecall.toolset import Toolset
 
 # What a result begins with: a stop sequence, since models invent results.
 RESULT = "<tool-result"
-# Encoded bytes: no text, so nothing in it can be taken for a tag.
-_ENCODED = frozenset({"data", "file_data"})
 # No API's parts are nested deeper, and no text that a model reads stands there.
 _DEEPEST = 64
 
@@ -88,25 +86,39 @@ class History:
         return self._toolset.neutralise(text)
 
     def foreign(self, value: Any, *, depth: int = 0) -> Any:
-        """A user's content, or a part of it: all its texts as `user` writes them; encoded data stays.
+        """A user's content, or a part of it: all its texts as `user` writes them. Encoded bytes have no
+        tags in them, so they stay as they are.
 
         Returns:
             The very object where nothing is to be changed, which is nearly always.
         """
         if isinstance(value, str):
-            return value if value.startswith("data:") else self.user(value)
+            return self.user(value)
         if depth > _DEEPEST:
             return value
         if isinstance(value, Mapping):
-            made = {
-                key: item if key in _ENCODED else self.foreign(item, depth=depth + 1)
-                for key, item in value.items()
-            }
+            made = {key: self.foreign(item, depth=depth + 1) for key, item in value.items()}
             return value if all(made[key] is item for key, item in value.items()) else made
         if isinstance(value, (list, tuple)):
             items = [self.foreign(item, depth=depth + 1) for item in value]
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
+
+    def user_parts(self, texts: Sequence[str]) -> list[str]:
+        """The same for the text parts of one message, between which a tag may be cut as well."""
+        parts = [self.user(text) for text in texts]
+        joined = "".join(parts)
+        safe = self.user(joined)
+        if safe == joined:
+            return parts
+        # Backslashes were put in, and nothing else was changed: each belongs to what follows it.
+        written, position = [], 0
+        for part in parts:
+            begin = position
+            for character in part:
+                position = safe.index(character, position) + 1
+            written.append(safe[begin:position])
+        return written
 
     def _call(self, call: PastCall) -> str:
         try:

@@ -114,6 +114,9 @@ class CompactTools:
 def compact_tools(**options: Any) -> CompactTools:
     """A middleware for requests and answers in the form of chat completions.
 
+        tools = compact_tools(on_error="text")
+        answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
+
     Args:
         options: Those of `Options`.
 

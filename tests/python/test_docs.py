@@ -6,6 +6,7 @@ Blocks of one file run in order and share their names, as a reader would type th
 
 import ast
 import contextlib
+import dataclasses
 import doctest
 import io
 import re
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from wirecall.options import Options
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -65,6 +68,21 @@ def test_doctests_in_docstrings(path: Path) -> None:
     for text, line in docstrings(path):
         if ">>>" in text:
             run_doctest(text, {"__name__": "example"}, path, line)
+
+
+def test_the_table_of_options_is_complete() -> None:
+    text = (ROOT / "docs" / "middleware.md").read_text(encoding="utf-8")
+    table = text[text.index("## Options") :]
+    found = re.findall(r"^\| `(\w+)` \| `(.+?)` \| .+ \|$", table, re.MULTILINE)
+    assert {name: ast.literal_eval(default) for name, default in found} == {
+        field.name: field.default for field in dataclasses.fields(Options)
+    }
+
+
+def test_links_lead_somewhere() -> None:
+    for path in FILES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{name(path)}: {target}"
 
 
 def test_a_wrong_example_fails(tmp_path: Path) -> None:

@@ -224,6 +224,8 @@ class ChatStream:
             made.append({**choice, "finish_reason": finish_reason(reason, state.ours, state.turn.legacy)})
             return True
         content = delta.get("content")
+        if not isinstance(content, (str, list, tuple)):
+            content = None
         native = listed(delta.get("tool_calls"))
         function = delta.get("function_call")
         free = state.held is None and reason is None and not self._attempt

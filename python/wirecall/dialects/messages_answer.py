@@ -96,7 +96,6 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
         if not is_text(block):
             if _is_call(block):
                 turn.called += 1
-                kept = None
             items.append(block)
             continue
         reader = turn.reader(_PREFIX)
@@ -106,7 +105,6 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
             if isinstance(part, Said):
                 _say(items, block, part.text)
             elif isinstance(part, Call):
-                kept = None
                 items.append(_call_block(part))
             elif isinstance(part, Held):
                 kept = _folded(items)
@@ -280,7 +278,6 @@ class MessagesStream:
         message = event.get("message")
         self._usage = {}
         self._note(message.get("usage") if isinstance(message, Mapping) else None)
-        self._passing = {}
         first, self._started = not self._started, True
         return event if first else None
 
@@ -383,7 +380,7 @@ class MessagesStream:
             elif isinstance(part, CallBroken):
                 self._emit(error_event(str(CallFailed(part.error.message, part.error))))
                 self._ended = True
-            elif self._held is None:
+            else:
                 self._held, self._mark = [], (self._next, self._open)
 
     def _say(self, text: str) -> None:

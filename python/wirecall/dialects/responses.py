@@ -341,15 +341,17 @@ def _user(item: Any, history: History) -> Any:
         return item if text is content or text == content else {**item, "content": text}
     if not isinstance(content, (list, tuple)):
         return item
-    parts = [_user_part(part, history) for part in content]
+    texts = iter(history.user_parts([part["text"] for part in content if _has_text(part)]))
+    parts = [_with(part, next(texts)) if _has_text(part) else part for part in content]
     unchanged = all(old is new for old, new in zip(content, parts, strict=True))
     return item if unchanged else {**item, "content": parts}
 
 
-def _user_part(part: Any, history: History) -> Any:
-    if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
-        return part
-    text = history.user(part["text"])
+def _has_text(part: object) -> bool:
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
+
+
+def _with(part: Any, text: str) -> Any:
     return part if text == part["text"] else {**part, "text": text}
 
 

@@ -1,0 +1,43 @@
+"""`--demo` of the examples: the server of the tests, and behind it a tiny model that reads the manual.
+
+The model's part is a plan; what it writes is text, and it makes a mistake where the plan says so.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+DEMO = "--demo" in sys.argv[1:]
+
+# One answer: what is said, calls as (name, arguments), and perhaps a mistake that is made first.
+Step = (
+    tuple[str, Sequence[tuple[str, dict[str, Any]]]] | tuple[str, Sequence[tuple[str, dict[str, Any]]], str]
+)
+
+
+@contextmanager
+def endpoint(default_model: str, plan: Sequence[Step]) -> Iterator[str]:
+    """Where the SDKs shall ask, by their environment variables. Yields the name of the model."""
+    if not DEMO:
+        yield os.environ.get("MODEL", default_model)
+        return
+    sys.path.append(str(Path(__file__).parents[1] / "tests" / "clients"))
+    from server import Call, serve
+    from server import Step as Planned
+    from server.model import TextModel
+
+    steps = [
+        Planned([Call(name, arguments) for name, arguments in calls], said, *mistake)
+        for said, calls, *mistake in plan
+    ]
+    with serve(TextModel(steps)) as server:
+        os.environ.update(
+            OPENAI_BASE_URL=server.openai_url,
+            OPENAI_API_KEY="demo",
+            ANTHROPIC_BASE_URL=server.url,
+            ANTHROPIC_API_KEY="demo",
+        )
+        yield "demo"

@@ -1,0 +1,72 @@
+"""An agent with the OpenAI SDK: the program is written for native tool calls, the model writes text.
+
+OPENAI_API_KEY=… python examples/openai_chat.py
+OPENAI_BASE_URL=http://localhost:8000/v1 OPENAI_API_KEY=x MODEL=my-model python examples/openai_chat.py
+python examples/openai_chat.py --demo        # no key, no network
+"""
+
+import json
+from typing import Any
+
+from demo_server import endpoint
+from openai import OpenAI
+
+import wirecall
+
+STOCK = {("shirt", "S"): 4, ("shirt", "M"): 0, ("shirt", "L"): 11}
+
+TOOLS: list[Any] = [
+    {
+        "type": "function",
+        "function": {
+            "name": "stock",
+            "description": "How many of an article are in stock.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "article": {"type": "string"},
+                    "size": {"type": "string", "enum": ["S", "M", "L"]},
+                },
+                "required": ["article", "size"],
+            },
+        },
+    }
+]
+
+DEMO = [
+    (
+        "I'll look. ",
+        [("stock", {"article": "shirt", "size": "S"}), ("stock", {"article": "shirt", "size": "M"})],
+        "broken_json",
+    ),
+    ("There are four in S and none in M.", []),
+]
+
+
+def main() -> None:
+    with endpoint("gpt-4.1-mini", DEMO) as model:
+        client = wirecall.wrap(OpenAI(), on_event=lambda notice: print(f"[{notice.kind}: {notice.detail}]"))
+        messages: list[Any] = [
+            {"role": "system", "content": "You run a shop."},
+            {"role": "user", "content": "Do you have the shirt in S or M?"},
+        ]
+        while True:
+            # .stream() of the SDK: text at once, then the folded message with its calls.
+            with client.chat.completions.stream(model=model, messages=messages, tools=TOOLS) as stream:
+                for event in stream:
+                    if event.type == "content.delta":
+                        print(event.delta, end="", flush=True)
+                message = stream.get_final_completion().choices[0].message
+            print()
+            messages.append(message.to_dict(exclude_none=True))
+            if not message.tool_calls:
+                break
+            for call in message.tool_calls:
+                arguments = json.loads(call.function.arguments)
+                count = STOCK.get((arguments["article"], arguments["size"]), 0)
+                print(f"{call.function.name} {arguments} -> {count}")
+                messages.append({"role": "tool", "tool_call_id": call.id, "content": str(count)})
+
+
+if __name__ == "__main__":
+    main()

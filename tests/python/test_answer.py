@@ -1,0 +1,421 @@
+"""One answer, read: the same parts however it is cut, what is asked for again, bad calls."""
+
+import os
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import generate
+from wirecall import CallError, CallFailed, Notice, Options, Toolset
+from wirecall.answer import (
+    Call,
+    CallBegun,
+    CallBroken,
+    CallDone,
+    CallFragment,
+    Choice,
+    Held,
+    Part,
+    Said,
+    Turn,
+)
+
+LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+TOOLS = Toolset([("get", PARAMETERS), ("stop", {"type": "object"})])
+GOOD, OTHER, BAD = "<call>get city=Ulm</call>", "<call>stop</call>", "<call>get city</call>"
+
+
+def turn(choice: Choice | None = None, *, alone: bool = True, **options: Any) -> Turn:
+    return Turn(TOOLS, Options(**options), choice or Choice(), alone=alone)
+
+
+def read(turn: Turn, *chunks: str, truncated: bool | None = False, whole: bool = False) -> list[Part]:
+    reader = turn.reader(fragments=not whole)
+    parts = [part for chunk in chunks for part in reader.feed(chunk)]
+    return parts + reader.finish(truncated=truncated)
+
+
+def folded(parts: Sequence[Part]) -> list[Any]:
+    """Parts without what chunks and chance decide: texts joined, no ids, streamed calls as whole ones."""
+    made: list[Any] = []
+    for part in parts:
+        if isinstance(part, Said) and made and isinstance(made[-1], str):
+            made[-1] += part.text
+        elif isinstance(part, Said):
+            made.append(part.text)
+        elif isinstance(part, Call):
+            made.append((part.name, part.arguments))
+        elif isinstance(part, CallBegun):
+            made.append((part.name, ""))
+        elif isinstance(part, CallFragment):
+            made[-1] = (made[-1][0], made[-1][1] + part.delta)
+        elif isinstance(part, CallBroken):
+            made.append(part.error.kind)
+        elif isinstance(part, Held):
+            made.append(Held)
+    return made
+
+
+# --- laws
+
+
+def case(seed: int, **options: Any) -> tuple[Toolset, str]:
+    rng = random.Random(seed)
+    tools = generate.toolset(rng)
+    text = generate.message(rng, tools).encode("utf-8", "replace").decode()
+    compiled = Toolset(list(tools.items()), strict=rng.random() < 0.3)
+    return compiled, text
+
+
+def cuts(text: str, seed: int) -> list[str]:
+    rng = random.Random(seed)
+    size = rng.choice((1, 1, 2, 3, 7, 30))
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+@pytest.mark.laws
+@LAW
+@given(
+    st.integers(0, 2**32),
+    st.sampled_from(["retry", "text", "native"]),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([True, False, None]),
+)
+def test_parts_do_not_depend_on_chunks(
+    seed: int, on_error: str, strip: bool, raw: bool, parallel: bool, truncated: bool | None
+) -> None:
+    tools, text = case(seed)
+    options = Options(on_error=on_error, strip_preamble=strip, emit_raw_on_error=raw)  # type: ignore[arg-type]
+    found, again = [], []
+    for chunks in ([text], cuts(text, seed)):
+        turn = Turn(tools, options, Choice(parallel=parallel))
+        found.append(folded(read(turn, *chunks, truncated=truncated)))
+        again.append((turn.called, turn.ends(normal=True), turn.again()))
+    assert found[0] == found[1]
+    assert again[0] == again[1]
+
+
+@pytest.mark.laws
+@LAW
+@given(st.integers(0, 2**32))
+def test_streamed_fragments_are_the_whole_call(seed: int) -> None:
+    tools, text = case(seed)
+    whole = folded(read(Turn(tools, Options(on_error="text"), Choice()), text, truncated=True))
+    streamed = read(
+        Turn(tools, Options(on_error="text", stream_arguments=True), Choice()),
+        *cuts(text, seed),
+        truncated=True,
+    )
+    if not any(isinstance(part, CallBroken) for part in streamed):
+        assert folded(streamed) == whole
+    begun = [type(part) for part in streamed if isinstance(part, (CallBegun, CallDone, CallBroken))]
+    assert len(begun) % 2 == 0
+    assert all(kind is CallBegun for kind in begun[::2])
+    assert all(kind is not CallBegun for kind in begun[1::2])
+
+
+@pytest.mark.laws
+@LAW
+@given(st.integers(0, 2**32))
+def test_nothing_is_lost(seed: int) -> None:
+    tools, text = case(seed)
+    turn = Turn(tools, Options(on_error="text", emit_raw_on_error=True), Choice())
+    shown = "".join(
+        part.text for part in read(turn, *cuts(text, seed), truncated=None) if isinstance(part, Said)
+    )
+    message = tools.parse(text)
+    kept = "".join(
+        item.raw if isinstance(item, CallError) else item.text
+        for item in message.items
+        if not hasattr(item, "args")
+    )
+    assert "".join(shown.split()) == "".join(kept.split())
+    assert turn.called == len(message.calls)
+
+
+# --- text
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", []),
+        ("Hello", ["Hello"]),
+        (" \n", [" \n"]),
+        (f" \n{GOOD}\n ", [("get", '{"city":"Ulm"}')]),
+        (f"A \n{GOOD}\n {OTHER} B", ["A \n", ("get", '{"city":"Ulm"}'), ("stop", "{}"), " B"]),
+        (f"\n\n A {GOOD}", ["\n\n A ", ("get", '{"city":"Ulm"}')]),
+    ],
+)
+def test_blank_text_around_calls_is_dropped(text: str, parts: list[Any]) -> None:
+    assert folded(read(turn(), text)) == parts
+    assert folded(read(turn(), *text)) == parts
+
+
+def test_text_goes_out_as_it_came() -> None:
+    text = "Hello, world"
+    [part] = turn().reader().feed(text)
+    assert isinstance(part, Said)
+    assert part.text is text
+
+
+def test_strip_preamble() -> None:
+    assert folded(read(turn(strip_preamble=True), f"Let me look. {GOOD} Done.")) == [
+        ("get", '{"city":"Ulm"}')
+    ]
+    assert folded(read(turn(strip_preamble=True), "No call.")) == ["No call."]
+    assert folded(read(turn(strip_preamble=True), *"No call.")) == ["No call."]
+
+
+def test_strip_preamble_keeps_errors_in_their_place() -> None:
+    options = {"strip_preamble": True, "on_error": "text", "emit_raw_on_error": True}
+    assert folded(read(turn(**options), f"A {BAD} B")) == [f"A {BAD} B"]
+    assert folded(read(turn(**options), f"A {BAD} B {GOOD} C {BAD}")) == [BAD, ("get", '{"city":"Ulm"}'), BAD]
+
+
+def test_none_reads_nothing() -> None:
+    text = f"{GOOD} <tool-result"
+    one = turn(Choice("none"))
+    assert read(one, text) == [Said(text)]
+    assert not one.ends(normal=True)
+    assert not one.reads
+
+
+# --- calls
+
+
+def test_ids_are_unique_and_have_the_prefix() -> None:
+    calls = [part for part in read(turn(), GOOD * 50) if isinstance(part, Call)]
+    assert len({call.id for call in calls}) == 50
+    reader = turn().reader("toolu_")
+    [call] = reader.feed(GOOD)
+    assert isinstance(call, Call)
+    assert call.id.startswith("toolu_")
+    assert len(call.id) == len("toolu_") + 24
+
+
+def test_a_call_is_held_until_its_end() -> None:
+    reader = turn().reader()
+    assert reader.feed("<call>get city=U") == []
+    assert reader.holds
+    [call] = reader.feed("lm</call>")
+    assert isinstance(call, Call)
+    assert not reader.holds
+
+
+def test_stream_arguments() -> None:
+    parts = read(turn(stream_arguments=True), *'<call>get city="New York" days=2</call>')
+    assert isinstance(parts[0], CallBegun)
+    assert isinstance(parts[-1], CallDone)
+    fragments = [part.delta for part in parts[1:-1] if isinstance(part, CallFragment)]
+    assert len(fragments) == len(parts) - 2 > 3
+    assert "".join(fragments) == '{"city":"New York","days":2}'
+
+
+def test_a_call_that_fails_after_its_first_fragment_breaks() -> None:
+    broken = turn(stream_arguments=True)
+    parts = read(broken, '<call>get city="New Yo', truncated=True)
+    assert [type(part) for part in parts] == [CallBegun, CallFragment, CallBroken]
+    assert parts[-1].error.kind == "incomplete_call"  # type: ignore[union-attr]
+    assert not broken.ends(normal=True)
+
+
+def test_whole_answers_have_no_fragments() -> None:
+    parts = read(turn(stream_arguments=True), '<call>get city="New Yo', whole=True)
+    assert not any(isinstance(part, (CallBegun, CallBroken)) for part in parts)
+    assert isinstance(parts[0], Held)
+
+
+# --- bad calls
+
+
+def test_a_bad_call_is_asked_for_again() -> None:
+    one = turn()
+    parts = read(one, "Hm. ", BAD, " And on.")
+    assert folded(parts)[:2] == ["Hm. ", Held]
+    assert one.ends(normal=True)
+    words, message = one.again()
+    assert words == f"Hm. {BAD} And on."
+    assert message.startswith('<tool-error name="get">')
+    assert message.endswith("</tool-error>")
+    assert one.attempt == 1
+    assert folded(read(one, "Again ", BAD))[0].startswith("Again <tool-error")
+    assert not one.ends(normal=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "alone", "normal"),
+    [
+        (BAD + GOOD, {}, True, True),
+        (GOOD + BAD, {}, True, True),
+        (BAD, {}, False, True),
+        (BAD, {}, True, False),
+        (BAD, {"max_retries": 0}, True, True),
+        (BAD, {"on_error": "text"}, True, True),
+        (BAD, {"on_error": "native"}, True, True),
+        ("Hello", {}, True, True),
+    ],
+)
+def test_nothing_is_asked_for_again(text: str, options: Any, alone: bool, normal: bool) -> None:
+    one = turn(alone=alone, **options)
+    read(one, text)
+    assert not one.ends(normal=normal)
+
+
+def test_several_retries() -> None:
+    one = turn(max_retries=3)
+    for _ in range(3):
+        read(one, BAD)
+        assert one.ends(normal=True)
+        one.again()
+    read(one, BAD)
+    assert not one.ends(normal=True)
+
+
+def test_a_bad_call_as_text() -> None:
+    [shown] = folded(read(turn(on_error="text"), f"A {BAD}"))
+    assert shown.startswith('A <tool-error name="get">')
+    assert folded(read(turn(on_error="text", emit_raw_on_error=True), f"A {BAD}")) == [f"A {BAD}"]
+
+
+def test_a_bad_call_raises() -> None:
+    with pytest.raises(CallFailed) as caught:
+        read(turn(on_error="raise"), BAD)
+    assert caught.value.error is not None
+    assert caught.value.error.raw == BAD
+    assert str(caught.value) == caught.value.error.message
+
+
+def test_a_bad_call_as_a_native_one() -> None:
+    one = turn(on_error="native")
+    call, unknown = read(one, f"{BAD}<call>other a=1</call>")
+    assert isinstance(call, Call)
+    assert (call.name, call.arguments) == ("get", BAD)
+    assert isinstance(unknown, Call)
+    assert unknown.name == "other"
+    assert len({call.id, unknown.id}) == 2
+    assert one.called == 2
+
+
+def test_a_forged_result_is_no_native_call() -> None:
+    parts = read(turn(on_error="native"), 'A <tool-result name="get">sunny</tool-result>')
+    assert all(isinstance(part, Said) for part in parts)
+
+
+def test_a_call_that_is_cut_off_is_no_call() -> None:
+    one = turn()
+    [held, shown] = read(one, "<call>get city=U", truncated=True)
+    assert isinstance(held, Held)
+    assert isinstance(shown, Said)
+    assert "tool-error" in shown.text
+    assert not one.ends(normal=False)
+
+
+# --- what a request says of calls
+
+
+def test_a_missing_call_is_asked_for_again() -> None:
+    one = turn(Choice("required", ("get",)))
+    assert folded(read(one, "No.")) == ["No."]
+    assert one.ends(normal=True)
+    assert one.again() == ("No.", "No call came. Call get in your next message.")
+    read(one, "No.")
+    assert not one.ends(normal=True)
+
+
+def test_a_missing_call_raises_or_passes() -> None:
+    one = turn(Choice("required"), on_missing_call="raise")
+    read(one, "No.")
+    with pytest.raises(CallFailed, match="at least one tool"):
+        one.ends(normal=True)
+    one = turn(Choice("required"), on_missing_call="pass")
+    read(one, "No.")
+    assert not one.ends(normal=True)
+
+
+def test_other_calls_than_those_allowed_are_refused() -> None:
+    one = turn(Choice("required", ("stop",)), emit_raw_on_error=True)
+    assert folded(read(one, GOOD)) == [Held, GOOD]
+    assert one.ends(normal=True)
+    assert "Only stop may be called now." in one.again()[1]
+    assert folded(read(one, OTHER)) == [("stop", "{}")]
+
+
+def test_one_call_only() -> None:
+    for options in ({}, {"stream_arguments": True}):
+        one = turn(Choice(parallel=False), emit_raw_on_error=True, **options)
+        assert folded(read(one, GOOD, OTHER)) == [("get", '{"city":"Ulm"}'), OTHER]
+        assert not one.ends(normal=True)
+
+
+def test_siblings_do_not_know_of_each_other() -> None:
+    one = turn(Choice("required", parallel=False), alone=False)
+    first, second = one.sibling(), one.sibling()
+    assert folded(read(first, GOOD)) == folded(read(second, GOOD)) == [("get", '{"city":"Ulm"}')]
+    assert (first.called, second.called, one.called) == (1, 1, 0)
+
+
+# --- what the host is told
+
+
+def test_notices() -> None:
+    told: list[Notice] = []
+    one = turn(on_event=told.append)
+    read(one, "<call>get city = Ulm days=x</call>", BAD)
+    assert [(notice.kind, notice.tool) for notice in told] == [
+        ("repair", "get"),
+        ("problem", "get"),
+        ("error", "get"),
+    ]
+    told.clear()
+    one = turn(Choice("required"), on_event=told.append)
+    read(one, "No")
+    assert one.ends(normal=True)
+    one.again()
+    assert [notice.kind for notice in told] == ["missing_call", "retry"]
+
+
+def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "wirecall")
+    read(turn(), "<call>get city = secret days=hush</call><call>get secret</call>")
+    assert len(caplog.records) >= 3
+    assert "secret" not in caplog.text
+    assert "hush" not in caplog.text
+
+
+# --- options
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(ValueError, match="on_error is 'x'"):
+        Options(on_error="x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_retries is -1"):
+        Options(max_retries=-1)
+    with pytest.raises(TypeError, match="no option 'nope'"):
+        Options().with_overrides({"nope": 1})
+    assert Options().with_overrides({"max_retries": 3}).max_retries == 3
+
+
+def test_toolsets_are_compiled_once() -> None:
+    tool = {"name": "get", "parameters": PARAMETERS}
+    assert Options().toolset([tool]) is Options(max_retries=5).toolset([dict(tool)])
+    assert Options().toolset([tool]) is not Options(strict=True).toolset([tool])
+
+
+def test_functions_are_tools_too() -> None:
+    def get(city: str) -> str:
+        """Get."""
+        return city
+
+    assert Options().toolset([get]).names == ("get",)  # type: ignore[list-item]

@@ -1,0 +1,146 @@
+"""Calls and results of a conversation as text: nothing lost, nothing refused, nothing forged."""
+
+import json
+import os
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import generate
+from wirecall import Toolset
+from wirecall.history import History, PastCall
+
+LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
+TOOLS = Toolset([("get", {"type": "object", "properties": {"city": {"type": "string"}}})])
+
+
+@pytest.fixture
+def history() -> History:
+    return History(TOOLS)
+
+
+@pytest.mark.laws
+@LAW
+@given(st.integers(0, 2**32))
+def test_calls_read_back(seed: int) -> None:
+    rng = random.Random(seed)
+    tools = generate.toolset(rng)
+    compiled = Toolset(list(tools.items()))
+    made = [(name, generate.arguments(rng, of)) for name, of in tools.items()]
+    past = [
+        PastCall(str(at), name, json.dumps(of) if rng.random() < 0.5 else of)
+        for at, (name, of) in enumerate(made)
+    ]
+    texts = History(compiled).calls(past)
+    for text, (name, arguments) in zip(texts, made, strict=True):
+        [call] = compiled.parse(text).calls
+        assert (call.name, call.args) == (name, arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ('{"city":"New York"}', '<call>get city="New York"</call>'),
+        ({"city": "New York"}, '<call>get city="New York"</call>'),
+        ('{"city":1.50}', "<call>get city=1.50</call>"),
+        ("", "<call>get</call>"),
+        (None, "<call>get</call>"),
+        ({}, "<call>get</call>"),
+        ("[object Object]", '<call>get arguments="[object Object]"</call>'),
+        ('{"city":', None),
+        ("[1,2]", "<call>get arguments=[1,2]</call>"),
+        (7, "<call>get arguments=7</call>"),
+    ],
+)
+def test_arguments_of_any_kind(history: History, arguments: object, text: str | None) -> None:
+    [written] = history.calls([PastCall("a", "get", arguments)])
+    if text is None:
+        assert Toolset([]).parse(written).calls[0].args == {"arguments": arguments}
+    else:
+        assert written == text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("no name", {}), ("", {"a": 1}), ("get", {"city": float("nan")}), ("get", {"city": object()})],
+)
+def test_what_no_call_can_say_is_said(history: History, name: str, arguments: object) -> None:
+    [written] = history.calls([PastCall("a", name, arguments)])
+    assert repr(name) in written
+    assert not TOOLS.parse(written).errors
+
+
+def test_undeclared_tools_are_written(history: History) -> None:
+    assert history.calls([PastCall("a", "gone", '{"x":1}')]) == ["<call>gone x=1</call>"]
+
+
+def test_results_have_the_number_of_their_call(history: History) -> None:
+    history.calls([PastCall("a", "get", {}), PastCall("b", "other", {}), PastCall("c", "get", {})])
+    assert history.result("c", "C") == '<tool-result name="get" number="2">C</tool-result>'
+    assert history.result("a", "A") == '<tool-result name="get" number="1">A</tool-result>'
+    assert history.result("b", "B") == '<tool-result name="other">B</tool-result>'
+    history.calls([PastCall("c", "get", {})])
+    assert history.result("c", "C") == '<tool-result name="get">C</tool-result>'
+
+
+def test_results_without_a_call(history: History) -> None:
+    assert history.result("x", "A") == '<tool-result name="unknown">A</tool-result>'
+    assert history.result(None, "A", name="get") == '<tool-result name="get">A</tool-result>'
+    history.calls([PastCall("x", "get", {})])
+    assert history.result("x", "A", name="liar") == '<tool-result name="get">A</tool-result>'
+
+
+def test_results_of_any_kind(history: History) -> None:
+    assert (
+        history.result("a", {"b": [1, None]}, name="f")
+        == '<tool-result name="f">{"b":[1,null]}</tool-result>'
+    )
+    assert history.result("a", "no", name="f", error=True) == '<tool-error name="f">no</tool-error>'
+    assert history.result("a", float("nan"), name="f") == '<tool-result name="f">nan</tool-result>'
+    assert "<object" in history.result("a", object(), name="f")
+
+
+NASTY = ["<tool-result", "</tool-result>", "<tool-error x", "<call>", "x</tool-error", "<TOOL-RESULT"]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_is_forged(history: History, text: str) -> None:
+    opened = '<tool-result name="unknown">'
+    written = history.result("a", text)
+    assert written.startswith(opened)
+    assert text not in written[len(opened) : -len("</tool-result>")]
+    assert text not in history.user(f"a {text} b")
+    assert text not in history.result("a", "", name=text)[len("<tool-result") : -len("</tool-result>")]
+    [said] = history.calls([PastCall("a", text, {})])
+    assert text not in said
+
+
+def test_foreign_keeps_what_is_harmless(history: History) -> None:
+    part = {
+        "type": "file",
+        "file": {"filename": "a < b", "file_data": "QUJD" * 1000},
+        "more": [1, None, ("x", {"url": "data:image/png;base64,QUJD"})],
+    }
+    assert history.foreign(part) is part
+    text = "a < b > c" * 100
+    assert history.foreign(text) is text
+
+
+def test_foreign_changes_no_input(history: History) -> None:
+    inner = {"alt": "<call>", "same": ["x"]}
+    part = {"a": [inner, "ok"], "b": {"c": 1}}
+    made = history.foreign(part)
+    assert made == {"a": [{"alt": "<\\call>", "same": ["x"]}, "ok"], "b": {"c": 1}}
+    assert made["b"] is part["b"]
+    assert made["a"][0]["same"] is inner["same"]
+    assert inner["alt"] == "<call>"
+
+
+def test_deep_content_is_no_crash(history: History) -> None:
+    part: Any = "x"
+    for _ in range(100_000):
+        part = [part]
+    assert history.foreign(part) is part
