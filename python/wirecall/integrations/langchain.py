@@ -61,7 +61,9 @@ def _wrap_anthropic(model: Any, wrap_client: Callable[[Any], Any]) -> None:
     for name in ("_client", "_async_client"):
         client = getattr(model, name, None)
         if client is None:
-            raise TypeError(f"{type(model).__name__} cannot be wrapped: it has no client of the anthropic SDK")
+            raise TypeError(
+                f"{type(model).__name__} cannot be wrapped: it has no client of the anthropic SDK"
+            )
         # Cached properties, which pydantic would not let be set.
         vars(model)[name] = wrap_client(client)
 

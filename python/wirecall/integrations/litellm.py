@@ -161,7 +161,11 @@ class _Talk:
         self._settings = _settings(given)
         if allowed := self._allowed(params):
             self._settings["allowed_openai_params"] = allowed
-        request = {"model": self._model, "messages": [_plain(message) for message in given["messages"]], **params}
+        request = {
+            "model": self._model,
+            "messages": [_plain(message) for message in given["messages"]],
+            **params,
+        }
         try:
             self._exchange = Exchange(chat, request, options.with_overrides(overrides))
         except (Refused, ToolError, TypeError, ValueError) as error:

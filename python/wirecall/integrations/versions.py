@@ -20,7 +20,9 @@ def require(package: str, oldest: str, extra: str) -> None:
     except metadata.PackageNotFoundError:
         raise ImportError(f"{package} is not installed; {remedy}", name=package) from None
     if _numbers(found) < _numbers(oldest):
-        raise ImportError(f"{package} {found} is too old, it must be {oldest} or newer; {remedy}", name=package)
+        raise ImportError(
+            f"{package} {found} is too old, it must be {oldest} or newer; {remedy}", name=package
+        )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -5,23 +5,32 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import trip
 from langchain.agents import create_agent
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 from langchain_core.tools import StructuredTool
+from loops import DEFINITIONS, expected, plan, run_tool
 from pydantic import BaseModel
-from server import Answer, Call, Server, Step
+from server import Answer, Call, Delivery, NativeModel, Server, Step, TextModel
 
 import wirecall
 
 KINDS = ["chat", "responses", "anthropic"]
 WAYS = ["invoke", "ainvoke", "messages", "amessages"]
-TOOLS = [
-    StructuredTool.from_function(function, name=name, description=f"The tool {name}.", args_schema=trip.SCHEMAS[name])
-    for name, function in trip.FUNCTIONS.items()
-]
-INPUT = {"messages": [{"role": "user", "content": trip.REQUEST}]}
+INPUT = {"messages": [{"role": "user", "content": "Go."}]}
+
+
+def tool(definition: dict[str, Any]) -> StructuredTool:
+    name, schema = definition["name"], definition["parameters"]
+
+    def invoke(**arguments: Any) -> str:
+        return run_tool(name, arguments)
+
+    description = definition.get("description", "No more is said.")
+    return StructuredTool.from_function(invoke, name=name, description=description, args_schema=schema)
+
+
+TOOLS = [tool(definition["function"]) for definition in DEFINITIONS]
 
 
 def run(model: Any, way: str, **options: Any) -> tuple[list[BaseMessage], list[BaseMessage], dict[str, Any]]:
@@ -38,7 +47,9 @@ def run(model: Any, way: str, **options: Any) -> tuple[list[BaseMessage], list[B
         return [event async for event in agent.astream(INPUT, stream_mode=["messages", "values"])]
 
     events = (
-        list(agent.stream(INPUT, stream_mode=["messages", "values"])) if way == "messages" else asyncio.run(streamed())
+        list(agent.stream(INPUT, stream_mode=["messages", "values"]))
+        if way == "messages"
+        else asyncio.run(streamed())
     )
     pieces = [payload[0] for mode, payload in events if mode == "messages"]
     state = [payload for mode, payload in events if mode == "values"][-1]
@@ -61,22 +72,24 @@ def seen(messages: list[BaseMessage]) -> dict[str, Any]:
 def test_the_agent_is_the_same_over_text_and_natively(
     play: Callable[..., Server], model: Callable[..., Any], kind: str, way: str
 ) -> None:
-    native, text = play(trip.native_model()), play(trip.text_model())
+    mistakes = plan(["broken_quote", "unknown_tool", "broken_json"])
+    text = play(TextModel(mistakes, delivery=Delivery(characters=3, chunk=7)))
+    native = play(NativeModel(plan()))
     options = {} if kind == "anthropic" else {"stream_usage": True}
     control, bare_pieces, _ = run(model(kind, native, **options), way)
     over_text, pieces, _ = run(wirecall.wrap(model(kind, text, **options)), way)
 
     result = seen(over_text)
     assert result == seen(control)
-    assert result["calls"] == trip.CALLS
-    assert result["results"] == trip.RESULTS
-    assert result["texts"][-1] == trip.ANSWER
-    assert len(result["texts"]) == trip.STEPS
+    log = [(*call, content) for call, content in zip(result["calls"], result["results"], strict=True)]
+    assert (log, result["texts"][-1]) == expected()
     assert all(result["usage"])
-    ids = [call["id"] for message in over_text if isinstance(message, AIMessage) for call in message.tool_calls]
-    assert len(set(ids)) == len(trip.CALLS)
+    ids = [
+        call["id"] for message in over_text if isinstance(message, AIMessage) for call in message.tool_calls
+    ]
+    assert len(set(ids)) == len(log)
     assert text.errors == native.errors == []
-    assert [request.refused for request in text.requests] == [None] * (trip.STEPS + trip.REPAIRS)
+    assert [request.refused for request in text.requests] == [None] * (12 + 3)
     assert not any("tools" in request.json for request in text.requests)
     assert all(request.streamed is (way in ("messages", "amessages")) for request in text.requests)
 
@@ -84,7 +97,7 @@ def test_the_agent_is_the_same_over_text_and_natively(
         return "".join(piece.text for piece in messages if isinstance(piece, AIMessageChunk))
 
     assert shown(pieces) == shown(bare_pieces)
-    # The hostile note is a call's argument and never text: nothing of the format may be seen.
+    # The tricky text is an argument, never said: nothing of the format may be seen.
     assert "<call" not in shown(pieces)
     assert "<tool-" not in shown(pieces)
 
@@ -99,11 +112,11 @@ def test_structured_output_is_a_tool_over_text(
         city: str
         degrees: int
 
-    plan = [
-        Step([Call("weather", {"city": "Austin"})]),
+    steps = [
+        Step([Call("search", {"query": "Austin"})]),
         Step([Call("Weather", {"city": "Austin", "degrees": 21})], mistake="broken_quote"),
     ]
-    server = play(trip.text_model(plan))
+    server = play(TextModel(steps))
     wrapped = wirecall.wrap(model(kind, server))
     for way in ("invoke", "messages"):
         _, pieces, state = run(wrapped, way, response_format=ToolStrategy(Weather))

@@ -6,7 +6,7 @@ from importlib import metadata
 from typing import Any
 
 import pytest
-import trip
+from brief import TOOLS
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import ConfigurableField
 from langchain_openai import ChatOpenAI
@@ -45,7 +45,7 @@ def test_bound_tools(play: Callable[..., Server], model: Callable[..., Any], kin
     bare = model(kind, server)
     wrapped = wirecall.wrap(bare)
     assert type(wrapped) is type(bare)
-    bound = wrapped.bind_tools(trip.TOOLS)
+    bound = wrapped.bind_tools(TOOLS)
     if way == "batch":
         answers = bound.batch(["Hi", "Hello", "Hey"])
     elif way in ("invoke", "ainvoke"):
@@ -68,14 +68,16 @@ def test_bound_tools(play: Callable[..., Server], model: Callable[..., Any], kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_model_itself_is_left_alone(play: Callable[..., Server], model: Callable[..., Any], kind: str) -> None:
+def test_the_model_itself_is_left_alone(
+    play: Callable[..., Server], model: Callable[..., Any], kind: str
+) -> None:
     server = play(lambda _: Answer("Fine."))
     bare = model(kind, server)
     wirecall.wrap(bare)
-    assert bare.bind_tools(trip.TOOLS).invoke("Hi").text == "Fine."
-    assert len(server.last.json["tools"]) == len(trip.TOOLS)
+    assert bare.bind_tools(TOOLS).invoke("Hi").text == "Fine."
+    assert len(server.last.json["tools"]) == len(TOOLS)
     other = model(kind, server)
-    other.bind_tools(trip.TOOLS).invoke("Hi")
+    other.bind_tools(TOOLS).invoke("Hi")
     assert "tools" in server.last.json, "clients that models share must not be changed"
 
 
@@ -91,7 +93,9 @@ def test_structured_output_by_function_calling(
     assert not any("tools" in request.json for request in server.requests)
 
 
-def test_structured_output_without_tools_stays_native(play: Callable[..., Server], model: Callable[..., Any]) -> None:
+def test_structured_output_without_tools_stays_native(
+    play: Callable[..., Server], model: Callable[..., Any]
+) -> None:
     server = play(lambda _: Answer('{"name":"Ann Lee","age":41}'))
     structured = wirecall.wrap(model("chat", server)).with_structured_output(Person)
     assert structured.invoke("Who?") == Person(name="Ann Lee", age=41)
@@ -102,21 +106,35 @@ def test_structured_output_without_tools_stays_native(play: Callable[..., Server
 def test_retries_are_the_clients(play: Callable[..., Server], model: Callable[..., Any], kind: str) -> None:
     server = play([Failure(500), Answer(WRITTEN)])
     wrapped = wirecall.wrap(model(kind, server, max_retries=1))
-    assert calls(wrapped.bind_tools(trip.TOOLS).invoke("Hi")) == CALLS
+    assert calls(wrapped.bind_tools(TOOLS).invoke("Hi")) == CALLS
 
 
 def test_options_are_those_of_wrap(play: Callable[..., Server], model: Callable[..., Any]) -> None:
     server = play([Answer("<call>nothing</call>")])
     heard: list[wirecall.Notice] = []
     wrapped = wirecall.wrap(model("chat", server), on_error="text", on_event=heard.append)
-    assert "<tool-error" in wrapped.bind_tools(trip.TOOLS).invoke("Hi").text
+    assert "<tool-error" in wrapped.bind_tools(TOOLS).invoke("Hi").text
     assert "error" in [notice.kind for notice in heard]
+
+
+def test_models_that_share_connections_keep_their_own_options(
+    play: Callable[..., Server], model: Callable[..., Any]
+) -> None:
+    server = play(lambda _: Answer("<call>nothing</call>"))
+    bare = model("chat", server)
+    shown = wirecall.wrap(bare, on_error="text").bind_tools(TOOLS)
+    handed = wirecall.wrap(bare, on_error="native").bind_tools(TOOLS)
+    assert "<tool-error" in shown.invoke("Hi").text
+    assert [call["name"] for call in handed.invoke("Hi").invalid_tool_calls] == ["nothing"]
+    assert "<tool-error" in shown.invoke("Hi").text
 
 
 def test_a_configured_model_is_wrapped_still(play: Callable[..., Server], model: Callable[..., Any]) -> None:
     server = play(lambda _: Answer(WRITTEN))
-    wrapped = wirecall.wrap(model("chat", server)).configurable_fields(temperature=ConfigurableField("temperature"))
-    answer = wrapped.with_config(configurable={"temperature": 0.5}).bind_tools(trip.TOOLS).invoke("Hi")
+    wrapped = wirecall.wrap(model("chat", server)).configurable_fields(
+        temperature=ConfigurableField("temperature")
+    )
+    answer = wrapped.with_config(configurable={"temperature": 0.5}).bind_tools(TOOLS).invoke("Hi")
     assert calls(answer) == CALLS
     assert server.last.json["temperature"] == 0.5
 
@@ -128,13 +146,13 @@ def test_a_model_with_an_async_key_has_one_client(play: Callable[..., Server]) -
         return "sk-later"
 
     wrapped = wirecall.wrap(ChatOpenAI(model="gpt-4o", base_url=server.openai_url, api_key=key))
-    assert calls(asyncio.run(wrapped.bind_tools(trip.TOOLS).ainvoke("Hi"))) == CALLS
+    assert calls(asyncio.run(wrapped.bind_tools(TOOLS).ainvoke("Hi"))) == CALLS
     assert server.last.headers["authorization"] == "Bearer sk-later"
 
 
 def test_the_servers_history_is_refused(play: Callable[..., Server], model: Callable[..., Any]) -> None:
     server = play(lambda _: Answer(WRITTEN))
-    wrapped = wirecall.wrap(model("responses", server)).bind_tools(trip.TOOLS)
+    wrapped = wirecall.wrap(model("responses", server)).bind_tools(TOOLS)
     with pytest.raises(Exception, match="previous_response_id"):
         wrapped.invoke("Hi", previous_response_id="resp_1")
     assert server.requests == []
@@ -143,7 +161,7 @@ def test_the_servers_history_is_refused(play: Callable[..., Server], model: Call
 def test_what_cannot_be_wrapped_is_said(play: Callable[..., Server], model: Callable[..., Any]) -> None:
     server = play([])
     with pytest.raises(TypeError, match="before bind_tools"):
-        wirecall.wrap(model("chat", server).bind_tools(trip.TOOLS))
+        wirecall.wrap(model("chat", server).bind_tools(TOOLS))
 
 
 def test_an_old_package_is_said(

@@ -1,26 +1,27 @@
 """A whole agent's loop through litellm, over text and natively: the application sees the same."""
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 import litellm
 import pytest
-import trip
-from server import Server
+from loops import DEFINITIONS, expected, plan, run_tool
+from server import Delivery, NativeModel, Server, TextModel
 
-INNER = ["openai/gpt-4o", "anthropic/claude-sonnet-5"]
-MODES = ["completion", "acompletion", "streaming", "astreaming"]
+Run = Callable[[Any], Any]
 
 
-def ask(mode: str, **request: Any) -> Any:
+async def _chunks(request: dict[str, Any]) -> list[Any]:
+    return [chunk async for chunk in await litellm.acompletion(**request, stream=True)]
+
+
+def ask(run: Run, asynchronous: bool, streamed: bool, **request: Any) -> Any:
     """One answer, whole or put together."""
-    if mode == "completion":
-        return litellm.completion(**request).choices[0]
-    if mode == "acompletion":
-        return asyncio.run(_ask(request)).choices[0]
-    chunks = list(litellm.completion(**request, stream=True)) if mode == "streaming" else asyncio.run(_chunks(request))
+    if not streamed:
+        reply = run(litellm.acompletion(**request)) if asynchronous else litellm.completion(**request)
+        return reply.choices[0]
+    chunks = run(_chunks(request)) if asynchronous else list(litellm.completion(**request, stream=True))
     text = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     whole = litellm.stream_chunk_builder(chunks, messages=request["messages"])
     assert (whole.choices[0].message.content or "") == text
@@ -28,53 +29,44 @@ def ask(mode: str, **request: Any) -> Any:
     return whole.choices[0]
 
 
-async def _ask(request: dict[str, Any]) -> Any:
-    return await litellm.acompletion(**request)
-
-
-async def _chunks(request: dict[str, Any]) -> list[Any]:
-    return [chunk async for chunk in await litellm.acompletion(**request, stream=True)]
-
-
-def loop(server: Server, model: str, mode: str) -> dict[str, list[Any]]:
+def loop(server: Server, model: str, run: Run, asynchronous: bool, streamed: bool) -> dict[str, Any]:
     address = server.openai_url if "openai/" in model else server.url
-    messages: list[Any] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": trip.REQUEST}]
-    seen: dict[str, list[Any]] = {"calls": [], "results": [], "texts": [], "finishes": [], "ids": []}
-    for _ in range(trip.STEPS):
-        choice = ask(
-            mode, model=model, messages=messages, tools=trip.TOOLS, api_base=address, api_key="sk-test", timeout=20
+    messages: list[Any] = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Go."}]
+    options = {"model": model, "tools": DEFINITIONS, "api_base": address, "api_key": "sk-test", "timeout": 60}
+    log, texts, finishes, ids = [], [], [], []
+    while True:
+        choice = ask(run, asynchronous, streamed, messages=messages, **options)
+        messages.append(
+            choice.message.model_dump(include={"role", "content", "tool_calls"}, exclude_none=True)
         )
-        messages.append(choice.message.model_dump(include={"role", "content", "tool_calls"}, exclude_none=True))
-        seen["texts"].append(choice.message.content or "")
-        seen["finishes"].append(choice.finish_reason)
+        texts.append(choice.message.content or "")
+        finishes.append(choice.finish_reason)
         for call in choice.message.tool_calls or ():
             arguments = json.loads(call.function.arguments)
-            result = trip.FUNCTIONS[call.function.name](**arguments)
-            seen["calls"].append((call.function.name, arguments))
-            seen["results"].append(result)
-            seen["ids"].append(call.id)
-            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+            log.append((call.function.name, arguments, run_tool(call.function.name, arguments)))
+            ids.append(call.id)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": log[-1][2]})
         if not choice.message.tool_calls:
-            break
-    return seen
+            assert len(set(ids)) == len(ids)
+            return {"seen": (log, texts[-1]), "texts": texts, "finishes": finishes}
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("inner", ["openai/gpt-4o", "anthropic/claude-sonnet-5"])
 def test_the_loop_is_the_same_over_text_and_natively(
-    play: Callable[..., Server], provider: object, inner: str, mode: str
+    play: Callable[..., Server], provider: object, run: Run, inner: str, asynchronous: bool, streamed: bool
 ) -> None:
-    native, text = play(trip.native_model()), play(trip.text_model())
-    control = loop(native, inner, mode)
-    over_text = loop(text, f"wirecall/{inner}", mode)
+    mistakes = plan(["broken_quote", "unknown_tool", "broken_json"])
+    text = play(TextModel(mistakes, delivery=Delivery(characters=3, chunk=7)))
+    native = play(NativeModel(plan()))
+    control = loop(native, inner, run, asynchronous, streamed)
+    over_text = loop(text, f"wirecall/{inner}", run, asynchronous, streamed)
 
-    assert over_text["calls"] == control["calls"] == trip.CALLS
-    assert over_text["results"] == control["results"] == trip.RESULTS
-    assert over_text["texts"] == control["texts"]
-    assert over_text["texts"][-1] == trip.ANSWER
-    assert over_text["finishes"] == control["finishes"] == ["tool_calls"] * (trip.STEPS - 1) + ["stop"]
-    assert len(set(over_text["ids"])) == len(trip.CALLS)
+    assert over_text == control
+    assert over_text["seen"] == expected()
+    assert over_text["finishes"] == ["tool_calls"] * 11 + ["stop"]
     assert text.errors == native.errors == []
-    assert [request.refused for request in text.requests] == [None] * (trip.STEPS + trip.REPAIRS)
+    assert [request.refused for request in text.requests] == [None] * (12 + 3)
     assert not any("tools" in request.json for request in text.requests)
     assert all("tools" in request.json for request in native.requests)

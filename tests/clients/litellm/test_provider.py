@@ -9,7 +9,7 @@ from typing import Any
 import litellm
 import openai
 import pytest
-import trip
+from brief import TOOLS
 from litellm.integrations.custom_logger import CustomLogger
 from server import Answer, Call, Delivery, Failure, Server, Thinking, Usage
 
@@ -17,6 +17,7 @@ import wirecall
 from wirecall.integrations import litellm as integration
 from wirecall.integrations.litellm import Provider, register
 
+Run = Callable[[Any], Any]
 USER = [{"role": "user", "content": "Hi"}]
 PING = "<call>ping</call>"
 WEATHER = "<call>weather city=Austin</call>"
@@ -25,7 +26,7 @@ WEATHER = "<call>weather city=Austin</call>"
 def ask(server: Server, model: str = "wirecall/openai/gpt-4o", **given: Any) -> Any:
     request = {
         "messages": USER,
-        "tools": trip.TOOLS,
+        "tools": TOOLS,
         "api_base": server.openai_url if "openai/" in model else server.url,
         "api_key": "sk-test",
         "timeout": 20,
@@ -37,7 +38,7 @@ def ask(server: Server, model: str = "wirecall/openai/gpt-4o", **given: Any) -> 
 async def stream(server: Server, asynchronous: bool, **given: Any) -> list[Any]:
     if not asynchronous:
         return list(ask(server, stream=True, **given))
-    request = {"messages": USER, "tools": trip.TOOLS, "api_base": server.openai_url, "api_key": "sk-test", **given}
+    request = {"messages": USER, "tools": TOOLS, "api_base": server.openai_url, "api_key": "sk-test", **given}
     model = request.pop("model", "wirecall/openai/gpt-4o")
     return [chunk async for chunk in await litellm.acompletion(model=model, stream=True, **request)]
 
@@ -67,11 +68,26 @@ def test_parameters_reach_the_inner_model(play: Callable[..., Server], provider:
     )
     sent, headers = server.last.json, server.last.headers
     assert sent["model"] == "gpt-4o"
-    assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["metadata"]) == (0.5, 7, 50, {"shelf": "3"})
+    assert (sent["temperature"], sent["seed"], sent["max_tokens"], sent["metadata"]) == (
+        0.5,
+        7,
+        50,
+        {"shelf": "3"},
+    )
     assert (sent["user"], sent["reasoning_effort"]) == ("me", "low")
     assert "END" in sent["stop"]
     assert (headers["x-mine"], headers["authorization"]) == ("1", "Bearer sk-other")
-    known = {"model", "messages", "temperature", "seed", "max_tokens", "metadata", "user", "reasoning_effort", "stop"}
+    known = {
+        "model",
+        "messages",
+        "temperature",
+        "seed",
+        "max_tokens",
+        "metadata",
+        "user",
+        "reasoning_effort",
+        "stop",
+    }
     assert set(sent) <= known | {"stream"}
     assert "ping" in sent["messages"][0]["content"]
 
@@ -105,28 +121,32 @@ def test_usage_of_all_attempts_is_summed(play: Callable[..., Server], provider: 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_streamed_usage_is_the_providers(
-    play: Callable[..., Server], provider: Provider, asynchronous: bool
+    play: Callable[..., Server], run: Run, provider: Provider, asynchronous: bool
 ) -> None:
     server = play([Answer('Hm. <call>note text="', usage=Usage(10, 3)), Answer(PING, usage=Usage(20, 4))])
-    chunks = asyncio.run(stream(server, asynchronous, stream_options={"include_usage": True}))
+    chunks = run(stream(server, asynchronous, stream_options={"include_usage": True}))
     usages = [chunk.usage for chunk in chunks if getattr(chunk, "usage", None) is not None]
     assert [(usage.prompt_tokens, usage.completion_tokens) for usage in usages] == [(30, 7)]
     finishes = [choice.finish_reason for chunk in chunks for choice in chunk.choices if choice.finish_reason]
     assert finishes == ["tool_calls"]
-    assert "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices).strip() == "Hm."
+    assert (
+        "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices).strip() == "Hm."
+    )
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_several_calls_stream_with_their_indexes(
-    play: Callable[..., Server], provider: Provider, asynchronous: bool
+    play: Callable[..., Server], run: Run, provider: Provider, asynchronous: bool
 ) -> None:
-    written = 'Now. <call>weather city=Austin</call><call>weather city=Boston days=2</call>'
+    written = "Now. <call>weather city=Austin</call><call>weather city=Boston days=2</call>"
     server = play([Answer(written, delivery=Delivery(characters=None))])
-    chunks = asyncio.run(stream(server, asynchronous))
+    chunks = run(stream(server, asynchronous))
     deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
     assert [call.index for call in deltas if call.id] == [0, 1]
     assert {call.index for call in deltas} == {0, 1}
-    joined = ["".join(call.function.arguments or "" for call in deltas if call.index == index) for index in (0, 1)]
+    joined = [
+        "".join(call.function.arguments or "" for call in deltas if call.index == index) for index in (0, 1)
+    ]
     assert joined == ['{"city":"Austin"}', '{"city":"Boston","days":2}']
 
 
@@ -162,9 +182,11 @@ def test_native_calls_of_the_model_pass(play: Callable[..., Server], provider: P
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_failures_are_tried_again(play: Callable[..., Server], provider: Provider, asynchronous: bool) -> None:
+def test_failures_are_tried_again(
+    play: Callable[..., Server], run: Run, provider: Provider, asynchronous: bool
+) -> None:
     server = play([Failure(500), Answer(PING)])
-    chunks = asyncio.run(stream(server, asynchronous, num_retries=1))
+    chunks = run(stream(server, asynchronous, num_retries=1))
     deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
     assert [call.function.name for call in deltas if call.function.name] == ["ping"]
     server = play([Failure(429), Answer(PING)])
@@ -194,7 +216,7 @@ def test_timeouts_pass(play: Callable[..., Server], provider: Provider) -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_call_failed_reaches_the_caller(play: Callable[..., Server], asynchronous: bool) -> None:
+def test_call_failed_reaches_the_caller(play: Callable[..., Server], run: Run, asynchronous: bool) -> None:
     register(on_error="raise")
     server = play(lambda _: Answer("<call>nothing</call>"))
     with pytest.raises(wirecall.CallFailed) as caught:
@@ -203,7 +225,7 @@ def test_call_failed_reaches_the_caller(play: Callable[..., Server], asynchronou
     assert caught.value.error.name == "nothing"
     assert isinstance(caught.value, litellm.BadRequestError)
     with pytest.raises(wirecall.CallFailed):
-        asyncio.run(stream(server, asynchronous))
+        run(stream(server, asynchronous))
 
 
 def test_a_bad_tool_is_said_before_anything_is_sent(play: Callable[..., Server], provider: Provider) -> None:
@@ -238,24 +260,32 @@ def test_two_names_with_options_of_their_own(play: Callable[..., Server]) -> Non
 
 
 def test_callbacks_hear_of_each_request_once(
-    play: Callable[..., Server], provider: Provider, monkeypatch: pytest.MonkeyPatch
+    play: Callable[..., Server], run: Run, provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard: list[Any] = []
 
     class Logger(CustomLogger):
-        async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:
+        async def async_log_success_event(
+            self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any
+        ) -> None:
             if "gpt-4o-mini" not in kwargs["model"]:
                 return  # of another test
-            heard.append((kwargs["custom_llm_provider"], names(response_obj.choices[0].message), kwargs["response_cost"]))
+            heard.append(
+                (
+                    kwargs["custom_llm_provider"],
+                    names(response_obj.choices[0].message),
+                    kwargs["response_cost"],
+                )
+            )
 
     monkeypatch.setattr(litellm, "callbacks", [Logger()])
     server = play([Answer('<call>note text="'), Answer(PING)])
 
-    async def run() -> None:
+    async def ask_once() -> None:
         await litellm.acompletion(
             model="wirecall/openai/gpt-4o-mini",
             messages=USER,
-            tools=trip.TOOLS,
+            tools=TOOLS,
             api_base=server.openai_url,
             api_key="sk-test",
         )
@@ -265,19 +295,21 @@ def test_callbacks_hear_of_each_request_once(
                 break
         await asyncio.sleep(0.2)
 
-    asyncio.run(run())
+    run(ask_once())
     assert [entry[:2] for entry in heard] == [("wirecall", ["ping"])]
     assert heard[0][2] > 0
 
 
-def test_a_client_that_goes_closes_the_inner_stream(play: Callable[..., Server], provider: Provider) -> None:
+def test_a_client_that_goes_closes_the_inner_stream(
+    play: Callable[..., Server], run: Run, provider: Provider
+) -> None:
     server = play([Answer("word " * 2000, delivery=Delivery(characters=5, delay=0.01))])
 
-    async def run() -> None:
+    async def ask_once() -> None:
         answer = await litellm.acompletion(
             model="wirecall/openai/gpt-4o",
             messages=USER,
-            tools=trip.TOOLS,
+            tools=TOOLS,
             api_base=server.openai_url,
             api_key="sk-test",
             stream=True,
@@ -286,7 +318,7 @@ def test_a_client_that_goes_closes_the_inner_stream(play: Callable[..., Server],
             break
         await answer.aclose()
 
-    asyncio.run(run())
+    run(ask_once())
     server.settle()
     assert server.last.ended == "client gone"
 
@@ -295,7 +327,7 @@ def test_the_router_serves_it(play: Callable[..., Server], provider: Provider) -
     server = play([Answer(PING)])
     params = {"model": "wirecall/openai/gpt-4o", "api_base": server.openai_url, "api_key": "sk-test"}
     router = litellm.Router(model_list=[{"model_name": "mine", "litellm_params": params}])
-    assert names(router.completion("mine", USER, tools=trip.TOOLS).choices[0].message) == ["ping"]
+    assert names(router.completion("mine", USER, tools=TOOLS).choices[0].message) == ["ping"]
 
 
 def test_an_old_or_missing_litellm_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
