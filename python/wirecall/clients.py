@@ -40,8 +40,8 @@ def wrap(client: T, **options: Any) -> T:
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
-            HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or LangChain's `ChatOpenAI` or
-            `ChatAnthropic`.
+            HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or a `ChatOpenAI` or
+            `ChatAnthropic` of LangChain.
         options: As in `Options`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
 
     Raises:

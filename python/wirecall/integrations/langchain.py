@@ -32,8 +32,8 @@ def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
     package = next((package for module, package in _PACKAGES.items() if module in origins), None)
     if package is None or not hasattr(model, "model_copy"):
         raise TypeError(
-            f"{type(model).__name__} cannot be wrapped: give wirecall.wrap a ChatOpenAI or a ChatAnthropic, before"
-            " bind_tools, with_structured_output, configurable_fields and the like"
+            f"{type(model).__name__} cannot be wrapped: give wirecall.wrap a ChatOpenAI or a ChatAnthropic,"
+            " before bind_tools, with_structured_output and the like"
         )
     require(package, OLDEST[package], "langchain")
     copy = model.model_copy()
@@ -47,8 +47,8 @@ def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
 def _wrap_openai(model: Any, wrap_client: Callable[[Any], Any]) -> None:
     if not hasattr(model, "root_client"):
         raise TypeError(f"{type(model).__name__} cannot be wrapped: it has no client of the openai SDK")
-    # Fields of the model, so that a model made from it (configurable_fields) has them, too. None: it has no key for
-    # this side. The choice of `stream_usage` was made already, and stays.
+    # Fields of the model, so that a model made from it (configurable_fields) has them, too. None: it has no
+    # key for this side. The choice of `stream_usage` was made already, and stays.
     if model.root_client is not None:
         model.root_client = wrap_client(model.root_client)
         model.client = model.root_client.chat.completions

@@ -5,8 +5,7 @@ request, has litellm itself call the inner model, and reads the answer. Whatever
 speaks the chat dialect on both sides of it.
 """
 
-import logging
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any
 
 from wirecall.answer import CallFailed
@@ -24,8 +23,6 @@ require("litellm", OLDEST, "litellm")
 import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
 from litellm.types.utils import all_litellm_params  # noqa: E402
-
-log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
 
@@ -105,8 +102,8 @@ class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         return _streamed(talk, first)
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
-        # litellm wants an iterator at once, so that the first request goes out with the first `anext`; what is
-        # to be tried again must be so in there.
+        # litellm wants an iterator at once, so that the first request goes out with the first `anext`; what
+        # is to be tried again must be so in there.
         talk = _Talk(self._name, self._options, given)
         again = talk.retries
         while True:
@@ -211,8 +208,7 @@ class _Talk:
             read = self._stream.feed(event)
         except CallFailed as error:
             raise self._raised(error) from error
-        # The very chunk only where it is the very event: litellm's chunk of usage has an empty choice.
-        return self._in_order([ModelResponseStream(**each) for each in ([event] if read is None else read)])
+        return self._in_order(self._chunks([event] if read is None else read))
 
     def end(self) -> list[ModelResponseStream]:
         """One answer of the inner model is over; with it the stream, if `over`."""
@@ -222,7 +218,7 @@ class _Talk:
                 events = self._stream.end()
             except CallFailed as error:
                 raise self._raised(error) from error
-            chunks = self._in_order([ModelResponseStream(**event) for event in events])
+            chunks = self._in_order(self._chunks(events))
             if self._stream.asks_again:
                 self._exchange.ask_again()
                 self.over = False
@@ -230,10 +226,19 @@ class _Talk:
             return chunks + self._last
         return self._last
 
-    def _in_order(self, chunks: list[ModelResponseStream]) -> list[ModelResponseStream]:
-        """Without those that finish: they come last, since litellm reads nothing behind them, usage neither."""
-        self._last += [chunk for chunk in chunks if _finishes(chunk)]
-        return [chunk for chunk in chunks if not _finishes(chunk)]
+    def _chunks(self, events: list[Json]) -> Iterator[ModelResponseStream]:
+        for event in events:
+            if "choices" not in event:
+                # A call that failed behind its first fragment: the stream ends so.
+                raise self._raised(CallFailed(event["error"]["message"]))
+            yield ModelResponseStream(**event)
+
+    def _in_order(self, chunks: Iterable[ModelResponseStream]) -> list[ModelResponseStream]:
+        """Without those that finish: they come last, since litellm reads nothing behind them, no usage."""
+        now: list[ModelResponseStream] = []
+        for chunk in chunks:
+            (self._last if _finishes(chunk) else now).append(chunk)
+        return now
 
     def _supports(self, parameter: str) -> bool:
         try:
@@ -243,14 +248,14 @@ class _Talk:
         return known is None or parameter in known
 
     def _allowed(self, params: Json) -> list[str]:
-        """The host's `allowed_openai_params`, which litellm keeps to itself: what else would not have come here."""
+        """The host's `allowed_openai_params`, which litellm keeps: others would not have come here."""
         known = litellm.get_supported_openai_params(model=self._model, custom_llm_provider=self._name) or ()
         return [key for key in params if key in litellm.OPENAI_CHAT_COMPLETION_PARAMS and key not in known]
 
     def _raised(self, error: Exception) -> Exception:
         """The error, of its own type and of one that litellm lets through and does not try again."""
         kinds = (type(error), litellm.BadRequestError)
-        both = type(type(error).__name__, kinds, {"__module__": type(error).__module__})
+        both: Any = type(type(error).__name__, kinds, {"__module__": type(error).__module__})
         raised: Exception = both.__new__(both)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))
@@ -258,7 +263,7 @@ class _Talk:
 
 
 def _settings(given: Mapping[str, Any]) -> Json:
-    """What of the outer call is no part of the request, but meant for the inner one: key, address, time, region.
+    """What of the outer call is meant for the inner one without being of the request: key, address, time.
 
     Of litellm's parameters only those that it knows as its own: nothing travels to the provider.
     """

@@ -1,7 +1,9 @@
 """litellm without its network, one event loop for all tests, and servers that play scripts."""
 
 import asyncio
+import gc
 import os
+import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from typing import Any, TypeVar
@@ -23,6 +25,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """litellm warns of itself, which is no error of ours; what we warn of is."""
     config.addinivalue_line("filterwarnings", "default")
     config.addinivalue_line("filterwarnings", r"error:::wirecall(\..*)?")
+
+
+def pytest_sessionfinish() -> None:
+    """Connections that litellm left open close here; later the warning would be an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            gc.collect()
 
 
 @pytest.fixture(scope="session")

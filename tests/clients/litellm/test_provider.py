@@ -228,6 +228,28 @@ def test_call_failed_reaches_the_caller(play: Callable[..., Server], run: Run, a
         run(stream(server, asynchronous))
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_streamed_arguments(play: Callable[..., Server], run: Run, asynchronous: bool) -> None:
+    register(stream_arguments=True)
+    server = play([Answer('<call>note text="abc def"</call>'), Answer('<call>note text="abc def')])
+    chunks = run(stream(server, asynchronous))
+    deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
+    assert "".join(call.function.arguments or "" for call in deltas) == '{"text":"abc def"}'
+    assert len(deltas) > 2
+    with pytest.raises(wirecall.CallFailed):
+        run(stream(server, asynchronous))
+
+
+def test_several_choices(play: Callable[..., Server], provider: Provider) -> None:
+    server = play(lambda _: Answer(PING, others=["No."]))
+    first, second = ask(server, n=2).choices
+    assert (first.finish_reason, names(first.message)) == ("tool_calls", ["ping"])
+    assert (second.finish_reason, second.message.content) == ("stop", "No.")
+    chunks = list(ask(server, n=2, stream=True))
+    texts = [choice.delta.content or "" for chunk in chunks for choice in chunk.choices if choice.index == 1]
+    assert "".join(texts) == "No."
+
+
 def test_a_bad_tool_is_said_before_anything_is_sent(play: Callable[..., Server], provider: Provider) -> None:
     server = play([])
     bad = {"type": "function", "function": {"name": "a b", "parameters": {"type": "object"}}}
