@@ -11,7 +11,7 @@ from wirecall.integrations.versions import require
 
 Model = TypeVar("Model")
 
-OLDEST = {"langchain-openai": "1.0", "langchain-anthropic": "1.0"}
+OLDEST = {"langchain-openai": "1.7", "langchain-anthropic": "1.4"}
 # The classes by the package they come from, so that nothing is imported to find out.
 _PACKAGES = {"langchain_openai": "langchain-openai", "langchain_anthropic": "langchain-anthropic"}
 

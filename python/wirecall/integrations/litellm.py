@@ -171,6 +171,9 @@ class _Talk:
         self._no_stop = "stop" not in request and not self._supports("stop")
         self._stream = None if self._exchange.untouched else self._exchange.stream()
         self._last: list[ModelResponseStream] = []
+        # Of several choices litellm streams one finish, and anywhere: what comes behind it is read, too.
+        self._several = (params.get("n") or 1) > 1
+        self._finish: list[Json] = []
         self.over = False
 
     def request(self) -> Json:
@@ -204,6 +207,13 @@ class _Talk:
         event = chunk.model_dump()
         if event.get("usage") is not None and all(map(_is_empty, event["choices"])):
             event["choices"] = []
+        if self._several and _finishes(chunk):
+            self._finish.append(event)
+            return []
+        return self._take(event)
+
+    def _take(self, event: Json) -> list[ModelResponseStream]:
+        assert self._stream is not None
         try:
             read = self._stream.feed(event)
         except CallFailed as error:
@@ -214,11 +224,12 @@ class _Talk:
         """One answer of the inner model is over; with it the stream, if `over`."""
         self.over = True
         if self._stream is not None:
+            chunks = [chunk for event in self._finish for chunk in self._take(event)]
             try:
                 events = self._stream.end()
             except CallFailed as error:
                 raise self._raised(error) from error
-            chunks = self._in_order(self._chunks(events))
+            chunks += self._in_order(self._chunks(events))
             if self._stream.asks_again:
                 self._exchange.ask_again()
                 self.over = False

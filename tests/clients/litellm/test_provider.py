@@ -248,6 +248,11 @@ def test_several_choices(play: Callable[..., Server], provider: Provider) -> Non
     chunks = list(ask(server, n=2, stream=True))
     texts = [choice.delta.content or "" for chunk in chunks for choice in chunk.choices if choice.index == 1]
     assert "".join(texts) == "No."
+    choices = [choice for chunk in chunks for choice in chunk.choices if choice.index == 0]
+    assert [
+        call.function.name for choice in choices for call in choice.delta.tool_calls or () if call.id
+    ] == ["ping"]
+    assert "".join(choice.delta.content or "" for choice in choices) == ""
 
 
 def test_a_bad_tool_is_said_before_anything_is_sent(play: Callable[..., Server], provider: Provider) -> None:
@@ -341,6 +346,15 @@ def test_a_client_that_goes_closes_the_inner_stream(
         await answer.aclose()
 
     run(ask_once())
+    server.settle()
+    assert server.last.ended == "client gone"
+
+
+def test_a_sync_stream_that_is_dropped_closes_the_inner_one(play: Callable[..., Server], provider: Provider) -> None:
+    server = play([Answer("word " * 2000, delivery=Delivery(characters=5, delay=0.01))])
+    answer = ask(server, stream=True)
+    next(answer)
+    answer.completion_stream.close()
     server.settle()
     assert server.last.ended == "client gone"
 
