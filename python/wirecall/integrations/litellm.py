@@ -205,8 +205,6 @@ class _Talk:
         if self._stream is None:
             return self._in_order([chunk])
         event = chunk.model_dump()
-        if event.get("usage") is not None and all(map(_is_empty, event["choices"])):
-            event["choices"] = []
         if self._several and _finishes(chunk):
             self._finish.append(event)
             return []
@@ -295,11 +293,6 @@ def _settings(given: Mapping[str, Any]) -> Json:
 def _plain(message: Any) -> Any:
     """Messages of earlier answers may be litellm's own objects."""
     return message.model_dump(exclude_none=True) if hasattr(message, "model_dump") else message
-
-
-def _is_empty(choice: Mapping[str, Any]) -> bool:
-    delta = choice.get("delta") or {}
-    return choice.get("finish_reason") is None and not any(delta.values())
 
 
 def _finishes(chunk: ModelResponseStream) -> bool:

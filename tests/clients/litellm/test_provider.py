@@ -23,24 +23,23 @@ PING = "<call>ping</call>"
 WEATHER = "<call>weather city=Austin</call>"
 
 
+def request(server: Server, model: str, **given: Any) -> dict[str, Any]:
+    address = server.url if "anthropic/" in model else server.openai_url
+    defaults = {"messages": USER, "tools": TOOLS, "api_base": address, "api_key": "sk-test", "timeout": 20}
+    return {**defaults, **given}
+
+
 def ask(server: Server, model: str = "wirecall/openai/gpt-4o", **given: Any) -> Any:
-    request = {
-        "messages": USER,
-        "tools": TOOLS,
-        "api_base": server.openai_url if "openai/" in model else server.url,
-        "api_key": "sk-test",
-        "timeout": 20,
-        **given,
-    }
-    return litellm.completion(model=model, **request)
+    return litellm.completion(model=model, **request(server, model, **given))
 
 
-async def stream(server: Server, asynchronous: bool, **given: Any) -> list[Any]:
+async def stream(
+    server: Server, asynchronous: bool, model: str = "wirecall/openai/gpt-4o", **given: Any
+) -> list[Any]:
     if not asynchronous:
-        return list(ask(server, stream=True, **given))
-    request = {"messages": USER, "tools": TOOLS, "api_base": server.openai_url, "api_key": "sk-test", **given}
-    model = request.pop("model", "wirecall/openai/gpt-4o")
-    return [chunk async for chunk in await litellm.acompletion(model=model, stream=True, **request)]
+        return list(ask(server, model, stream=True, **given))
+    reply: Any = await litellm.acompletion(model=model, stream=True, **request(server, model, **given))
+    return [chunk async for chunk in reply]
 
 
 def names(message: Any) -> list[str]:
@@ -107,7 +106,7 @@ def test_a_model_without_stop_sequences_gets_none(play: Callable[..., Server], p
     server = play([Answer(PING), Answer(PING)])
     ask(server, "wirecall/openai/gpt-4o")
     assert server.last.json["stop"] == ["<tool-result"]
-    answer = ask(server, "wirecall/openai/gpt-5")
+    answer = ask(server, "wirecall/perplexity/sonar")
     assert "stop" not in server.last.json
     assert names(answer.choices[0].message) == ["ping"]
 
@@ -182,15 +181,16 @@ def test_native_calls_of_the_model_pass(play: Callable[..., Server], provider: P
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("model", ["wirecall/openai/gpt-4o", "wirecall/anthropic/claude-sonnet-5"])
 def test_failures_are_tried_again(
-    play: Callable[..., Server], run: Run, provider: Provider, asynchronous: bool
+    play: Callable[..., Server], run: Run, provider: Provider, model: str, asynchronous: bool
 ) -> None:
     server = play([Failure(500), Answer(PING)])
-    chunks = run(stream(server, asynchronous, num_retries=1))
+    chunks = run(stream(server, asynchronous, model, num_retries=1))
     deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
     assert [call.function.name for call in deltas if call.function.name] == ["ping"]
     server = play([Failure(429), Answer(PING)])
-    assert names(ask(server, num_retries=1).choices[0].message) == ["ping"]
+    assert names(ask(server, model, num_retries=1).choices[0].message) == ["ping"]
 
 
 @pytest.mark.parametrize("inner", ["openai/gpt-4o", "anthropic/claude-sonnet-5"])
@@ -350,7 +350,9 @@ def test_a_client_that_goes_closes_the_inner_stream(
     assert server.last.ended == "client gone"
 
 
-def test_a_sync_stream_that_is_dropped_closes_the_inner_one(play: Callable[..., Server], provider: Provider) -> None:
+def test_a_sync_stream_that_is_dropped_closes_the_inner_one(
+    play: Callable[..., Server], provider: Provider
+) -> None:
     server = play([Answer("word " * 2000, delivery=Delivery(characters=5, delay=0.01))])
     answer = ask(server, stream=True)
     next(answer)
