@@ -102,6 +102,16 @@ def test_drop_params_leaves_the_tools(
     assert "ping" in str(server.last.json["messages"][0]) + str(server.last.json.get("system"))
 
 
+def test_settings_of_the_request_are_those_of_the_inner_call(
+    play: Callable[..., Server], provider: Provider
+) -> None:
+    server = play([Answer(PING)])
+    model = "wirecall/anthropic/claude-sonnet-5"
+    with pytest.raises(litellm.UnsupportedParamsError):
+        ask(server, model, logit_bias={"1": 1})
+    assert names(ask(server, model, logit_bias={"1": 1}, drop_params=True).choices[0].message) == ["ping"]
+
+
 def test_a_model_without_stop_sequences_gets_none(play: Callable[..., Server], provider: Provider) -> None:
     server = play([Answer(PING), Answer(PING)])
     ask(server, "wirecall/openai/gpt-4o")
