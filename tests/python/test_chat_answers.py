@@ -250,6 +250,12 @@ def test_a_call() -> None:
     assert call["id"].startswith("call_")
 
 
+def test_whole_answers_do_not_know_of_streamed_arguments() -> None:
+    found = whole(GOOD, options={"stream_arguments": True})
+    assert found["message"]["tool_calls"][0]["function"] == ULM
+    assert exchange(stream_arguments=True).whole(body('<call>get city="Ulm" =</call>')) is None
+
+
 def test_text_stays_beside_calls() -> None:
     assert whole(f"A {GOOD} B")["message"]["content"] == "A  B"
     assert whole(f"A {GOOD}", options={"strip_preamble": True})["message"]["content"] is None
@@ -485,7 +491,8 @@ def test_a_native_call_lets_go_what_was_held() -> None:
     made = stream.feed(chunk({"tool_calls": [native]}))
     assert made is not None
     assert [event["choices"][0]["delta"].get("content") for event in made] == [BAD, "and", None]
-    assert stream.feed(chunk({}, "tool_calls")) is None or not stream.asks_again
+    stream.feed(chunk({}, "tool_calls"))
+    assert not stream.asks_again
 
 
 def test_a_stream_that_asks_again_goes_on() -> None:
@@ -515,6 +522,15 @@ def test_a_stream_that_asks_again_goes_on() -> None:
     usage = stream.feed({**second, "choices": [], "usage": {"total_tokens": 5, "details": {"cached": 2}}})
     assert usage == [{**BASE, "choices": [], "usage": {"total_tokens": 7, "details": {"cached": 3}}}]
     assert stream.end() == []
+
+
+def test_the_role_does_not_wait_for_what_is_held() -> None:
+    one = exchange()
+    stream = one.stream()
+    made = stream.feed(chunk({"role": "assistant", "content": BAD}))
+    assert made == [chunk({"role": "assistant"})]
+    stream.feed(chunk({}, "stop"))
+    assert stream.asks_again
 
 
 def test_a_stream_that_ends_early() -> None:

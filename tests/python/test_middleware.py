@@ -318,6 +318,44 @@ def test_a_client_that_goes_closes_the_source() -> None:
     asyncio.run(run())
 
 
+class Connection:
+    """Chunks of an SDK: an iterator that wants to be closed."""
+
+    def __init__(self, *texts: str) -> None:
+        self.chunks = iter(chunks(texts))
+        self.closed = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.chunks
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for event in self.chunks:
+            yield event
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def test_connections_are_closed() -> None:
+    first, second = Connection(BAD), Connection(GOOD)
+    waiting = iter([first, second])
+    found = list(wirecall.compact_tools().wrap_stream(lambda request: next(waiting), REQUEST))
+    assert accumulated(found)[0]["reason"] == "tool_calls"
+    assert (first.closed, second.closed) == (1, 1)
+
+    async def run() -> None:
+        connection = Connection(GOOD)
+        stream = wirecall.compact_tools().awrap_stream(lambda request: connection, REQUEST)
+        found = [event async for event in stream]
+        assert accumulated(found)[0]["reason"] == "tool_calls"
+        assert connection.closed == 1
+
+    asyncio.run(run())
+
+
 def test_a_stream_that_breaks_is_closed() -> None:
     model = Model('<call>get city="New York" =</call> more')
     events = list(wirecall.compact_tools(stream_arguments=True).wrap_stream(model.stream, REQUEST))
