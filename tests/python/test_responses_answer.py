@@ -315,6 +315,40 @@ def test_a_call_cut_off_is_none() -> None:
     assert "<tool-error" in only["content"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("item_status", "status", "reason", "read"),
+    [
+        ("completed", "completed", None, True),
+        ("incomplete", "completed", None, False),
+        ("completed", "incomplete", "max_output_tokens", False),
+        ("completed", "incomplete", "content_filter", False),
+        ("completed", "failed", None, False),
+    ],
+)
+@pytest.mark.parametrize("followed", [False, True])
+def test_a_last_call_without_its_end_is_read_only_if_nothing_was_cut_off(
+    item_status: str, status: str, reason: str | None, read: bool, followed: bool
+) -> None:
+    output = [message("<call>f x=1", status=item_status)]
+    if followed:
+        # Then it was over before whatever happened to the answer.
+        output.append({"type": "reasoning", "id": "rs_1", "summary": []})
+        read = item_status == "completed"
+    given_answer = response(*output, status=status, incomplete_details={"reason": reason})
+    whole, _ = read_whole([given_answer], Options(on_error="text"))
+    assert whole["output"][0]["type"] == ("function_call" if read else "message")
+
+
+def test_a_refusal_is_not_asked_again() -> None:
+    refusal = {"type": "refusal", "refusal": "I will not."}
+    request = {**REQUEST, "tool_choice": "required"}
+    answers = [response(message(refusal))]
+    whole, _ = read_whole(answers, Options(), request)
+    assert whole == answers[0]
+    events, _ = read_stream([streamed(one) for one in answers], Options(), request)
+    assert accumulate(events) == answers[0]["output"]
+
+
 def test_a_stream_that_breaks_off() -> None:
     exchange = Exchange(responses, REQUEST, Options())
     stream = exchange.stream()
