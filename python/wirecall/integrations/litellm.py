@@ -272,14 +272,14 @@ class _Talk:
 
 
 def _settings(given: Mapping[str, Any]) -> Json:
-    """What of the outer call is meant for the inner one without being of the request: key, address, time.
+    """What of the outer call is meant for the inner one without being of the request: key, address, region.
 
-    Of litellm's parameters only those that it knows as its own: nothing travels to the provider.
+    litellm fills its own in with None or false; a false one counts where litellm knows that a host sets it.
     """
     settings: Json = {
         key: value
         for key, value in (given.get("litellm_params") or {}).items()
-        if value is not None and key in all_litellm_params and key not in _ITS_OWN
+        if key not in _ITS_OWN and (value or (value is not None and key in all_litellm_params))
     }
     named = {"api_key": "api_key", "api_base": "api_base", "timeout": "timeout", "client": "client"}
     settings.update({key: given[own] for key, own in named.items() if given.get(own) is not None})
