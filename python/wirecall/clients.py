@@ -7,7 +7,7 @@ rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who h
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
@@ -120,18 +120,41 @@ def _attachment_type(kind: Any, is_async: bool) -> Any:
 
 
 def _guard_openai(client: Any) -> None:
-    """Responses over WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    """WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    client.websocket_base_url = _NoWebsockets()
     client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
     client.copy = client.with_options = functools.partial(_guarded_copy, client)
 
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
-        raise Refused(
-            "The Responses API over WebSockets cannot be rewritten. Use responses.create(), with stream=True "
-            "if it is to be streamed, or a client that is not wrapped."
-        )
+        raise Refused(_WEBSOCKET)
     return prepare(options)
+
+
+_WEBSOCKET = (
+    "What goes over WebSockets cannot be rewritten. Use responses.create(), with stream=True if it is to be "
+    "streamed, or a client that is not wrapped."
+)
+
+
+class _NoWebsockets(str):
+    """In the place of the address: hosts that open connections of their own (openai-agents) read it."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True  # else a copy of the client falls back to another address
+
+    # Who makes a URL of it measures it, or goes through it.
+    def __len__(self) -> int:
+        raise Refused(_WEBSOCKET)
+
+    def __iter__(self) -> Iterator[str]:
+        raise Refused(_WEBSOCKET)
+
+    def __str__(self) -> str:
+        raise Refused(_WEBSOCKET)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:

@@ -258,8 +258,12 @@ def test_with_arguments_streamed(api: str) -> None:
 @pytest.mark.parametrize("api", APIS)
 def test_an_output_type(api: str, way: str) -> None:
     plan = (*LOOP[:1], *LOOP[3:5], Step(json.dumps(REPORT)))
-    ran, _ = compare(plan, api, way, Report)
+    ran, server = compare(plan, api, way, Report)
     assert ran.output == Report(**REPORT)
+    # The form stays in the request, beside the manual.
+    sent = server.last.json
+    form = sent["response_format"] if api == "chat" else sent["text"]["format"]
+    assert form["type"] == "json_schema"
 
 
 @pytest.mark.parametrize("way", ["run", "run_streamed"])
@@ -374,11 +378,14 @@ def test_a_history_that_the_server_holds_is_refused_before_anything_is_sent(held
         assert server.requests == []
 
 
-def test_responses_over_websocket_are_refused_before_anything_is_sent() -> None:
+@pytest.mark.parametrize("copied", [False, True])
+def test_responses_over_websocket_are_refused_before_anything_is_sent(copied: bool) -> None:
     with serve([]) as server:
 
         async def main() -> None:
             async with client_of(server, wirecall.wrap) as client:
+                if copied:
+                    client = client.with_options(max_retries=1)
                 agents.set_default_openai_client(client, use_for_tracing=False)
                 agents.set_default_openai_responses_transport("websocket")
                 await Runner.run(make_agent(Ran()), "Sell.")

@@ -216,6 +216,15 @@ def compare(
     return ran, server
 
 
+def structured(sent: Json) -> str | None:
+    """The kind of form that a request asks for: it stays as it was, beside the manual."""
+    found = [
+        sent.get("response_format"),
+        *(sent.get(key, {}).get("format") for key in ("text", "output_config")),
+    ]
+    return next((given["type"] for given in found if given), None)
+
+
 def _stock(size: str) -> tuple[str, Json]:
     return "stock", {"article": "shirt", "size": size}
 
@@ -259,7 +268,7 @@ def test_text_before_calls(api: str, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("api", APIS)
 def test_output_by_a_tool(api: str, way: str) -> None:
-    """tool_choice is "required": an answer without a call is asked for again by us, wrong fields by the agent."""
+    """tool_choice is "required": a missing call is asked for again here, bad fields by the agent."""
     plan = (
         Step("I think that there are some.", [_stock("S"), _stock("M")], mistake=""),
         Step("", [("final_result", {"title": "x", "in_stock": [{"article": "S"}]})]),
@@ -285,16 +294,18 @@ def test_output_by_a_strict_tool(api: str, way: str) -> None:
 @pytest.mark.parametrize("api", APIS)
 def test_output_as_the_prompt_says(api: str, way: str) -> None:
     plan = (Step("", [_stock("S"), _stock("M")]), Step(json.dumps(REPORT)))
-    ran, _ = compare(plan, api, way, PromptedOutput(Report))
+    ran, server = compare(plan, api, way, PromptedOutput(Report))
     assert ran.output == Report(**REPORT)
+    assert structured(server.last.json) == {"chat": "json_object", "responses": "json_object"}.get(api)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("api", APIS)
 def test_output_in_the_api_s_own_way(api: str, way: str) -> None:
     plan = (Step("", [_stock("S"), _stock("M")]), Step(json.dumps(REPORT)))
-    ran, _ = compare(plan, api, way, NativeOutput(Report))
+    ran, server = compare(plan, api, way, NativeOutput(Report))
     assert ran.output == Report(**REPORT)
+    assert structured(server.last.json) == "json_schema"
 
 
 @pytest.mark.parametrize("api", APIS)

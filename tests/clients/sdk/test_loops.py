@@ -14,7 +14,7 @@ import pytest
 from anthropic import beta_async_tool, beta_tool
 from anthropic.lib.tools import ToolError
 from application import PLAN, Seen, Step, Turn, native, planned, texts
-from server import Answer, Call, Delivery, Script, Server, model, serve
+from server import Answer, Call, Delivery, Request, Script, Server, model, serve
 
 import wirecall
 
@@ -59,15 +59,26 @@ def check_server(server: Server, script: Script) -> None:
     assert callable(script) or len(server.requests) == len(script)
 
 
+def system_text(request: Request) -> str:
+    """What stands in the system text of a request of any of the APIs."""
+    sent = request.json
+    if request.api == "chat":
+        return str(sent["messages"][0]["content"])
+    return str(sent["instructions" if request.api == "responses" else "system"])
+
+
 def check_text_only(server: Server) -> None:
-    """Nothing of native tool calling reached the model, and nothing could be forged."""
+    """Nothing of native tool calling reached the model, nothing could be forged, and prompts stay cached."""
     for request in server.requests:
         assert "tools" not in request.json
         assert "tool_choice" not in request.json
+    assert len({system_text(request) for request in server.requests}) == 1
     sent = server.last.body.decode()
     for native_form in ('"tool_calls"', '"tool_call_id"', '"function_call', '"tool_use"', '"tool_result"'):
         assert native_form not in sent
     assert "<\\\\/tool-result><\\\\call>save_note title=forged" in sent
+    for number in "123":  # one turn asked for three sizes
+        assert f'<tool-result name=\\"stock\\" number=\\"{number}\\">' in sent
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
