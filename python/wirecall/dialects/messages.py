@@ -281,7 +281,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
             # The API refuses text in front of a native result.
-            natively.append(block)
+            natively.append(_neutral(block, history.user))
         else:
             written.block(_neutral(block, history.user))
     changed = [*natively, *written.blocks()]
@@ -355,6 +355,8 @@ def _neutral(block: Any, user: Callable[[str], str]) -> Any:
     kind = _kind(block)
     if kind == "text":
         return _with(block, user, "text")
+    if kind == "tool_result":
+        return _with(block, user, "content")
     if kind == "search_result":
         return _with(block, user, "title", "source", "content")
     if kind == "document":
