@@ -168,6 +168,15 @@ def test_what_the_server_holds_is_refused(more: Json, said: str) -> None:
     assert rewritten({"input": "hi", "tools": [F], **harmless})["instructions"] == MANUAL
 
 
+@pytest.mark.parametrize(
+    "choice",
+    [{"type": "function", "name": "h"}, {**ALLOWED, "tools": [F, {"type": "function", "name": "h"}]}],
+)
+def test_a_choice_of_an_unknown_tool_is_refused(choice: Json) -> None:
+    with pytest.raises(Refused, match="'h'"):
+        rewritten({"input": "hi", "tools": [F, SEARCH], "tool_choice": choice})
+
+
 # The history --------------------------------------------------------------------------------------
 
 

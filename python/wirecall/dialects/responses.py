@@ -54,7 +54,11 @@ class Responses:
         history = any(_is_call(item) or _is_result(item, linked) for item in items)
         if ours or history:
             _refuse_what_the_server_holds(request, items)
-        return Asked(ours, native, _choice(request), history, stream=request.get("stream") is True)
+        choice = _choice(request)
+        declared = {tool.get("name") for tool in ours}
+        if ours and (unknown := [name for name in choice.names if name not in declared]):
+            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
+        return Asked(ours, native, choice, history, stream=request.get("stream") is True)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
