@@ -308,11 +308,11 @@ class SyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
+                if dropped is not None and not exchange.asks_again:
+                    raise dropped
                 if exchange.failure is not None:
                     raise self._layer.as_sdk_error(exchange.failure)
                 if not exchange.asks_again:
-                    if dropped is not None:
-                        raise dropped
                     return
                 self._response.close()
                 self._response = self._send(self._next_request())
@@ -351,11 +351,11 @@ class AsyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
+                if dropped is not None and not exchange.asks_again:
+                    raise dropped
                 if exchange.failure is not None:
                     raise self._layer.as_sdk_error(exchange.failure)
                 if not exchange.asks_again:
-                    if dropped is not None:
-                        raise dropped
                     return
                 await self._response.aclose()
                 self._response = await self._send(self._next_request())

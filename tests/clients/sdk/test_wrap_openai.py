@@ -466,6 +466,13 @@ def test_a_drop_is_the_network_error_it_was(play: Play, kind: Any, ask: Ask, aft
 
 
 @kinds
+def test_a_drop_says_more_than_the_call_that_it_cut_off(play: Play, kind: Any) -> None:
+    server = play([Answer("<call>go to=" + "x" * 4000, delivery=Delivery(drop_after=6000))])
+    with pytest.raises(LOST):
+        run(made(kind, server, {"on_error": "raise"}), stream)
+
+
+@kinds
 def test_what_was_held_at_a_drop_is_said_and_is_no_call(play: Play, kind: Any) -> None:
     long = "<call>go to=" + "x" * 4000
     server = play([Answer(f"Grüße. {long}", delivery=Delivery(drop_after=6000))])
