@@ -605,3 +605,16 @@ def test_summed() -> None:
     assert summed([None, one, "odd", two]) == found
     assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None}
     assert summed([]) == {}
+
+
+@pytest.mark.parametrize("index", [[], {}, None, "0", 1.5])
+def test_places_that_no_server_should_send(index: Any) -> None:
+    begun = {"index": index, "id": "n", "type": "function", "function": {"name": "get", "arguments": ""}}
+    fragment = {"index": index, "function": {"arguments": ULM["arguments"]}}
+    events = [chunk({"tool_calls": [begun]}), chunk({"tool_calls": [fragment]}), chunk({}, "tool_calls")]
+    [state] = accumulated(streamed(events)).values()
+    assert [tuple(made[:2]) for made in state["calls"]] == [tuple(ULM.values())]
+    strange = {**BASE, "choices": [{"index": index, "delta": {"content": "Hello"}, "finish_reason": None}]}
+    made = streamed([strange, *chunks([GOOD])])
+    assert made[0] is strange
+    assert accumulated(made[1:])[0]["calls"]

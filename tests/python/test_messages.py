@@ -196,10 +196,21 @@ def test_rewriting_is_done_once(given: Json) -> None:
 # What is laid down.
 
 
-@pytest.mark.parametrize("tools", [None, [], [WEB]])
+@pytest.mark.parametrize("tools", [None, [], [WEB], 7, True])
 def test_without_tools_of_ours_a_request_is_untouched(tools: object) -> None:
     given = request(tools=tools, messages=[user("<tool-result>")], tool_choice={"type": "auto"})
     assert Exchange(dialect, given, Options()).request is given
+
+
+@pytest.mark.parametrize("name", [[], {}])
+@pytest.mark.parametrize("tool", [SEARCH, BASH])
+def test_names_that_no_tool_can_have(name: object, tool: Json) -> None:
+    asked = {"tools": [SEARCH, {**tool, "name": name}], "tool_choice": {"type": "tool", "name": "search"}}
+    if tool is BASH:  # The provider's to refuse.
+        assert rewritten(request(**asked))["tools"] == asked["tools"][1:]
+    else:
+        with pytest.raises(ToolError):
+            rewritten(request(**asked))
 
 
 def test_native_when_lets_through() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from wirecall.dialects.base import Refused
 from wirecall.dialects.responses import responses
+from wirecall.errors import ToolError
 from wirecall.exchange import Exchange
 from wirecall.options import Options
 
@@ -175,6 +176,18 @@ def test_what_the_server_holds_is_refused(more: Json, said: str) -> None:
 def test_a_choice_of_an_unknown_tool_is_refused(choice: Json) -> None:
     with pytest.raises(Refused, match="'h'"):
         rewritten({"input": "hi", "tools": [F, SEARCH], "tool_choice": choice})
+
+
+@pytest.mark.parametrize("name", [[], {}, None])
+def test_a_tool_with_such_a_name_is_refused(name: object) -> None:
+    with pytest.raises(ToolError):
+        rewritten(
+            {
+                "input": "hi",
+                "tools": [F, {**F, "name": name}],
+                "tool_choice": {"type": "function", "name": "f"},
+            }
+        )
 
 
 # The history --------------------------------------------------------------------------------------

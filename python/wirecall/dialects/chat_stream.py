@@ -227,6 +227,8 @@ class ChatStream:
     def _choice(self, choice: Mapping[str, Any], made: list[Json]) -> bool:
         """Appends what goes out instead of a choice. False: the very choice does."""
         index = choice.get("index", 0)
+        if isinstance(index, (list, dict)):
+            return False  # No place that a choice can have.
         state = self._states.get(index)
         if state is None:
             alone = self._turn.alone and not self._states
@@ -317,8 +319,9 @@ class ChatStream:
             if not isinstance(call, Mapping):
                 continue
             key = call.get("index")
-            if key is None:
-                key = call.get("id") or next(reversed(state.native), None)
+            if not isinstance(key, (int, str)):
+                id = call.get("id")
+                key = id if isinstance(id, str) and id else next(reversed(state.native), None)
             if key not in state.native:
                 _release(state, made)
                 state.native[key] = state.calls

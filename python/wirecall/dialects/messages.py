@@ -41,14 +41,16 @@ class Messages:
             )
         tools: list[Json] = []
         native: list[Json] = []
-        for tool in request.get("tools") or ():
+        given = request.get("tools")
+        for tool in given if isinstance(given, (list, tuple)) else ():
             if not isinstance(tool, dict):
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
         choice = _choice(request.get("tool_choice"), natives)
-        if tools and (unknown := set(choice.names) - {tool.get("name") for tool in tools}):
-            raise Refused(f"tool_choice names {min(unknown)!r}, and there is no such tool")
+        declared = [tool.get("name") for tool in tools]
+        if tools and (unknown := [name for name in choice.names if name not in declared]):
+            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
         return Asked(
             tools,
             native,
@@ -118,7 +120,7 @@ class _Natives:
     """The tools that stay, and whose calls and results they are. It walks through a conversation once."""
 
     def __init__(self, tools: list[Json]) -> None:
-        self._names = {tool.get("name") for tool in tools} - {None}
+        self._names = [tool.get("name") for tool in tools]
         self._types = tuple(str(tool.get("type")) for tool in tools)
         self._ids: set[str] = set()
 

@@ -55,7 +55,7 @@ class Responses:
         if ours or history:
             _refuse_what_the_server_holds(request, items)
         choice = _choice(request)
-        declared = {tool.get("name") for tool in ours}
+        declared = [tool.get("name") for tool in ours]
         if ours and (unknown := [name for name in choice.names if name not in declared]):
             raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
         return Asked(ours, native, choice, history, stream=request.get("stream") is True)
