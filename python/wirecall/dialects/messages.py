@@ -41,14 +41,16 @@ class Messages:
             )
         tools: list[Json] = []
         native: list[Json] = []
-        for tool in request.get("tools") or ():
+        given = request.get("tools")
+        for tool in given if isinstance(given, (list, tuple)) else ():
             if not isinstance(tool, dict):
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
         choice = _choice(request.get("tool_choice"), natives)
-        if tools and (unknown := set(choice.names) - {tool.get("name") for tool in tools}):
-            raise Refused(f"tool_choice names {min(unknown)!r}, and there is no such tool")
+        declared = [tool.get("name") for tool in tools]
+        if tools and (unknown := [name for name in choice.names if name not in declared]):
+            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
         return Asked(
             tools,
             native,
@@ -118,7 +120,7 @@ class _Natives:
     """The tools that stay, and whose calls and results they are. It walks through a conversation once."""
 
     def __init__(self, tools: list[Json]) -> None:
-        self._names = {tool.get("name") for tool in tools} - {None}
+        self._names = [tool.get("name") for tool in tools]
         self._types = tuple(str(tool.get("type")) for tool in tools)
         self._ids: set[str] = set()
 
@@ -281,7 +283,7 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
             # The API refuses text in front of a native result.
-            natively.append(block)
+            natively.append(_neutral(block, history.user))
         else:
             written.block(_neutral(block, history.user))
     changed = [*natively, *written.blocks()]
@@ -355,6 +357,8 @@ def _neutral(block: Any, user: Callable[[str], str]) -> Any:
     kind = _kind(block)
     if kind == "text":
         return _with(block, user, "text")
+    if kind == "tool_result":
+        return _with(block, user, "content")
     if kind == "search_result":
         return _with(block, user, "title", "source", "content")
     if kind == "document":

@@ -54,7 +54,11 @@ class Responses:
         history = any(_is_call(item) or _is_result(item, linked) for item in items)
         if ours or history:
             _refuse_what_the_server_holds(request, items)
-        return Asked(ours, native, _choice(request), history, stream=request.get("stream") is True)
+        choice = _choice(request)
+        declared = [tool.get("name") for tool in ours]
+        if ours and (unknown := [name for name in choice.names if name not in declared]):
+            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
+        return Asked(ours, native, choice, history, stream=request.get("stream") is True)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
@@ -300,7 +304,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
             parts[-1] = {"type": "input_text", "text": parts[-1]["text"] + "\n" + text}
         else:
             parts.append({"type": "input_text", "text": text})
-        parts += beside
+        parts += [history.foreign(part) for part in beside]
     if len(parts) == 1:
         return _says("user", parts[0]["text"])
     return _says("user", parts)
@@ -332,27 +336,16 @@ def _result(history: History, id: str | None, content: object) -> str:
 
 
 def _user(item: Any, history: History) -> Any:
-    """What a user wrote, in which nothing can be taken for a result or a call: mostly the same object."""
-    if _role(item) != "user":
+    """What a user wrote, or a tool that stays native, in which nothing can be taken for a result or a call:
+    mostly the same object."""
+    if not isinstance(item, Mapping):
         return item
-    content = item.get("content")
-    if isinstance(content, str):
-        text = history.user(content)
-        return item if text is content or text == content else {**item, "content": text}
-    if not isinstance(content, (list, tuple)):
+    key = "content" if _role(item) == "user" else "output"
+    if key == "output" and not str(item.get("type")).endswith("_output"):
         return item
-    texts = iter(history.user_parts([part["text"] for part in content if _has_text(part)]))
-    parts = [_with(part, next(texts)) if _has_text(part) else part for part in content]
-    unchanged = all(old is new for old, new in zip(content, parts, strict=True))
-    return item if unchanged else {**item, "content": parts}
-
-
-def _has_text(part: object) -> bool:
-    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
-
-
-def _with(part: Any, text: str) -> Any:
-    return part if text == part["text"] else {**part, "text": text}
+    given = item.get(key)
+    made = history.foreign(given)
+    return item if made is given or made == given else {**item, key: made}
 
 
 def _says(role: str, content: object) -> Json:
