@@ -186,7 +186,8 @@ class Turn:
 
     def tell(self, kind: str, tool: str | None, detail: str) -> None:
         """Tells the host, and the log: never with bodies, so never with what the model or a user wrote."""
-        log.info("%s: tool %s", kind, tool)
+        # A name that is no tool's is what the model wrote.
+        log.info("%s: tool %s", kind, tool if tool in self.toolset.names else None)
         if self.options.on_event is not None:
             self.options.on_event(Notice(kind, tool, detail))
 
@@ -358,7 +359,8 @@ class Reader:
             parts.append(Held())
         if turn.options.on_error == "raise":
             raise CallFailed(error.message, error)
-        if turn.options.on_error == "native" and error.kind != "forged_result":
+        # A result is no call; one that may not stand here is none for the host either: it asked for that.
+        if turn.options.on_error == "native" and error.kind not in ("forged_result", "not_allowed"):
             self._hand_over(parts)
             id = self._id(error.id or _random_id())
             parts.append(Call(id, error.name or "unknown", error.raw))

@@ -65,10 +65,18 @@ class Layer:
         twin.__dict__.update(error.__dict__)
         return twin.with_traceback(error.__traceback__)
 
-    def rewritten(self, request: Any, body: bytes) -> Any:
+    def rewritten(self, request: Any, exchange: ByteExchange) -> Any:
         headers = [(key, value) for key, value in request.headers.raw if key.lower() not in _RAW_LENGTHS]
+        if exchange.attempt:
+            # Another request than the first: under its key a server would answer with the first answer.
+            again = b"-%d" % (exchange.attempt + 1)
+            headers = [(key, value + again * (key.lower() == _IDEMPOTENCY)) for key, value in headers]
         return type(request)(
-            request.method, request.url, headers=headers, content=body, extensions=dict(request.extensions)
+            request.method,
+            request.url,
+            headers=headers,
+            content=exchange.request,
+            extensions=dict(request.extensions),
         )
 
     def refusal(self, request: Any, reply: Reply) -> Any:
@@ -106,6 +114,7 @@ class Layer:
 
 
 _RAW_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
+_IDEMPOTENCY = b"idempotency-key"
 
 
 @functools.cache
@@ -144,12 +153,12 @@ class SyncAttachment:
         if isinstance(exchange, Reply):
             return _read(layer.refusal(request, exchange), stream)
         if not exchange.reads:
-            response = inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
+            response = inner.send(layer.rewritten(request, exchange), stream=stream, **options)
             response.request = request
             return response
         start = time.perf_counter()
         while True:
-            response = inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
+            response = inner.send(layer.rewritten(request, exchange), stream=True, **options)
             response.request = request
             if not response.is_success:
                 return _read(response, stream)
@@ -196,12 +205,12 @@ class AsyncAttachment:
         if isinstance(exchange, Reply):
             return await _aread(layer.refusal(request, exchange), stream)
         if not exchange.reads:
-            response = await inner.send(layer.rewritten(request, exchange.request), stream=stream, **options)
+            response = await inner.send(layer.rewritten(request, exchange), stream=stream, **options)
             response.request = request
             return response
         start = time.perf_counter()
         while True:
-            response = await inner.send(layer.rewritten(request, exchange.request), stream=True, **options)
+            response = await inner.send(layer.rewritten(request, exchange), stream=True, **options)
             response.request = request
             if not response.is_success:
                 return await _aread(response, stream)
@@ -249,7 +258,7 @@ class _Events:
         self.elapsed: datetime.timedelta | None = None
 
     def _next_request(self) -> Any:
-        return self._layer.rewritten(self._request, self._exchange.request)
+        return self._layer.rewritten(self._request, self._exchange)
 
     def _closed(self) -> None:
         self.elapsed = _since(self._start)
@@ -260,17 +269,19 @@ class _Events:
 
 def _pieces(response: Any) -> Iterator[bytes]:
     """The decoded bytes; those that are not encoded without the layers that decode."""
-    pieces: Iterator[bytes] = response.iter_bytes() if _is_encoded(response) else response.iter_raw()
+    pieces: Iterator[bytes] = response.iter_bytes() if _needs_layers(response) else response.iter_raw()
     return pieces
 
 
 def _apieces(response: Any) -> AsyncIterator[bytes]:
-    pieces: AsyncIterator[bytes] = response.aiter_bytes() if _is_encoded(response) else response.aiter_raw()
+    pieces: AsyncIterator[bytes] = response.aiter_bytes() if _needs_layers(response) else response.aiter_raw()
     return pieces
 
 
-def _is_encoded(response: Any) -> bool:
-    return bool(response.headers.get("content-encoding", "identity").lower() != "identity")
+def _needs_layers(response: Any) -> bool:
+    """Encoded, or read already, as a host's hook or a transport without a network does."""
+    encoded = response.headers.get("content-encoding", "identity").lower() != "identity"
+    return bool(encoded or response.is_stream_consumed)
 
 
 class SyncEvents(_Events):
@@ -292,11 +303,11 @@ class SyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
+                if dropped is not None and not exchange.asks_again:
+                    raise dropped
                 if exchange.failure is not None:
                     raise self._layer.as_sdk_error(exchange.failure)
                 if not exchange.asks_again:
-                    if dropped is not None:
-                        raise dropped
                     return
                 self._response.close()
                 self._response = self._send(self._next_request())
@@ -335,11 +346,11 @@ class AsyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
+                if dropped is not None and not exchange.asks_again:
+                    raise dropped
                 if exchange.failure is not None:
                     raise self._layer.as_sdk_error(exchange.failure)
                 if not exchange.asks_again:
-                    if dropped is not None:
-                        raise dropped
                     return
                 await self._response.aclose()
                 self._response = await self._send(self._next_request())

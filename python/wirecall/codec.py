@@ -158,6 +158,12 @@ class ByteExchange:
         self._stream_over = False
         self.request = self._write_request()
 
+    @property
+    def attempt(self) -> int:
+        """0 for the first request; one more each time the model is asked again."""
+        turn = self._exchange.turn
+        return 0 if turn is None else turn.attempt
+
     def whole(self, body: bytes) -> bytes | None:
         """The answer with native calls. None: send `request`, and give its answer here.
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass, field
 from typing import Any
 
+from wirecall.answer import CallFailed
 from wirecall.dialects.base import Json, Stream
 from wirecall.dialects.chat import chat
 from wirecall.exchange import Exchange
@@ -142,6 +143,14 @@ def _read(reader: Stream, event: Any) -> Iterable[Any]:
     return (event,) if made is None else made
 
 
+def _due(reader: Stream | None) -> list[Json]:
+    """What goes out in front of an exception of the source, which says more than a call that it cut off."""
+    try:
+        return [] if reader is None else reader.end()
+    except CallFailed:
+        return []
+
+
 def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
     reader = None if exchange.untouched else exchange.stream()
     while True:
@@ -154,8 +163,7 @@ def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
                 except StopIteration:
                     break
                 except Exception:
-                    if reader is not None:
-                        yield from reader.end()
+                    yield from _due(reader)
                     raise
                 yield from (event,) if reader is None else _read(reader, event)
         finally:
@@ -182,9 +190,8 @@ async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[An
                 except StopAsyncIteration:
                     break
                 except Exception:
-                    if reader is not None:
-                        for due in reader.end():
-                            yield due
+                    for due in _due(reader):
+                        yield due
                     raise
                 for due in (event,) if reader is None else _read(reader, event):
                     yield due

@@ -313,6 +313,17 @@ def test_a_forged_result_is_no_native_call() -> None:
     assert all(isinstance(part, Said) for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("choice", "text"), [(Choice(parallel=False), GOOD + OTHER), (Choice(names=("get",)), GOOD + OTHER)]
+)
+def test_a_call_that_may_not_stand_here_is_no_native_call(choice: Choice, text: str) -> None:
+    one = turn(choice, on_error="native")
+    call, shown = folded(read(one, text))
+    assert call == ("get", '{"city":"Ulm"}')
+    assert shown.startswith('<tool-error name="stop">')
+    assert one.called == 1
+
+
 def test_a_call_that_is_cut_off_is_no_call() -> None:
     one = turn()
     [held, shown] = read(one, "<call>get city=U", truncated=True)
@@ -389,7 +400,9 @@ def test_notices() -> None:
 def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "wirecall")
     read(turn(), "<call>get city = secret days=hush</call><call>get secret</call>")
-    assert len(caplog.records) >= 3
+    read(turn(on_error="text"), "<call>sk-secret a=1</call>")
+    assert len(caplog.records) >= 4
+    assert "tool get" in caplog.text
     assert "secret" not in caplog.text
     assert "hush" not in caplog.text
 

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import random
+import re
 from typing import Any
 
 import pytest
@@ -542,6 +543,18 @@ def test_native_calls_and_their_results_stay() -> None:
     assert made[1] is answer
     assert made[2]["content"] == '<tool-result name="get">21</tool-result>'
     assert made[3] is USER
+
+
+@pytest.mark.laws
+@LAW
+@given(CONTENT)
+def test_native_results_forge_nothing(content: Any) -> None:
+    native = {"id": "n", "type": "custom", "custom": {"name": "search", "input": "x"}}
+    answer = result("n", content)
+    written = history(said(native), answer)[1]
+    texts = "\n".join(strings(written))
+    assert not re.search("(?i:</?tool-(result|error))|<call>", texts)
+    assert texts.replace("\\", "") == "\n".join(strings(answer)).replace("\\", "")
 
 
 def test_again() -> None:

@@ -541,6 +541,26 @@ def test_a_stream_that_ends_early() -> None:
     assert state["reason"] is None
 
 
+@pytest.mark.parametrize("text", ["A <call>get city=U", f"A {BAD} so"])
+def test_what_is_held_goes_out_in_front_of_the_providers_error(text: str) -> None:
+    error = {"error": {"message": "Overloaded"}}
+    made = streamed([chunk({"content": text}), error, chunk({"content": "x"})])
+    assert made[-1] is error
+    [state] = accumulated(made[:-1]).values()
+    assert state["content"].startswith('A <tool-error name="get">')
+    assert streamed([chunk({"content": "A <call>get city=U"}), error], on_error="raise")[-1] is error
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_a_refusal_is_not_asked_for_the_missing_call(failing: bool) -> None:
+    request = asking(tool_choice="required")
+    options = {"on_missing_call": "raise" if failing else "retry"}
+    given = body(None, refusal="No.")
+    assert exchange(request, **options).whole(given) == given
+    events = [chunk({"role": "assistant", "refusal": "No"}), chunk({"refusal": "."}), chunk({}, "stop")]
+    assert streamed(events, request=request, **options) == events
+
+
 def test_a_call_that_breaks_ends_the_stream() -> None:
     one = exchange(stream_arguments=True)
     stream = one.stream()
@@ -585,3 +605,16 @@ def test_summed() -> None:
     assert summed([None, one, "odd", two]) == found
     assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
     assert summed([]) == {}
+
+
+@pytest.mark.parametrize("index", [[], {}, None, "0", 1.5])
+def test_places_that_no_server_should_send(index: Any) -> None:
+    begun = {"index": index, "id": "n", "type": "function", "function": {"name": "get", "arguments": ""}}
+    fragment = {"index": index, "function": {"arguments": ULM["arguments"]}}
+    events = [chunk({"tool_calls": [begun]}), chunk({"tool_calls": [fragment]}), chunk({}, "tool_calls")]
+    [state] = accumulated(streamed(events)).values()
+    assert [tuple(made[:2]) for made in state["calls"]] == [tuple(ULM.values())]
+    strange = {**BASE, "choices": [{"index": index, "delta": {"content": "Hello"}, "finish_reason": None}]}
+    made = streamed([strange, *chunks([GOOD])])
+    assert made[0] is strange
+    assert accumulated(made[1:])[0]["calls"]

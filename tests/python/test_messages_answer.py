@@ -350,12 +350,26 @@ def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
 
 def test_an_error_of_the_provider_passes_and_ends() -> None:
     stream = Exchange(dialect, request(), Options()).stream()
-    for event in events_of(message([text("<call>search query=a")]), 3)[:6]:
+    for event in events_of(message([text("<call>search query=a b")]), 3)[:-3]:
         stream.feed(event)
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "later"}}
-    assert stream.feed(error) is None
+    out = stream.feed(error)
+    assert out is not None
+    assert out[-1] is error
+    assert [event["type"] for event in out[:-1]] == [
+        f"content_block_{step}" for step in ("start", "delta", "stop")
+    ]
+    assert out[1]["delta"]["text"].startswith('<tool-error name="search">')
     assert stream.ended
     assert stream.end() == []
+
+
+def test_an_error_of_the_provider_says_more_than_the_call_that_it_cut_off() -> None:
+    stream = Exchange(dialect, request(), Options(on_error="raise")).stream()
+    for event in events_of(message([text("<call>search query=a b")]), 3)[:-3]:
+        stream.feed(event)
+    assert stream.feed({"type": "error", "error": {"type": "overloaded_error"}}) is None
+    assert stream.ended
 
 
 def test_an_empty_second_answer_is_not_asked_for_for_ever() -> None:

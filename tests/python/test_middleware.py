@@ -283,6 +283,23 @@ def test_a_stream_that_drops() -> None:
     assert closed == ["yes"]
 
 
+def test_a_drop_says_more_than_the_call_that_it_cut_off() -> None:
+    tools = wirecall.compact_tools(on_error="raise")
+    with pytest.raises(Dropped):
+        list(tools.wrap_stream(dropping([]), REQUEST))
+
+    async def run() -> None:
+        async def stream(request: Any) -> AsyncIterator[Any]:
+            for event in dropping([])(request):
+                yield event
+
+        async for _ in tools.awrap_stream(stream, REQUEST):
+            pass
+
+    with pytest.raises(Dropped):
+        asyncio.run(run())
+
+
 def test_an_async_stream_that_drops() -> None:
     closed: list[str] = []
     events = []

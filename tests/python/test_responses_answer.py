@@ -381,6 +381,13 @@ def test_errors_of_the_provider_pass(kind: str) -> None:
         assert sent[-1]["response"]["output"] == [only]
 
 
+def test_an_error_of_the_provider_says_more_than_the_call_that_it_cut_off() -> None:
+    events = streamed(response(message("Look. <call>f x=ab cd")))[:-4]
+    failure: Json = {"type": "error", "sequence_number": 9, "code": "server_error", "message": "over"}
+    sent, _ = read_stream([[*events, failure]], Options(on_error="raise"))
+    assert sent[-1]["message"] == "over"
+
+
 def test_a_call_that_fails_after_its_first_fragment_ends_the_stream() -> None:
     text = '<call>f x={"a":1,,}</call> more'
     exchange = Exchange(responses, REQUEST, Options(stream_arguments=True, strict=True))

@@ -51,7 +51,8 @@ class Chat:
                 continue
             own = turn if alone else turn.sibling()
             written = _Written(message, own, choice.get("finish_reason"))
-            if own.ends(normal=is_normal(choice.get("finish_reason"))):
+            # Who refuses is not asked for the call that is missing.
+            if own.ends(normal=is_normal(choice.get("finish_reason")) and not message.get("refusal")):
                 turn.kept.append(written.kept())
                 turn.usage.append(body.get("usage"))
                 return None

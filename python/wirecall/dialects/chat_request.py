@@ -178,7 +178,7 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
         role = message.get("role") if isinstance(message, Mapping) else None
         if role in ("tool", "function"):
             if _id(message.get("tool_call_id")) in native:
-                made.append(message)
+                made.append(_foreign(message, history))
             else:
                 results.append(message)
             continue
@@ -188,7 +188,7 @@ def messages(given: Sequence[Any], history: History) -> list[Any]:
         if role == "assistant":
             message = _assistant(message, history)
         elif role == "user":
-            message = _user(message, history)
+            message = _foreign(message, history)
         made.append(message)
     if results:
         made.append(_results(results, history))
@@ -253,7 +253,7 @@ def _past(call: object) -> PastCall:
     return PastCall(_id(call.get("id")), "unknown" if name is None else str(name), function.get("arguments"))
 
 
-def _user(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
+def _foreign(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
     changed = {
         key: made
         for key in ("content", "name")

@@ -48,6 +48,7 @@ class _State:
         ours: Whether one of them was found in text.
         native: The index under which a native call goes out, by its own.
         held: None while everything goes out at once.
+        refused: The model said that it will not answer.
         ended: Its finish reason came.
     """
 
@@ -63,6 +64,7 @@ class _State:
         """The next attempt begins."""
         self.reader: Reader = self.turn.reader()
         self.held: list[Json] | None = None
+        self.refused = False
         self.ended = False
 
 
@@ -111,6 +113,8 @@ class ChatStream:
         if self._asks:
             return []
         choices = listed(event.get("choices"))
+        if event.get("error") and not choices and self.holds:
+            return [*self._due(), event]
         if self._identity is None and choices:
             self._identity = {key: event[key] for key in _IDENTITY if key in event}
         if "error" not in event:
@@ -147,6 +151,15 @@ class ChatStream:
                 return self._break(made, broken)
             _release(state, made)
         return self._events(self._behind_last(), made, None)
+
+    def _due(self) -> list[Json]:
+        """The provider's error ends the answer, and clients read no further: what is held goes in front."""
+        try:
+            due = self.end()
+        except CallFailed:
+            due = []  # The provider's own error says more.
+        self._ended = True
+        return due
 
     # Attempts.
 
@@ -203,6 +216,8 @@ class ChatStream:
     def _choice(self, choice: Mapping[str, Any], made: list[Json]) -> bool:
         """Appends what goes out instead of a choice. False: the very choice does."""
         index = choice.get("index", 0)
+        if isinstance(index, (list, dict)):
+            return False  # No place that a choice can have.
         state = self._states.get(index)
         if state is None:
             alone = self._turn.alone and not self._states
@@ -211,6 +226,7 @@ class ChatStream:
         if not isinstance(delta, Mapping):
             delta = {}
         reason = choice.get("finish_reason")
+        state.refused = state.refused or bool(delta.get("refusal"))
         if state.ended:
             if reason is None or finish_reason(reason, state.ours, state.turn.legacy) == reason:
                 return False
@@ -245,7 +261,7 @@ class ChatStream:
         state.ended = True
         before = len(made)
         self._parts(state, state.reader.finish(truncated=is_cut(reason)), lead, made)
-        if state.turn.ends(normal=is_normal(reason)):
+        if state.turn.ends(normal=is_normal(reason) and not state.refused):
             self._asks = True
             state.held = None
             return True
@@ -292,8 +308,9 @@ class ChatStream:
             if not isinstance(call, Mapping):
                 continue
             key = call.get("index")
-            if key is None:
-                key = call.get("id") or next(reversed(state.native), None)
+            if not isinstance(key, (int, str)):
+                id = call.get("id")
+                key = id if isinstance(id, str) and id else next(reversed(state.native), None)
             if key not in state.native:
                 _release(state, made)
                 state.native[key] = state.calls

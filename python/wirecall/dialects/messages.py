@@ -39,7 +39,8 @@ class Messages:
             )
         tools: list[Json] = []
         native: list[Json] = []
-        for tool in request.get("tools") or ():
+        given = request.get("tools")
+        for tool in given if isinstance(given, (list, tuple)) else ():
             if not isinstance(tool, dict):
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
@@ -112,7 +113,7 @@ class _Natives:
     """The tools that stay, and whose calls and results they are. It walks through a conversation once."""
 
     def __init__(self, tools: list[Json]) -> None:
-        self._names = {tool.get("name") for tool in tools} - {None}
+        self._names = [tool.get("name") for tool in tools]
         self._types = tuple(str(tool.get("type")) for tool in tools)
         self._ids: set[str] = set()
 
@@ -273,9 +274,9 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
             # The API refuses text in front of a native result.
-            natively.append(block)
+            natively.append(history.foreign(block))
         else:
-            written.block(block if _kind(block) == "tool_result" else history.foreign(block))
+            written.block(history.foreign(block))
     changed = [*natively, *written.blocks()]
     return blocks if _same(blocks, changed) else changed
 

@@ -19,6 +19,7 @@ from wirecall.answer import (
     CallBegun,
     CallBroken,
     CallDone,
+    CallFailed,
     CallFragment,
     Held,
     Part,
@@ -231,8 +232,8 @@ class MessagesStream:
         if self._over:
             return []
         if kind == "error":
-            self._ended = True
-            return None
+            due = self._due()
+            return [*due, event] if due else None
         self._sending = []
         if kind == "message_start":
             passes = self._start(event)
@@ -266,6 +267,15 @@ class MessagesStream:
             self._release()
         self._stopped = True
         return self._sending
+
+    def _due(self) -> list[Json]:
+        """The provider's error ends the answer, and clients read no further: what is held goes in front."""
+        try:
+            due = self.end()
+        except CallFailed:
+            due = []  # The provider's own error says more.
+        self._ended = True
+        return [event for event in due if event["type"] != "error"]
 
     # The provider's events. Each returns what goes on instead of the event, if anything.
 

@@ -297,7 +297,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
             parts[-1] = {"type": "input_text", "text": parts[-1]["text"] + "\n" + text}
         else:
             parts.append({"type": "input_text", "text": text})
-        parts += beside
+        parts += [history.foreign(part) for part in beside]
     if len(parts) == 1:
         return _says("user", parts[0]["text"])
     return _says("user", parts)
@@ -321,12 +321,16 @@ def _content(output: object) -> tuple[object, list[Json]]:
 
 
 def _user(item: Any, history: History) -> Any:
-    """What a user wrote, in which nothing can be taken for a result or a call: mostly the same object."""
-    if _role(item) != "user":
+    """What a user wrote, or a tool that stays native, in which nothing can be taken for a result or a call:
+    mostly the same object."""
+    if not isinstance(item, Mapping):
         return item
-    given = item.get("content")
-    content = history.foreign(given)
-    return item if content is given else {**item, "content": content}
+    key = "content" if _role(item) == "user" else "output"
+    if key == "output" and not str(item.get("type")).endswith("_output"):
+        return item
+    given = item.get(key)
+    made = history.foreign(given)
+    return item if made is given else {**item, key: made}
 
 
 def _says(role: str, content: object) -> Json:

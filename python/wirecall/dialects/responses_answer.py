@@ -4,6 +4,7 @@ There is one way: a whole answer is read as a stream in which items come complet
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -165,7 +166,8 @@ class ResponsesStream:
                 same = read is response or not isinstance(response, Mapping)
                 self._out.send(event if same else {**event, "response": read})
         elif kind == "error":
-            self._finish("failed", None)
+            with suppress(CallFailed):  # The provider's own error says more.
+                self._finish("failed", None)
             self._out.send(event)
         elif not isinstance(index, int):
             self._out.send(event)

@@ -390,6 +390,33 @@ def test_own_http_clients_proxies_and_hooks_stay(play: Play, http: Any) -> None:
     assert http_client.is_closed
 
 
+@kinds
+@pytest.mark.parametrize("ask", [create, stream, responses_stream])
+def test_a_hook_may_read_the_answer_first(play: Play, kind: Any, ask: Ask) -> None:
+    async def aread(response: Any) -> None:
+        await response.aread()
+
+    server = play([OVER_TEXT])
+    if kind is openai.OpenAI:
+        http: Any = httpx2.Client(event_hooks={"response": [lambda response: response.read()]})
+    else:
+        http = httpx2.AsyncClient(event_hooks={"response": [aread]})
+    assert run(made(kind, server, http_client=http), ask)[1] == CALLS
+
+
+@kinds
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_is_asked_again_is_another_request(play: Play, kind: Any, streams: bool) -> None:
+    async def ask(client: Any) -> list[str]:
+        headers = {"Idempotency-Key": "k1"}
+        answer = await got(client.chat.completions.create(**CHAT, stream=streams, extra_headers=headers))
+        return [chunk.id async for chunk in items(answer)] if streams else [answer.id]
+
+    server = play([Answer(BAD), Answer(BAD), OVER_TEXT])
+    assert run(made(kind, server, {"max_retries": 2}), ask)
+    assert [request.headers["idempotency-key"] for request in server.requests] == ["k1", "k1-2", "k1-3"]
+
+
 @pytest.mark.parametrize("http", [httpx, httpx2])
 @pytest.mark.parametrize("name", ["Client", "AsyncClient"])
 @pytest.mark.parametrize("streams", [False, True])
@@ -436,6 +463,13 @@ def test_a_drop_is_the_network_error_it_was(play: Play, kind: Any, ask: Ask, aft
     with pytest.raises(LOST):
         run(made(kind, server), ask)
     server.settle()
+
+
+@kinds
+def test_a_drop_says_more_than_the_call_that_it_cut_off(play: Play, kind: Any) -> None:
+    server = play([Answer("<call>go to=" + "x" * 4000, delivery=Delivery(drop_after=6000))])
+    with pytest.raises(LOST):
+        run(made(kind, server, {"on_error": "raise"}), stream)
 
 
 @kinds
