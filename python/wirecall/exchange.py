@@ -30,6 +30,7 @@ class Exchange:
         request: What to send now. The very request where nothing is to be rewritten.
         untouched: Nothing is to be rewritten: no tools of ours and no calls in the history, or
             `native_when` says so.
+        streams: The answer is to be streamed.
         turn: The answer's state.
 
     Raises:
@@ -41,6 +42,7 @@ class Exchange:
         self.dialect = dialect
         self.request: Mapping[str, Any] = request
         self.untouched = True
+        self.streams = False
         self.turn: Turn | None = None
         if options.native_when is not None and options.native_when(request):
             return
@@ -48,6 +50,7 @@ class Exchange:
         if not asked.tools and not asked.history:
             return
         self.untouched = False
+        self.streams = asked.stream
         self.toolset: Toolset = options.toolset(asked.tools)
         choice = asked.choice
         if not asked.tools:
@@ -56,7 +59,11 @@ class Exchange:
         self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
         self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)
         if told is not None and options.on_event is not None:
-            saved = _saved(json.dumps(asked.tools, default=str), told)
+            try:
+                listed = json.dumps(asked.tools)
+            except (TypeError, ValueError, RecursionError):
+                return  # Functions and models are no definitions that could be sent: nothing to compare with.
+            saved = _saved(listed, told)
             if saved is not None:
                 self.turn.tell("saved", None, str(saved))
 
