@@ -126,14 +126,16 @@ def _since(start: float) -> datetime.timedelta:
     return datetime.timedelta(seconds=time.perf_counter() - start)
 
 
-def is_events(response: Any) -> bool:
+def is_events(response: Any, exchange: ByteExchange) -> bool:
+    """SDKs read what they asked for as events, whatever a server calls it, and so must we."""
     content_type: str = response.headers.get("content-type", "")
-    return content_type.partition(";")[0].strip().lower() == "text/event-stream"
+    kind = content_type.partition(";")[0].strip().lower()
+    return kind == "text/event-stream" or (exchange.streams and not kind.endswith("json"))
 
 
-def _problem(response: Any) -> str | None:
+def _problem(response: Any, exchange: ByteExchange) -> str | None:
     """Why a stream cannot go on with the answer to the second question."""
-    if response.is_success and is_events(response):
+    if response.is_success and is_events(response, exchange):
         return None
     return f"The model was asked again, and the server answered {response.status_code}"
 
@@ -162,7 +164,7 @@ class SyncAttachment:
             response.request = request
             if not response.is_success:
                 return _read(response, stream)
-            if is_events(response):
+            if is_events(response, exchange):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(SyncEvents, layer.http.SyncByteStream)(
                     layer, exchange, request, response, send, start
@@ -214,7 +216,7 @@ class AsyncAttachment:
             response.request = request
             if not response.is_success:
                 return await _aread(response, stream)
-            if is_events(response):
+            if is_events(response, exchange):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(AsyncEvents, layer.http.AsyncByteStream)(
                     layer, exchange, request, response, send, start
@@ -311,7 +313,7 @@ class SyncEvents(_Events):
                     return
                 self._response.close()
                 self._response = self._send(self._next_request())
-                if (problem := _problem(self._response)) is not None:
+                if (problem := _problem(self._response, exchange)) is not None:
                     shown = self._response.read()[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
                     yield exchange.fail(f"{problem}: {shown}")
                     return
@@ -354,7 +356,7 @@ class AsyncEvents(_Events):
                     return
                 await self._response.aclose()
                 self._response = await self._send(self._next_request())
-                if (problem := _problem(self._response)) is not None:
+                if (problem := _problem(self._response, exchange)) is not None:
                     shown = (await self._response.aread())[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
                     yield exchange.fail(f"{problem}: {shown}")
                     return

@@ -1,7 +1,7 @@
 """Bytes in, bytes out: what a client's HTTP layer does with the dialects. There is no I/O.
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
-    send exchange.request; then, by the content type of the answer,
+    send exchange.request; then, by the content type of the answer (and `streams`),
         whole: exchange.whole(body); None: send exchange.request again
         events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
 
@@ -159,6 +159,11 @@ class ByteExchange:
         self.request = self._write_request()
 
     @property
+    def streams(self) -> bool:
+        """The answer was asked for as events, so it is what is no JSON, whatever its type says."""
+        return self._exchange.streams
+
+    @property
     def attempt(self) -> int:
         """0 for the first request; one more each time the model is asked again."""
         turn = self._exchange.turn
@@ -171,7 +176,7 @@ class ByteExchange:
             CallFailed: As the options say.
         """
         self.asks_again = False
-        given = sse.load(body)
+        given = sse.load(body.removeprefix(sse.BOM))
         if given is None:
             return body
         if self._options.debug:

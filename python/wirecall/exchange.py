@@ -29,6 +29,7 @@ class Exchange:
     Attributes:
         request: What to send now. The very request where nothing is to be rewritten.
         toolset: Its tools, compiled; None where nothing is to be rewritten.
+        streams: The answer is to be streamed.
         turn: The answer's state; None where nothing is to be rewritten.
 
     Raises:
@@ -39,6 +40,7 @@ class Exchange:
     def __init__(self, dialect: Dialect, request: Mapping[str, Any], options: Options) -> None:
         self.dialect = dialect
         self.request: Mapping[str, Any] = request
+        self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
         self.turn: Turn | None = None
         if options.native_when is not None and options.native_when(request):
@@ -56,7 +58,11 @@ class Exchange:
         self.turn = Turn(toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
         self.request = dialect.rewrite(request, asked, told, History(toolset), options)
         if told is not None and options.on_event is not None:
-            saved = _saved(json.dumps(asked.tools, default=str), told)
+            try:
+                listed = json.dumps(asked.tools)
+            except (TypeError, ValueError, RecursionError):
+                return  # Functions and models are no definitions that could be sent: nothing to compare with.
+            saved = _saved(listed, told)
             if saved is not None:
                 self.turn.tell("saved", None, str(saved))
 

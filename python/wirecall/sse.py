@@ -25,7 +25,7 @@ _BLANK_LINE = re.compile(_LINE_END * 2)
 _ONE_LINE = re.compile(rb"data: ([^\r\n]*)\n\n")
 # The longest beginning of a blank line is "\r\n\r".
 _LOOK_BACK = 3
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 
 
 class TooLarge(ValueError):
@@ -110,7 +110,7 @@ class Parser:
         block = raw
         if self._first:
             self._first = False
-            block = raw.removeprefix(_BOM)
+            block = raw.removeprefix(BOM)
         for field_line in block.splitlines():
             field, _, value = field_line.partition(b":")
             if field == b"data":

@@ -186,6 +186,15 @@ def test_what_is_no_answer_passes_byte_for_byte(body: bytes) -> None:
     assert opened().whole(body) == body
 
 
+def test_a_mark_in_front_of_a_body_hides_nothing() -> None:
+    body = json.dumps({"text": CALL, "stop": "stop"}).encode()
+    plain, marked = opened().whole(body), opened().whole(b"\xef\xbb\xbf" + body)
+    assert plain is not None
+    assert marked is not None
+    assert b"<call>" not in marked
+    assert json.loads(marked).keys() == json.loads(plain).keys()
+
+
 def test_a_bad_call_is_asked_for_again() -> None:
     exchange = opened()
     assert exchange.whole(json.dumps({"text": "So: " + BAD, "stop": "stop"}).encode()) is None

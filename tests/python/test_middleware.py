@@ -254,6 +254,23 @@ def test_streams_stack() -> None:
     assert model.closed == 2
 
 
+def test_tokens_saved_are_told_where_they_can_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find(query: str) -> str:
+        """Find."""
+        return query
+
+    monkeypatch.setattr("wirecall.exchange.cached_tokenizer", lambda: len)
+    told: list[wirecall.Notice] = []
+    # Else what was counted before, without a tokenizer, would be known already.
+    tools = wirecall.compact_tools(on_event=told.append, manual_header="Count me.")
+    tools.transform_params(REQUEST)
+    assert [notice.kind for notice in told] == ["saved"]
+    assert int(told[0].detail) != 0
+    sent = tools.transform_params({**REQUEST, "tools": [find]}).params
+    assert "find query" in sent["messages"][0]["content"]
+    assert len(told) == 1
+
+
 # --- streams that fail
 
 

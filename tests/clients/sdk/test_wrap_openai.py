@@ -405,6 +405,26 @@ def test_a_hook_may_read_the_answer_first(play: Play, kind: Any, ask: Ask) -> No
 
 
 @kinds
+@pytest.mark.parametrize("ask", [create, stream, responses, responses_stream])
+@pytest.mark.parametrize("content_type", [None, "text/plain", "application/octet-stream"])
+def test_a_server_may_call_its_answer_what_it_likes(
+    play: Play, kind: Any, ask: Ask, content_type: str | None
+) -> None:
+    def renamed(response: Any) -> None:
+        if "event-stream" in response.headers.pop("content-type") and content_type:
+            response.headers["content-type"] = content_type
+
+    async def arenamed(response: Any) -> None:
+        renamed(response)
+
+    sync = kind is openai.OpenAI
+    hooks = {"response": [renamed if sync else arenamed]}
+    http: Any = (httpx2.Client if sync else httpx2.AsyncClient)(event_hooks=hooks)
+    server = play([Answer(BAD), OVER_TEXT])
+    assert run(made(kind, server, http_client=http), ask)[1] == CALLS
+
+
+@kinds
 @pytest.mark.parametrize("streams", [False, True])
 def test_what_is_asked_again_is_another_request(play: Play, kind: Any, streams: bool) -> None:
     async def ask(client: Any) -> list[str]:
