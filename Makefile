@@ -179,7 +179,7 @@ $(CLIENT_VENVS)/%/.installed: $(CLIENT_LOCKS)/%.txt | $(BIN)/uv
 		"$(CURDIR)/python" "$(CURDIR)/tests/clients"
 	@touch $@
 
-venv-clients: $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed)
+venv-clients: build $(CLIENTS:%=$(CLIENT_VENVS)/%/.installed) ## environments with the SDKs and frameworks: .venv-clients/NAME
 
 types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the test server
 	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \

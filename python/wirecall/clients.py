@@ -60,6 +60,8 @@ def wrap(client: T, **options: Any) -> T:
         module = sys.modules.get(name)
         if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
             return cast(T, _attach(client, Layer(codec, module)))
+    if isinstance(client, type):
+        raise TypeError(f"wrap takes a client, not a class: wrap({client.__name__}(…))")
     kind = type(client)
     root = kind.__module__.partition(".")[0]
     if root in _SDKS:

@@ -129,14 +129,23 @@ def compact_tools(**options: Any) -> CompactTools:
 
 
 def _answer(body: object) -> Mapping[str, Any]:
-    if not isinstance(body, Mapping):
-        raise TypeError(f"an answer must be a dict like that of chat completions, not {type(body).__name__}")
-    return body
+    if isinstance(body, Mapping):
+        return body
+    if inspect.iscoroutine(body):
+        body.close()
+    name = type(body).__name__
+    advice = ": return its model_dump()" if hasattr(body, "model_dump") else ""
+    if inspect.isawaitable(body):
+        advice = ": use awrap_generate"
+    raise TypeError(f"an answer must be a dict like that of chat completions, not {name}{advice}")
 
 
 def _read(reader: Stream, event: Any) -> Iterable[Any]:
     """What goes out instead of a chunk."""
     if not isinstance(event, dict):
+        if hasattr(event, "model_dump"):
+            name = type(event).__name__
+            raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
         # No chunk ("[DONE]", a ping): only that of the last answer counts.
         return () if reader.asks_again or reader.ended else (event,)
     made: list[Json] | None = reader.feed(event)

@@ -77,8 +77,12 @@ class Options:
             if given not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise ValueError(f"{name} is {given!r}; it must be one of {listed}")
+        if not isinstance(self.max_retries, int):
+            raise TypeError(f"max_retries must be an int, not {type(self.max_retries).__name__}")
         if self.max_retries < 0:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
+        # The toolset judges its own, now and not at the first request.
+        Toolset(**{name: getattr(self, name) for name in _TOOLSET})
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
         """The same, with some options changed for one request.

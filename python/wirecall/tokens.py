@@ -175,7 +175,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
         raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'") from error
     names = tiktoken.list_encoding_names()
     if encoding not in names:
-        raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; it has: {', '.join(names)}")
+        raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; it has: {', '.join(names)}.")
     try:
         vocabulary = tiktoken.get_encoding(encoding)
     except Exception as error:  # requests' own, OSError, or ValueError for a file that is damaged

@@ -80,9 +80,28 @@ def test_the_table_of_options_is_complete() -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for path in FILES:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
-            assert (path.parent / target).exists(), f"{name(path)}: {target}"
+    readmes = [ROOT / folder / "README.md" for folder in ("benches", "examples", "tests/clients")]
+    for path in [*FILES, *readmes]:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text(encoding="utf-8")):
+            found = path.parent / target if target else path
+            assert found.exists(), f"{name(path)}: {target}"
+            if anchor:
+                assert anchor in anchors(found.read_text(encoding="utf-8")), (
+                    f"{name(path)}: {target}#{anchor}"
+                )
+
+
+def anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_every_example_and_client_is_linked() -> None:
+    listed = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in (ROOT / "examples").glob("*.py") if f"`{path.name}`" not in listed] == []
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = (ROOT / "docs" / "clients").glob("*.md")
+    assert [path.name for path in pages if f"(docs/clients/{path.name})" not in readme] == []
 
 
 def test_a_wrong_example_fails(tmp_path: Path) -> None:

@@ -440,3 +440,44 @@ def test_native_tools_of_the_provider_travel() -> None:
     assert made.params["tools"] == [search]
     assert made.toolset is not None
     assert made.toolset.names == ("get", "set")
+
+
+class Dumped:
+    """An object of an SDK, which is no dict but can become one."""
+
+    def model_dump(self) -> dict[str, Any]:
+        return {}
+
+
+def test_what_is_no_dict_is_refused_with_advice() -> None:
+    middleware = wirecall.compact_tools()
+
+    async def asynchronous(request: Any) -> dict[str, Any]:
+        return {}
+
+    with pytest.raises(TypeError, match="not coroutine: use awrap_generate"):
+        middleware.wrap_generate(asynchronous, REQUEST)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"not Dumped: return its model_dump\(\)"):
+        middleware.wrap_generate(lambda request: Dumped(), REQUEST)  # type: ignore[arg-type,return-value]
+    # Chunks that pass unread would show the text of calls.
+    with pytest.raises(TypeError, match=r"not Dumped: yield its model_dump\(\)"):
+        list(middleware.wrap_stream(lambda request: [Dumped()], REQUEST))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"validate": "x"}, "validate is"),
+        ({"syntax": "x"}, "syntax is"),
+        ({"protocol": "x"}, "no protocol"),
+        ({"delimiters": ("a", "b")}, "two characters or more"),
+    ],
+)
+def test_wrong_values_are_refused_before_the_first_request(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        wirecall.compact_tools(**wrong)
+
+
+def test_a_number_of_retries_is_an_int() -> None:
+    with pytest.raises(TypeError, match="max_retries must be an int, not str"):
+        wirecall.compact_tools(max_retries="1")

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from wirecall import CallEnd, CallError, Message, Toolset
+from wirecall.tokens import measure
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 OUTPUTS, CATALOGUE = CASES / "model_outputs.jsonl", CASES / "reference_catalogue.json"
@@ -139,6 +140,29 @@ def test_tokens_of_calls(count: Callable[[str], int]) -> None:
     tools = Toolset(catalogue()["tools"])
     texts = [tools.encode(case["tool"], case["arguments"]) for case in catalogue()["cases"]]
     assert sum(map(count, texts)) <= 465
+
+
+def test_the_table_in_the_readme(count: Callable[[str], int]) -> None:
+    """Definitions and calls as the package's own helper counts them."""
+    tools, cases = catalogue()["tools"], catalogue()["cases"]
+    costs = measure(tools, [(case["tool"], case["arguments"]) for case in cases], count=count)
+    blocks = [
+        {"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]}
+        for tool in tools
+    ]
+    anthropic = count(json.dumps(blocks, separators=(",", ":"), ensure_ascii=False))
+    calls = sum(call.wire for call in costs.calls)
+    rows = [
+        (sum(call.named for call in costs.calls), calls),
+        (sum(call.envelope for call in costs.calls), calls),
+        (costs.native, costs.wire),
+        (anthropic, costs.wire),
+    ]
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = readme[readme.index("## Honest numbers") :]
+    shown = re.findall(r"^\| .+ \| (\d+) \| (\d+).*\((\d+) % less\) \|$", table, re.MULTILINE)
+    found = [tuple(map(int, row)) for row in shown]
+    assert found == [(native, wire, round(100 - 100 * wire / native)) for native, wire in rows]
 
 
 def test_tokens_of_the_manual(count: Callable[[str], int]) -> None:

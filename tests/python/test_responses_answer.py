@@ -269,7 +269,8 @@ def test_a_retry_goes_on_in_the_same_stream() -> None:
     spoken, call = accumulate(events)
     assert (spoken["id"], spoken["content"][0]["text"]) == ("msg_1", "Look. Again. ")
     assert call["name"] == "f"
-    assert [notice.kind for notice in heard] == ["error", "retry"]
+    # "saved" comes only where tiktoken's vocabulary is.
+    assert [notice.kind for notice in heard if notice.kind != "saved"] == ["error", "retry"]
     last = events[-1]["response"]
     assert last["id"] == "resp_1"
     assert last["usage"] == {
