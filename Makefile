@@ -42,7 +42,7 @@ CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
 .PHONY: help demo test check bench fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
-	venv-clients types-clients test-clients
+	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -139,6 +139,9 @@ bench: build $(VENV)/.o200k ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
 
+bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
+	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py
+
 # Coverage-guided on the stable compiler: the flags that cargo-fuzz would pass, less the sanitizers, which want a
 # nightly one and find little in a crate that forbids unsafe code. They go to the target only, not to build scripts,
 # which is what naming the target does. `cargo fuzz run` works here too.
@@ -182,7 +185,7 @@ types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the te
 	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \
 		--cache-dir $(CURDIR)/.mypy_cache -p server -m loops
 
-test-clients: build venv-clients types-clients ## the real SDKs and frameworks against a local server
+test-clients: build $(VENV)/.o200k venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
 	@rm -f $(LOGS)/clients.log
 	@status=0; for name in $(CLIENTS); do \

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 DEMO = "--demo" in sys.argv[1:]
+if DEMO:
+    # litellm would fetch prices when it is imported.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 # One answer: what is said, calls as (name, arguments), and perhaps a mistake that is made first.
 Step = (

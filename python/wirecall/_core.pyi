@@ -255,7 +255,7 @@ class Parser:
 class Message:
     """A whole message, in order; made by `Toolset.parse`.
 
-    A text becomes a str when it is first asked for; until then it keeps the message's own.
+    A text becomes a str when it is first asked for; the message's own str lives as long as it.
     """
 
     @property

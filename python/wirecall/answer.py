@@ -129,7 +129,6 @@ class Turn:
         self.legacy = legacy
         self._words: list[str] = []
         self._failures: list[core.CallError] = []
-        self._missing = False
 
     @property
     def reads(self) -> bool:
@@ -161,7 +160,6 @@ class Turn:
             CallFailed: The call that was asked for is missing, and the host wants that raised.
         """
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
-        self._missing = missing
         if missing:
             self.tell("missing_call", None, self._missing_message())
             if self.options.on_missing_call == "raise":
@@ -182,7 +180,7 @@ class Turn:
         else:
             message = self._missing_message()
         self.attempt += 1
-        self._words, self._failures, self._missing = [], [], False
+        self._words, self._failures = [], []
         self.tell("retry", None, message)
         return words, message
 

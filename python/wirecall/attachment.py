@@ -170,7 +170,7 @@ class SyncAttachment:
                     layer, exchange, request, response, send, start
                 )
                 return _read(layer.stream_response(request, response, events), stream)
-            body = layer.whole(exchange, response.read())
+            body = layer.whole(exchange, _read(response, stream=False).content)
             if body is not None:
                 return _read(layer.whole_response(request, response, body, start), stream)
 
@@ -222,12 +222,7 @@ class AsyncAttachment:
                     layer, exchange, request, response, send, start
                 )
                 return await _aread(layer.stream_response(request, response, events), stream)
-            try:
-                given = await response.aread()
-            except BaseException:
-                await response.aclose()
-                raise
-            body = layer.whole(exchange, given)
+            body = layer.whole(exchange, (await _aread(response, stream=False)).content)
             if body is not None:
                 return await _aread(layer.whole_response(request, response, body, start), stream)
 

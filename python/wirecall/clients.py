@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
 from wirecall.codec import Codec
 from wirecall.dialects.base import Refused
+from wirecall.integrations import langchain
 from wirecall.options import Options
 
 T = TypeVar("T")
@@ -39,7 +40,8 @@ def wrap(client: T, **options: Any) -> T:
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
-            HTTP with a key, such as `AzureOpenAI`), or a client of httpx or httpx2.
+            HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or a `ChatOpenAI` or
+            `ChatAnthropic` of LangChain.
         options: As in `Options`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
 
     Raises:
@@ -48,6 +50,8 @@ def wrap(client: T, **options: Any) -> T:
         ImportError: The SDK is too old.
     """
     codec = Codec(Options().with_overrides(options))
+    if langchain.is_ours(client):
+        return langchain.wrap(client, functools.partial(wrap, **options))
     for name, sdk in _SDKS.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):

@@ -345,5 +345,5 @@ def _overridden(options: Options, given: object) -> Options:
 
 def _builtin(name: DialectName) -> Dialect:
     # Each API's dialect is loaded when the first request of it comes.
-    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name.capitalize())()
+    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name)
     return dialect

@@ -8,7 +8,7 @@ from typing import Any
 from wirecall import manual
 from wirecall.answer import Turn
 from wirecall.definitions import definitions
-from wirecall.dialects.base import Dialect, Stream
+from wirecall.dialects.base import Dialect, Refused, Stream
 from wirecall.history import History
 from wirecall.options import Options
 from wirecall.tokens import cached_tokenizer, compact, native_definition
@@ -28,10 +28,9 @@ class Exchange:
 
     Attributes:
         request: What to send now. The very request where nothing is to be rewritten.
-        untouched: Nothing is to be rewritten: no tools of ours and no calls in the history, or
-            `native_when` says so.
+        toolset: Its tools, compiled; None where nothing is to be rewritten.
         streams: The answer is to be streamed.
-        turn: The answer's state.
+        turn: The answer's state; None where nothing is to be rewritten.
 
     Raises:
         Refused: The request cannot work over text.
@@ -41,7 +40,7 @@ class Exchange:
     def __init__(self, dialect: Dialect, request: Mapping[str, Any], options: Options) -> None:
         self.dialect = dialect
         self.request: Mapping[str, Any] = request
-        self.untouched = True
+        self.toolset: Toolset | None = None
         self.streams = False
         self.turn: Turn | None = None
         if options.native_when is not None and options.native_when(request):
@@ -49,15 +48,16 @@ class Exchange:
         asked = dialect.read(request)
         if not asked.tools and not asked.history:
             return
-        self.untouched = False
-        self.streams = asked.stream
-        self.toolset: Toolset = options.toolset(asked.tools)
+        self.streams = bool(request.get("stream"))
+        toolset = self.toolset = options.toolset(asked.tools)
         choice = asked.choice
         if not asked.tools:
             choice = choice._replace(mode="none")
-        told = manual.write(self.toolset, choice, options)
-        self.turn = Turn(self.toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
-        self.request = dialect.rewrite(request, asked, told, History(self.toolset), options)
+        elif unknown := [name for name in choice.names if name not in toolset.names]:
+            raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
+        told = manual.write(toolset, choice, options)
+        self.turn = Turn(toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
+        self.request = dialect.rewrite(request, asked, told, History(toolset), options)
         if told is not None and options.on_event is not None:
             try:
                 listed = json.dumps(asked.tools)
@@ -66,6 +66,12 @@ class Exchange:
             saved = _saved(listed, told)
             if saved is not None:
                 self.turn.tell("saved", None, str(saved))
+
+    @property
+    def untouched(self) -> bool:
+        """Nothing is to be rewritten: no tools of ours and no calls in the history, or `native_when` says
+        so."""
+        return self.turn is None
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The answer with native calls. None: send `request`, which is the next one now, and give its

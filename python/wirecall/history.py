@@ -1,8 +1,7 @@
 """Calls and results of a conversation, as the text that the model reads.
 
-One `History` for each request: it is told the turns in their order, and remembers which call an id
-was. It knows no API; the
-dialects walk through their own messages and ask it for text.
+One `History` for each request: it is told the turns in their order, and remembers which call an id was. It
+knows no API; the dialects walk through their own messages and ask it for text.
 """
 
 import json
@@ -51,9 +50,8 @@ class History:
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
         """The canonical text of the calls of one turn, one for each.
 
-        Tools that are no longer declared and arguments that are no JSON are written all the same:
-        nothing of a
-        history is lost or refused.
+        Tools that are no longer declared and arguments that are no JSON are written all the same: nothing
+        of a history is lost or refused.
         """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
@@ -108,14 +106,13 @@ class History:
         """A user's parts, whose texts hold no tag, even joined; a part is the same object where it stays."""
         written = list(parts)
         spoken = [at for at, part in enumerate(parts) if _has_text(part)]
-        texts = self.user_parts([parts[at]["text"] for at in spoken])
+        texts = self._user_texts([parts[at]["text"] for at in spoken])
         for at, text in zip(spoken, texts, strict=True):
             if text != parts[at]["text"]:
                 written[at] = {**parts[at], "text": text}
         return written
 
-    def user_parts(self, texts: Sequence[str]) -> list[str]:
-        """The same for the text parts of one message, between which a tag may be cut as well."""
+    def _user_texts(self, texts: Sequence[str]) -> list[str]:
         parts = [self.user(text) for text in texts]
         joined = "".join(parts)
         safe = self.user(joined)
@@ -140,9 +137,7 @@ class History:
 
 
 def _has_text(part: object) -> bool:
-    if not isinstance(part, Mapping) or part.get("type") not in ("text", "input_text"):
-        return False
-    return isinstance(part.get("text"), str)
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
 
 
 def _object(arguments: object) -> Mapping[str, Any] | str:

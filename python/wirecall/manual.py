@@ -1,8 +1,13 @@
 """What the model is told about its tools in one request."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from wirecall.answer import Choice
 from wirecall.options import Options
 from wirecall.toolset import Toolset
+
+T = TypeVar("T")
 
 
 def write(toolset: Toolset, choice: Choice, options: Options) -> str | None:
@@ -35,6 +40,9 @@ def _rules(choice: Choice) -> list[str]:
 
 def join(text: str, manual: str, options: Options) -> str:
     """A system text with the manual in its place."""
-    if not text:
-        return manual
-    return f"{manual}\n\n{text}" if options.placement == "first" else f"{text}\n\n{manual}"
+    return "\n\n".join(place([text], manual, options)) if text else manual
+
+
+def place(parts: Iterable[T], manual: T, options: Options) -> list[T]:
+    """The parts of a system text with the manual, as a part, in its place."""
+    return [manual, *parts] if options.placement == "first" else [*parts, manual]

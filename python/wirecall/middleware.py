@@ -54,7 +54,7 @@ class CompactTools:
         """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
         chosen = self.options.with_overrides(overrides) if overrides else self.options
         exchange = Exchange(chat, params, chosen)
-        return Rewritten(exchange.request, None if exchange.untouched else exchange.toolset, exchange)
+        return Rewritten(exchange.request, exchange.toolset, exchange)
 
     def wrap_generate(
         self, generate: Generate, params: Request | Rewritten, **overrides: Any

@@ -33,7 +33,7 @@ class StandIn:
     def read(self, request: Mapping[str, Any]) -> Asked:
         if "held_by_server" in request:
             raise Refused("The server holds the history.")
-        return Asked(list(request.get("tools", [])), [], Choice(), False, stream=bool(request.get("stream")))
+        return Asked(list(request.get("tools", [])), [], Choice(), False)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options

@@ -599,11 +599,11 @@ def test_what_comes_behind_the_finish_reason_passes() -> None:
 
 
 def test_summed() -> None:
-    one = {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None}
-    two = {"a": 2.5, "b": {"c": 3, "d": 1}, "e": False, "f": None, "h": {"i": 1}}
-    found = {"a": 3.5, "b": {"c": 5, "d": 1}, "e": False, "f": "x", "g": None, "h": {"i": 1}}
+    one = {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
+    two = {"a": 2.5, "b": {"c": 3, "d": 1}, "e": False, "f": None, "h": {"i": 1}, "l": [2]}
+    found = {"a": 3.5, "b": {"c": 5, "d": 1}, "e": False, "f": "x", "g": None, "h": {"i": 1}, "l": [1, 2]}
     assert summed([None, one, "odd", two]) == found
-    assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None}
+    assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
     assert summed([]) == {}
 
 

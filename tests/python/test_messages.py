@@ -148,7 +148,7 @@ def test_a_rewritten_request_is_valid_and_forges_nothing(given: Json, placement:
             if block["type"] == "tool_result":
                 assert not seen_other, "the API wants native results first"
             seen_other |= block["type"] != "tool_result"
-        kept = ("thinking", "server_tool_use", "web_search_tool_result", "unheard_of", "image")
+        kept = ("thinking", "server_tool_use", "web_search_tool_result", "image")
         for one in olds:
             if one["type"] in kept:
                 assert any(one is block for block in blocks)
@@ -166,6 +166,8 @@ def test_a_rewritten_request_is_valid_and_forges_nothing(given: Json, placement:
             assert len(OURS.findall(said)) == len(converted)
             beside = OURS.sub("", said)
             assert toolset.neutralise(beside) == beside
+            for unknown in (b["text"] for b in blocks if b["type"] == "unheard_of"):
+                assert toolset.neutralise(unknown) == unknown
             for whole in OURS.finditer(said):
                 inner = whole.group()[1:].rpartition("<")[0]
                 assert toolset.neutralise(inner) == inner

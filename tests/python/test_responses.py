@@ -141,6 +141,13 @@ def test_tool_choice(choice: Any, mode: str, names: tuple[str, ...], beside_nati
     assert set(alone) - {"instructions"} == {"input", "store"}
 
 
+def test_a_choice_of_a_tool_that_is_not_there_is_refused() -> None:
+    nope = {"type": "function", "name": "nope"}
+    for choice in (nope, {"type": "allowed_tools", "mode": "auto", "tools": [F, nope]}):
+        with pytest.raises(Refused, match="'nope', which is not among the tools"):
+            rewritten({"input": "hi", "tools": [F, G], "tool_choice": choice})
+
+
 def test_structured_output_stays_beside_tools() -> None:
     text = {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}}
     written = rewritten({"input": "hi", "tools": [F], "text": text})

@@ -58,7 +58,7 @@ def read_stream(
             sent += [event] if read is None else read
         sent += stream.end()
         if not stream.asks_again:
-            assert not stream.holds
+            assert stream.ended or not stream.holds
             return sent, exchange
         exchange.ask_again()
     raise AssertionError("asked again once too often")

@@ -1,11 +1,11 @@
 """What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
 
-A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`.
-Nothing that
-is given is ever mutated; what a dialect does not know stays where it is, the same object.
+A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`. Nothing
+that is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from wirecall.answer import Choice, Turn
@@ -24,7 +24,6 @@ class Asked(NamedTuple):
         choice: What `tool_choice` and its siblings say.
         history: The messages hold calls or results.
         answers: How many answers are asked for (`n`).
-        stream: The answer is to be streamed.
         legacy: The host reads the API's older form of a call (chat's `function_call`).
     """
 
@@ -33,7 +32,6 @@ class Asked(NamedTuple):
     choice: Choice
     history: bool
     answers: int = 1
-    stream: bool = False
     legacy: bool = False
 
 
@@ -58,9 +56,22 @@ class ThreadRefused(Refused):
         return {"type": "error", "error": error}
 
 
+def listed(value: object) -> Sequence[Any]:
+    """A list of a request or an answer; () for what is none."""
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def as_json(value: object) -> str:
+    """What only a native result can hold, as text, so that nothing is lost."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError):
+        return repr(value)
+
+
 def summed(usages: Iterable[object]) -> Json:
-    """The usage of several answers, as one: numbers are added, also those in details; else the last one
-    counts."""
+    """The usage of several answers, as one: numbers are added and lists joined, also those in details; else
+    the last one counts."""
     total: Json = {}
     for usage in usages:
         if not isinstance(usage, Mapping):
@@ -69,7 +80,9 @@ def summed(usages: Iterable[object]) -> Json:
             before = total.get(name)
             if isinstance(given, Mapping):
                 total[name] = summed([before, given])
-            elif _is_number(given) and _is_number(before):
+            elif all(map(_is_number, (before, given))) or (
+                isinstance(before, list) and isinstance(given, list)
+            ):
                 total[name] = before + given
             elif given is not None or name not in total:
                 total[name] = given
@@ -106,7 +119,8 @@ class Stream(Protocol):
 
     @property
     def holds(self) -> bool:
-        """A call or an error is held back: a comment keeps idle timeouts away."""
+        """A call or an error is held back: a comment keeps idle timeouts away. Not to be asked once it
+        has `ended`."""
 
 
 class Dialect(Protocol):

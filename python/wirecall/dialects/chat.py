@@ -10,8 +10,7 @@ from typing import Any, Literal, cast
 
 from wirecall.answer import Call, CallFailed, Held, Part, Said, Turn
 from wirecall.dialects import chat_request
-from wirecall.dialects.base import Asked, Json, summed
-from wirecall.dialects.chat_request import listed
+from wirecall.dialects.base import Asked, Json, listed, summed
 from wirecall.dialects.chat_stream import ChatStream, finish_reason, is_cut, is_normal
 from wirecall.history import History
 from wirecall.options import Options

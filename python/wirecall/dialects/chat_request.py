@@ -6,7 +6,7 @@ from typing import Any
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice
-from wirecall.dialects.base import Asked, Json, Refused
+from wirecall.dialects.base import Asked, Json, Refused, listed
 from wirecall.history import RESULT, History, PastCall
 from wirecall.options import Options
 
@@ -19,11 +19,6 @@ _CARRIED = {"image_url": "image", "input_audio": "audio", "file": "file"}
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 # What of a tool message becomes the result's text; all else stays, on the user message.
 _OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "cache_control"})
-
-
-def listed(value: object) -> Sequence[Any]:
-    """A list of the request or answer; () for what is none."""
-    return value if isinstance(value, (list, tuple)) else ()
 
 
 # What is asked for -----------------------------------------------------------------------------
@@ -44,10 +39,9 @@ def read(request: Mapping[str, Any]) -> Asked:
     return Asked(
         tools=tools,
         native=native,
-        choice=_choice(request, tools, legacy) if tools else Choice(),
+        choice=_choice(request, legacy) if tools else Choice(),
         history=any(_is_history(message, kept) for message in messages),
         answers=request.get("n") or 1,
-        stream=bool(request.get("stream")),
         legacy=legacy,
     )
 
@@ -62,7 +56,7 @@ def _is_ours(tool: object) -> bool:
     return kind in ("function", "object") or "input_schema" in tool
 
 
-def _choice(request: Mapping[str, Any], tools: list[Json], legacy: bool) -> Choice:
+def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
     # A legacy answer has room for one call.
     parallel = request.get("parallel_tool_calls") is not False and not legacy
     given = request.get("function_call" if legacy else "tool_choice")
@@ -82,9 +76,6 @@ def _choice(request: Mapping[str, Any], tools: list[Json], legacy: bool) -> Choi
         names, mode = [_name(given)], "required"
     else:
         names, mode = [], "none"
-    declared = [_name(tool) for tool in tools]
-    if unknown := [name for name in names if name not in declared]:
-        raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
     if not names:
         # Only tools of the provider's own may be called.
         return Choice("none", parallel=parallel)
@@ -167,8 +158,7 @@ def _with_manual(given: list[Any], manual: str, options: Options) -> list[Any]:
 def _joined(content: object, manual: str, options: Options) -> object:
     if not isinstance(content, (list, tuple)):
         return manuals.join(content if isinstance(content, str) else "", manual, options)
-    part = _text_part(manual)
-    return [part, *content] if options.placement == "first" else [*content, part]
+    return manuals.place(content, _text_part(manual), options)
 
 
 # Messages --------------------------------------------------------------------------------------

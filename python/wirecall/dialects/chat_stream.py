@@ -16,8 +16,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json, summed
-from wirecall.dialects.chat_request import listed
+from wirecall.dialects.base import Json, listed, summed
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})
@@ -69,12 +68,8 @@ class _State:
         self.ended = False
 
 
-class _Broken(Exception):
+class _Broken(CallFailed):
     """A call failed after its first fragment went out."""
-
-    def __init__(self, error: CallFailed) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 class ChatStream:
@@ -130,10 +125,7 @@ class ChatStream:
             try:
                 read = self._choice(choice, made) if isinstance(choice, Mapping) else False
             except _Broken as broken:
-                return self._break(made, broken.error)
-            except CallFailed:
-                self._ended = True
-                raise
+                return self._break(made, broken)
             if not read:
                 made.append(choice)
             changed = changed or read
@@ -156,10 +148,7 @@ class ChatStream:
                 self._parts(state, state.reader.finish(truncated=None), {}, made)
                 state.turn.ends(normal=False)
             except _Broken as broken:
-                return self._break(made, broken.error)
-            except CallFailed:
-                self._ended = True
-                raise
+                return self._break(made, broken)
             _release(state, made)
         return self._events(self._behind_last(), made, None)
 
@@ -214,7 +203,7 @@ class ChatStream:
             events[-1]["usage"] = usage
         return [self._renewed(made, made.get("usage")) for made in events]
 
-    def _break(self, made: list[Json], error: CallFailed) -> list[Json]:
+    def _break(self, made: list[Json], error: _Broken) -> list[Json]:
         self._ended = True
         return [*self._events(self._behind_last(), made, None), self._error(error)]
 
@@ -307,7 +296,7 @@ class ChatStream:
             elif isinstance(part, CallDone):
                 state.calls += 1
             elif isinstance(part, CallBroken):
-                raise _Broken(CallFailed(part.error.message, part.error))
+                raise _Broken(part.error.message, part.error)
             else:
                 _send(state, part, lead, made)
 

@@ -1,17 +1,16 @@
 """The Messages API of Anthropic: requests rewritten. Its answers are read in `messages_answer`."""
 
-import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Refused, Stream, ThreadRefused
-from wirecall.dialects.messages_answer import STOP, is_text
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json
+from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
-from wirecall.history import History, PastCall
+from wirecall.history import RESULT, History, PastCall
 from wirecall.options import Options
 
 log = logging.getLogger("wirecall")
@@ -32,7 +31,6 @@ class Messages:
 
         Raises:
             ThreadRefused: The server holds the history.
-            Refused: `tool_choice` names a tool that is not there.
         """
         if request.get("thread") is not None:
             raise ThreadRefused(
@@ -47,16 +45,11 @@ class Messages:
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
-        choice = _choice(request.get("tool_choice"), natives)
-        declared = [tool.get("name") for tool in tools]
-        if tools and (unknown := [name for name in choice.names if name not in declared]):
-            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
         return Asked(
             tools,
             native,
-            choice,
+            _choice(request.get("tool_choice"), natives),
             any(natives.rewrites(block) for message in _messages(request) for block in _blocks(message)),
-            stream=request.get("stream") is True,
         )
 
     def rewrite(
@@ -191,7 +184,7 @@ def _native_choice(given: object, natives: _Natives) -> object:
 
 def _stops(given: object) -> object:
     theirs = given if isinstance(given, list) else []
-    return given if STOP in theirs else [*theirs, STOP]
+    return given if RESULT in theirs else [*theirs, RESULT]
 
 
 # The system text.
@@ -226,13 +219,11 @@ def _system(request: Mapping[str, Any], manual: str, breakpoint: object, options
     system = request.get("system")
     block = _text(manual, breakpoint)
     if isinstance(system, list):
-        return [block, *system] if options.placement == "first" else [*system, block]
+        return manuals.place(system, block, options)
     text = system if isinstance(system, str) and system.strip() else ""
     if breakpoint is None:
         return manuals.join(text, manual, options)
-    if not text:
-        return [block]
-    return [block, _text(text)] if options.placement == "first" else [_text(text), block]
+    return manuals.place([_text(text)] if text else [], block, options)
 
 
 # The messages.
@@ -249,8 +240,8 @@ def _message(message: Any, history: History, natives: _Natives) -> Any:
         content = _assistant(given, history, natives)
     elif role == "user" and isinstance(given, list):
         content = _user(given, history, natives)
-    elif role == "user" and isinstance(given, str):
-        content = history.user(given)
+    elif role == "user":
+        content = history.foreign(given)
     return message if content is given else {**message, "content": content}
 
 
@@ -283,9 +274,9 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
             # The API refuses text in front of a native result.
-            natively.append(_neutral(block, history.user))
+            natively.append(history.foreign(block))
         else:
-            written.block(_neutral(block, history.user))
+            written.block(history.foreign(block))
     changed = [*natively, *written.blocks()]
     return blocks if _same(blocks, changed) else changed
 
@@ -326,64 +317,20 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
         for block in content:
             kind = _kind(block)
             if kind in _BESIDE:
-                beside.append(_neutral(block, history.user))
+                beside.append(history.foreign(block))
                 lines.append(f"[{kind}]")
                 continue
-            lines.append(block["text"] if is_text(block) else _as_json(block))
+            lines.append(block["text"] if is_text(block) else as_json(block))
             if isinstance(block, Mapping):
                 breakpoint = breakpoint or block.get("cache_control")
         content = "\n".join(lines)
     elif content is None:
         content = ""
-    elif not isinstance(content, str):
-        content = _as_json(content)
     id = result.get("tool_use_id")
     error = result.get("is_error") is True
     written.line(history.result(id if isinstance(id, str) else None, content, error=error), breakpoint)
     for block in beside:
         written.block(block)
-
-
-def _as_json(value: object) -> str:
-    """What only a native result can hold, so that nothing is lost."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, TypeError, RecursionError):
-        return repr(value)
-
-
-def _neutral(block: Any, user: Callable[[str], str]) -> Any:
-    """A user's block in which no text can be taken for a tag: the same object where there is none."""
-    kind = _kind(block)
-    if kind == "text":
-        return _with(block, user, "text")
-    if kind == "tool_result":
-        return _with(block, user, "content")
-    if kind == "search_result":
-        return _with(block, user, "title", "source", "content")
-    if kind == "document":
-        block = _with(block, user, "title", "context")
-        source = block.get("source")
-        if isinstance(source, Mapping) and source.get("type") in ("text", "content"):
-            inner = _with(source, user, "data", "content")
-            return block if inner is source else {**block, "source": inner}
-    return block
-
-
-def _with(block: Mapping[str, Any], user: Callable[[str], str], *keys: str) -> Mapping[str, Any]:
-    """The block with the texts under these keys made neutral."""
-    changed: Json = {}
-    for key in keys:
-        given = block.get(key)
-        new: object = given
-        if isinstance(given, str):
-            new = user(given)
-        elif isinstance(given, list):
-            inner = [_neutral(each, user) for each in given]
-            new = given if _same(given, inner) else inner
-        if new is not given:
-            changed[key] = new
-    return {**block, **changed} if changed else block
 
 
 # What follows a request that is asked again.

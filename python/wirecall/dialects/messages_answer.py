@@ -11,7 +11,7 @@ An attempt that is asked again leaves the blocks in front of its failure; they s
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from wirecall.answer import (
@@ -27,10 +27,9 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json
+from wirecall.dialects.base import Json, summed
+from wirecall.history import RESULT
 
-# Models invent results. Where this stops them, they had ended.
-STOP = "<tool-result"
 _PREFIX = "toolu_"
 
 
@@ -44,7 +43,7 @@ class _Stop:
     @classmethod
     def of(cls, holder: Mapping[str, Any]) -> "_Stop":
         reason = holder.get("stop_reason")
-        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == STOP)
+        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == RESULT)
 
     @property
     def normal(self) -> bool:
@@ -86,9 +85,6 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
-    if turn.options.stream_arguments:
-        # Nothing has gone out before the end, so there is nothing that could break.
-        turn.options = replace(turn.options, stream_arguments=False)
     stop = _Stop.of(body)
     items: list[Any] = []
     kept: list[object] | None = None
@@ -98,7 +94,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
                 turn.called += 1
             items.append(block)
             continue
-        reader = turn.reader(_PREFIX)
+        reader = turn.reader(_PREFIX, fragments=False)
         last = position == len(content) - 1
         parts = reader.feed(block["text"]) + reader.finish(truncated=stop.truncated if last else None)
         for part in parts:
@@ -114,7 +110,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
         return None
     read = {**body, "content": [*turn.kept, *_folded(items)], **stop.rewritten(body, turn)}
     if turn.usage and isinstance(body.get("usage"), Mapping):
-        read["usage"] = _total([*turn.usage, body["usage"]])
+        read["usage"] = summed([*turn.usage, body["usage"]])
     return read
 
 
@@ -387,7 +383,7 @@ class MessagesStream:
             elif isinstance(part, CallDone):
                 self._stop(self._call)
             elif isinstance(part, CallBroken):
-                self._emit(error_event(str(CallFailed(part.error.message, part.error))))
+                self._emit(error_event(part.error.message))
                 self._ended = True
             else:
                 self._held, self._mark = [], (self._next, self._open)
@@ -453,29 +449,7 @@ class MessagesStream:
             self._usage.update({key: value for key, value in usage.items() if value is not None})
 
     def _with_usage(self, event: Json) -> Json:
-        return {**event, "usage": _total([*self._turn.usage, self._usage])} if self._turn.usage else event
-
-
-def _total(usages: Iterable[object]) -> Json:
-    """Counts added, lists joined, of the rest the last."""
-    total: Json = {}
-    for usage in usages:
-        if isinstance(usage, Mapping):
-            for key, value in usage.items():
-                total[key] = _sum(total.get(key), value)
-    return total
-
-
-def _sum(before: object, value: object) -> object:
-    if isinstance(before, Mapping) and isinstance(value, Mapping):
-        return _total([before, value])
-    if isinstance(before, list) and isinstance(value, list):
-        return before + value
-    if isinstance(before, bool) or isinstance(value, bool):
-        return value
-    if isinstance(before, (int, float)) and isinstance(value, (int, float)):
-        return before + value
-    return before if value is None else value
+        return {**event, "usage": summed([*self._turn.usage, self._usage])} if self._turn.usage else event
 
 
 # Blocks.

@@ -4,14 +4,13 @@ The API has no stop sequences. Structured output (`text.format`) stays in the re
 enforces it token by token leaves the model no way to write a call, so use it where no call is wanted.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
 from wirecall import manual
 from wirecall.answer import Choice, Turn
-from wirecall.dialects.base import Asked, Json, Refused
+from wirecall.dialects.base import Asked, Json, Refused, as_json, listed
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
 from wirecall.options import Options
@@ -43,7 +42,7 @@ _TEXTS = ("input_text", "output_text", "text")
 class Responses:
     """The dialect; it implements `Dialect`."""
 
-    name: Literal["chat", "responses", "messages"] = "responses"
+    name: Literal["responses"] = "responses"
 
     def read(self, request: Mapping[str, Any]) -> Asked:
         tools = _dicts(request.get("tools"))
@@ -54,11 +53,7 @@ class Responses:
         history = any(_is_call(item) or _is_result(item, linked) for item in items)
         if ours or history:
             _refuse_what_the_server_holds(request, items)
-        choice = _choice(request)
-        declared = [tool.get("name") for tool in ours]
-        if ours and (unknown := [name for name in choice.names if name not in declared]):
-            raise Refused(f"tool_choice names {unknown[0]!r}, and there is no such tool")
-        return Asked(ours, native, choice, history, stream=request.get("stream") is True)
+        return Asked(ours, native, _choice(request), history)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
@@ -98,12 +93,11 @@ responses = Responses()
 
 
 def _dicts(given: object) -> list[Json]:
-    return [one for one in given if isinstance(one, dict)] if isinstance(given, (list, tuple)) else []
+    return [one for one in listed(given) if isinstance(one, dict)]
 
 
 def _items(request: Mapping[str, Any]) -> list[Any]:
-    given = request.get("input")
-    return list(given) if isinstance(given, (list, tuple)) else []
+    return list(listed(request.get("input")))
 
 
 def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[Any]) -> None:
@@ -175,8 +169,7 @@ def _tell(written: Json, told: str, options: Options) -> None:
         first = items[0]
         content = first.get("content")
         if isinstance(content, list):
-            part = {"type": "input_text", "text": told}
-            content = [part, *content] if options.placement == "first" else [*content, part]
+            content = manual.place(content, {"type": "input_text", "text": told}, options)
         else:
             content = manual.join(content if isinstance(content, str) else "", told, options)
         written["input"] = [{**first, "content": content}, *items[1:]]
@@ -299,7 +292,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     for item in run:
         content, beside = _content(item.get("output", ""))
         id = item.get("call_id")
-        text = _result(history, id if isinstance(id, str) else None, content)
+        text = history.result(id if isinstance(id, str) else None, content)
         if parts and parts[-1].get("type") == "input_text":
             parts[-1] = {"type": "input_text", "text": parts[-1]["text"] + "\n" + text}
         else:
@@ -323,16 +316,8 @@ def _content(output: object) -> tuple[object, list[Json]]:
         elif part["type"] in _TEXTS and isinstance(part.get("text"), str):
             texts.append(part["text"])
         else:
-            texts.append(json.dumps(part, ensure_ascii=False, separators=(",", ":"), default=repr))
+            texts.append(as_json(part))
     return "\n".join(texts), beside
-
-
-def _result(history: History, id: str | None, content: object) -> str:
-    try:
-        return history.result(id, content)
-    except (TypeError, ValueError):
-        # No JSON (NaN, lone surrogates, an object): its text, so that nothing is lost.
-        return history.result(id, str(content))
 
 
 def _user(item: Any, history: History) -> Any:
@@ -345,7 +330,7 @@ def _user(item: Any, history: History) -> Any:
         return item
     given = item.get(key)
     made = history.foreign(given)
-    return item if made is given or made == given else {**item, key: made}
+    return item if made is given else {**item, key: made}
 
 
 def _says(role: str, content: object) -> Json:

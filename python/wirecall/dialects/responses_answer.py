@@ -20,7 +20,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.dialects.base import Json
+from wirecall.dialects.base import Json, listed, summed
 from wirecall.dialects.responses_output import Output, Source, Text
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
@@ -54,12 +54,9 @@ def error_event(error: Exception, sequence_number: int) -> Json:
 
 def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
     """A whole answer, with native calls; None if it is to be asked for again."""
-    if turn.options.stream_arguments:
-        # There is nobody to send fragments to, so a call that fails can be asked for again.
-        turn.options = turn.options.with_overrides({"stream_arguments": False})
     stream = turn.kept[-1] if turn.kept else None
     if not isinstance(stream, ResponsesStream):
-        stream = ResponsesStream(turn)
+        stream = ResponsesStream(turn, fragments=False)
     status = body.get("status")
     read = stream.read_whole(body, status if isinstance(status, str) else "completed")
     if read is None:
@@ -68,10 +65,11 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
 
 
 class ResponsesStream:
-    """A streamed answer; it implements `Stream`."""
+    """A streamed answer; it implements `Stream`. Without `fragments` it reads whole ones."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, *, fragments: bool = True) -> None:
         self._turn = turn
+        self._fragments = fragments
         self._out = Output()
         self._started = False
         self._ended = False
@@ -79,9 +77,13 @@ class ResponsesStream:
         self._asked_at: int | None = None
         # What is to be written once it is certain that the answer is not asked for again.
         self._later: list[Callable[[], object]] | None = None
-        self._begin_attempt()
+        self._attempt: int | None = None
+        self._begin()
 
-    def _begin_attempt(self) -> None:
+    def _begin(self) -> None:
+        """Takes up the next attempt, if there is one."""
+        if self._attempt == self._turn.attempt:
+            return
         self._attempt = self._turn.attempt
         self._over = False
         self._refused = False
@@ -110,8 +112,7 @@ class ResponsesStream:
     def feed(self, event: Json) -> list[Json] | None:
         if self._ended or self.asks_again:
             return []
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         if not self._started:
             self._started = True
             first = event.get("sequence_number")
@@ -123,16 +124,14 @@ class ResponsesStream:
     def end(self) -> list[Json]:
         if self._ended or self.asks_again:
             return []
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         if not self._over:
             self._finish("failed", None)
         return self._sent()
 
     def read_whole(self, body: Mapping[str, Any], status: str) -> Json | None:
         """Reads a whole answer as if it were streamed."""
-        if self._attempt != self._turn.attempt:
-            self._begin_attempt()
+        self._begin()
         read = self._close(body, status)
         self._sent()
         return read if read is None or isinstance(read, dict) else dict(read)
@@ -221,8 +220,7 @@ class ResponsesStream:
             self._do(lambda: self._out.finish(self._places[index], item, event))
         elif index in self._open and isinstance(item, Mapping):
             source = self._sources[index]
-            content = item.get("content")
-            for number, part in enumerate(content if isinstance(content, list) else []):
+            for number, part in enumerate(listed(item.get("content"))):
                 self._part_done(source, number, part)
             source.final = item
             self._closed = index
@@ -286,7 +284,7 @@ class ResponsesStream:
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(self._turn.reader(), part)
+            source.texts[index] = Text(self._turn.reader(fragments=self._fragments), part)
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
@@ -342,10 +340,10 @@ class ResponsesStream:
         """The response as it is now; None if the model is asked again."""
         if self._attempt == 0 and self._response_id is None:
             self._response_id = response.get("id")
-        output = response.get("output")
+        output = listed(response.get("output"))
         if not self._announced:
             # A whole answer; or none of its items was streamed.
-            for index, item in enumerate(output if isinstance(output, list) else []):
+            for index, item in enumerate(output):
                 self._item_done(index, item, _item_event(index, item))
         details = response.get("incomplete_details")
         cut = isinstance(details, Mapping) and details.get("reason") == "max_output_tokens"
@@ -357,10 +355,10 @@ class ResponsesStream:
         changed: Json = {}
         if (output or self._out.items) and output != self._out.items:
             changed["output"] = list(self._out.items)
-        if self._attempt > 0:
+        if self._attempt:
             changed["id"] = self._response_id
-        for earlier in reversed(self._turn.usage):
-            changed["usage"] = usage = _sum(earlier, usage)
+        if total := summed([*self._turn.usage, usage] if self._turn.usage else []):
+            changed["usage"] = total
         return {**response, **changed} if changed else response
 
     def _finish(self, status: str, truncated: bool | None) -> bool:
@@ -397,17 +395,3 @@ def _status(source: Source) -> str | None:
     """A message's own status, once it was closed."""
     status = source.final.get("status") if source.final is not None else None
     return status if isinstance(status, str) else None
-
-
-def _sum(one: object, other: object) -> object:
-    """The usage of two answers, numbers added wherever they stand."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        keys = [*one, *(key for key in other if key not in one)]
-        return {key: _sum(one.get(key), other.get(key)) for key in keys}
-    if _is_number(one) and _is_number(other):
-        return one + other  # type: ignore[operator]
-    return one if other is None else other
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

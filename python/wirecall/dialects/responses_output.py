@@ -4,12 +4,12 @@ An `Output` is written to by the reader of an answer (`responses_answer`), item 
 events, opens a message when its first text comes, and closes it in front of whatever comes next.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from wirecall.answer import Reader
-from wirecall.dialects.base import Json
+from wirecall.dialects.base import Json, listed
 
 
 @dataclass(eq=False)
@@ -341,7 +341,7 @@ class Output:
 # What belongs to a text --------------------------------------------------------------------------
 
 
-def _finished(part: _Part) -> tuple[Mapping[str, Any], list[Any]]:
+def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
     """A text part as it is closed, and its annotations.
 
     Positions count from the beginning of the model's own text. They fit in front of its first call, and
@@ -351,10 +351,10 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], list[Any]]:
     text = part.of
     final = text.final
     if final is not None and part.leads and said == final.get("text"):
-        return final, _list(final.get("annotations"))
+        return final, listed(final.get("annotations"))
     annotations, logprobs = text.annotations, text.logprobs
     if final is not None:
-        annotations, logprobs = _list(final.get("annotations")), _list(final.get("logprobs"))
+        annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
     if not part.leads:
         annotations, logprobs = [], []
     elif said != (raw := "".join(text.raw)):
@@ -364,10 +364,6 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], list[Any]]:
     if logprobs or "logprobs" in written:
         written["logprobs"] = logprobs
     return written, annotations
-
-
-def _list(given: object) -> list[Any]:
-    return given if isinstance(given, list) else []
 
 
 def _fits(annotation: object, said: str, raw: str) -> bool:

@@ -11,7 +11,7 @@ use crate::text::{LazyText, Slot};
 
 /// A whole message, in order; made by `Toolset.parse`.
 ///
-/// A text becomes a str when it is first asked for; until then it keeps the message's own.
+/// A text becomes a str when it is first asked for; the message's own str lives as long as it.
 #[pyclass(frozen, module = "wirecall")]
 pub struct Message {
     /// Texts, calls and errors, in the order of the message. No two texts follow each other.

@@ -1,12 +1,67 @@
-"""Before litellm is imported: it would fetch prices over the network, and wait for them."""
+"""litellm without its network, one event loop for all tests, and servers that play scripts."""
 
+import asyncio
+import gc
 import os
+import warnings
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack
+from typing import Any, TypeVar
 
 import pytest
 
+# Read when litellm is imported: it would fetch prices over the network, and wait for them.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+
+import litellm
+from server import Script, Server, serve
+
+from wirecall.integrations.litellm import Provider, register
+
+T = TypeVar("T")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """litellm warns of itself, which is no error of ours."""
+    """litellm warns of itself, which is no error of ours; what we warn of is."""
     config.addinivalue_line("filterwarnings", "default")
+    config.addinivalue_line("filterwarnings", r"error:::wirecall(\..*)?")
+
+
+def pytest_sessionfinish() -> None:
+    """Connections that litellm left open close here; later the warning would be an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            gc.collect()
+
+
+@pytest.fixture(scope="session")
+def run() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
+    """One loop, since litellm keeps its clients, and they their loop."""
+    loop = asyncio.new_event_loop()
+    yield loop.run_until_complete
+    loop.run_until_complete(litellm.close_litellm_async_clients())
+    loop.close()
+
+
+@pytest.fixture
+def play() -> Iterator[Callable[..., Server]]:
+    with ExitStack() as stack:
+
+        def start(script: Script, **options: Any) -> Server:
+            return stack.enter_context(serve(script, **options))
+
+        yield start
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test registers its own provider."""
+    monkeypatch.setattr(litellm, "custom_provider_map", [])
+    monkeypatch.setattr(litellm, "drop_params", False)
+    monkeypatch.setattr(litellm, "callbacks", [])
+
+
+@pytest.fixture
+def provider() -> Provider:
+    return register()

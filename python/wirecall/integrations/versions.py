@@ -1,0 +1,31 @@
+"""Whether a framework is there, and new enough."""
+
+import re
+from importlib import metadata
+
+
+def require(package: str, oldest: str, extra: str) -> None:
+    """Raises where `package` cannot be used.
+
+    Args:
+        oldest: The first version that works.
+        extra: Ours, that installs it.
+
+    Raises:
+        ImportError: It is not installed, or too old.
+    """
+    remedy = f"install it with: pip install 'wirecall[{extra}]'"
+    try:
+        found = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        raise ImportError(f"{package} is not installed; {remedy}", name=package) from None
+    if _numbers(found) < _numbers(oldest):
+        raise ImportError(
+            f"{package} {found} is too old, it must be {oldest} or newer; {remedy}", name=package
+        )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The release's numbers, which come first; what follows (a pre-release) is not looked at."""
+    release = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, release.group().split("."))) if release else ()

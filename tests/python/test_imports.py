@@ -1,0 +1,56 @@
+"""The one-way order of the package, as ARCHITECTURE.md has it: nothing imports to the right of itself."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "wirecall"
+DIALECTS = ("chat", "responses", "messages")
+
+
+def order() -> list[str]:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    given = re.search(r"`limits, error → (.+?)`", text, re.DOTALL)
+    assert given is not None
+    modules = given[1].partition("rust/py → ")[2]
+    return modules.replace("\n", " ").replace(" ", "").split("→")
+
+
+def imported(file: Path) -> Iterator[str]:
+    """The modules of the package that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module in ("wirecall", "wirecall.dialects"):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            yield node.module
+
+
+FILES = [file for file in sorted(PACKAGE.rglob("*.py")) if file.name != "__init__.py"]
+
+
+def test_the_order_names_all_modules() -> None:
+    there = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES}
+    assert sorted(order()) == sorted(there)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_nothing_imports_to_the_right(file: Path) -> None:
+    places = {module: at for at, module in enumerate(order())}
+    place, *inner = file.relative_to(PACKAGE).with_suffix("").parts
+    for name in imported(file):
+        package, _, module = name.partition(".")
+        top, _, dialect = module.partition(".")
+        # What stands in the package itself: all that is public.
+        if package != "wirecall" or top not in places:
+            continue
+        if top == place == "dialects":
+            own = inner[0].partition("_")[0]
+            assert dialect == "base" or (own in DIALECTS and dialect.partition("_")[0] == own)
+        elif not (inner and top == place):
+            assert places[top] < places[place]
