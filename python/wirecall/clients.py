@@ -60,11 +60,11 @@ def wrap(client: T, **options: Any) -> T:
         module = sys.modules.get(name)
         if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
             return cast(T, _attach(client, Layer(codec, module)))
-    if isinstance(client, type):
-        raise TypeError(f"wrap takes a client, not a class: wrap({client.__name__}(…))")
-    kind = type(client)
+    kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
-    if root in _SDKS:
+    if kind is client:
+        why = f"it is a class; give one of its clients, {kind.__name__}(…)"
+    elif root in _SDKS:
         why = "its requests are signed, or have another form than the API's own"
     else:
         why = "it is no client that is known here"

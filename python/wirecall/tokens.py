@@ -172,7 +172,7 @@ def tokenizer(encoding: str = ENCODING) -> Count:
     try:
         import tiktoken
     except ImportError as error:
-        raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'") from error
+        raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'.") from error
     names = tiktoken.list_encoding_names()
     if encoding not in names:
         raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; it has: {', '.join(names)}.")
