@@ -74,12 +74,17 @@ fn mapping<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>
 }
 
 /// The text of a `str`; `None` if there are lone surrogates in it. Any other reason is want of memory.
+#[inline(always)]
 pub fn well_formed<'a>(string: &'a Bound<'_, PyString>) -> PyResult<Option<&'a str>> {
     match string.to_str() {
         Ok(text) => Ok(Some(text)),
-        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(string.py()) => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => not_well_formed(string.py(), error),
     }
+}
+
+#[cold]
+fn not_well_formed(py: Python<'_>, error: PyErr) -> PyResult<Option<&'static str>> {
+    if error.is_instance_of::<PyUnicodeEncodeError>(py) { Ok(None) } else { Err(error) }
 }
 
 fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
@@ -188,6 +193,7 @@ pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
 
 /// The text as a `str` and nothing more. One of a subclass may refer to anything, and run anything when it is dropped; what
 /// keeps it would be for the garbage collector to look into, which events are not.
+#[inline(always)]
 pub fn plain<'a, 'py>(text: &'a Bound<'py, PyString>) -> Cow<'a, Bound<'py, PyString>> {
     if text.is_exact_instance_of::<PyString>() {
         return Cow::Borrowed(text);
