@@ -133,7 +133,7 @@ test-python: build $(VENV)/.o200k ## pytest
 laws: export WIRECALL_LAW_CASES = 1000000
 laws: build ## the laws of both languages, with a million cases each: hours
 	cargo test --locked -p wirecall-core --test laws
-	$(BIN)/python -m pytest -m laws || { status=$$?; [ $$status = 5 ]; }
+	$(BIN)/python -m pytest -m laws -o faulthandler_timeout=0 || { status=$$?; [ $$status = 5 ]; }
 
 bench: build $(VENV)/.o200k ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core

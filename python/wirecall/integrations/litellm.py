@@ -126,18 +126,22 @@ def _streamed(talk: "_Talk", inner: Any) -> Iterator[ModelResponseStream]:
             for chunk in inner:
                 yield from talk.feed(chunk)
         finally:
-            _close(inner)
+            close_stream(inner)
         yield from talk.end()
         if talk.over:
             return
         inner = litellm.completion(**talk.request(), stream=True)
 
 
-def _close(inner: Any) -> None:
-    """Closes a synchronous stream, which litellm leaves to the garbage collector."""
-    stream = getattr(inner, "completion_stream", None)
-    for candidate in (inner, stream):
-        close = getattr(candidate, "close", None)
+def close_stream(inner: Any) -> None:
+    """Closes a synchronous stream of litellm's, which litellm leaves to the garbage collector.
+
+    That may run while httpx holds the lock of its connections, which closing one needs, too: the thread would
+    wait for itself, for ever. An open stream is therefore never dropped.
+    """
+    for attribute in ("", "completion_stream", "streaming_response"):
+        inner = getattr(inner, attribute, None) if attribute else inner
+        close = getattr(inner, "close", None)
         if callable(close):
             close()
             return

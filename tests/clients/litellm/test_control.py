@@ -9,6 +9,8 @@ import pytest
 from loops import DEFINITIONS, Log, expected, plan, run_tool
 from server import NativeModel, serve
 
+from wirecall.integrations.litellm import close_stream
+
 
 async def ask(asynchronous: bool, streamed: bool, **options: Any) -> Any:
     """One message, whichever way it comes."""
@@ -18,6 +20,7 @@ async def ask(asynchronous: bool, streamed: bool, **options: Any) -> Any:
     else:
         reply = litellm.completion(stream=streamed, **options)
         chunks = list(reply) if streamed else []
+        close_stream(reply)
     if streamed:
         reply = litellm.stream_chunk_builder(chunks, messages=options["messages"])
     return reply.choices[0].message

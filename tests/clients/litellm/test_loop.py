@@ -9,6 +9,8 @@ import pytest
 from loops import DEFINITIONS, expected, plan, run_tool
 from server import Delivery, NativeModel, Server, TextModel
 
+from wirecall.integrations.litellm import close_stream
+
 Run = Callable[[Any], Any]
 
 
@@ -16,12 +18,19 @@ async def _chunks(request: dict[str, Any]) -> list[Any]:
     return [chunk async for chunk in await litellm.acompletion(**request, stream=True)]
 
 
+def _sync_chunks(request: dict[str, Any]) -> list[Any]:
+    stream: Any = litellm.completion(**request, stream=True)
+    chunks = list(stream)
+    close_stream(stream)
+    return chunks
+
+
 def ask(run: Run, asynchronous: bool, streamed: bool, **request: Any) -> Any:
     """One answer, whole or put together."""
     if not streamed:
         reply = run(litellm.acompletion(**request)) if asynchronous else litellm.completion(**request)
         return reply.choices[0]
-    chunks = run(_chunks(request)) if asynchronous else list(litellm.completion(**request, stream=True))
+    chunks = run(_chunks(request)) if asynchronous else _sync_chunks(request)
     text = "".join(choice.delta.content or "" for chunk in chunks for choice in chunk.choices)
     whole = litellm.stream_chunk_builder(chunks, messages=request["messages"])
     assert (whole.choices[0].message.content or "") == text

@@ -1,9 +1,11 @@
 """What goes through the provider beside calls: parameters, usage, errors, options."""
 
 import asyncio
+import gc
 import importlib
 from collections.abc import Callable
 from importlib import metadata
+from types import GeneratorType
 from typing import Any
 
 import litellm
@@ -369,6 +371,27 @@ def test_a_sync_stream_that_is_dropped_closes_the_inner_one(
     answer.completion_stream.close()
     server.settle()
     assert server.last.ended == "client gone"
+
+
+@pytest.mark.parametrize("inner", ["openai/gpt-4o", "anthropic/claude-sonnet-5"])
+def test_no_inner_stream_is_left_to_the_garbage_collector(
+    play: Callable[..., Server], provider: Provider, inner: str
+) -> None:
+    """It closes connections while httpx holds their lock, and hangs: seen in a stream of litellm's own."""
+    server = play(lambda _: Answer(PING))
+    before = _open_streams()
+    gc.disable()
+    try:
+        for _ in range(3):
+            list(ask(server, f"wirecall/{inner}", stream=True))
+        assert [item for item in _open_streams() if item not in before] == []
+    finally:
+        gc.enable()
+
+
+def _open_streams() -> list[Any]:
+    generators = [item for item in gc.get_objects() if isinstance(item, GeneratorType)]
+    return [item for item in generators if item.gi_frame and "httpx" in item.gi_code.co_filename]
 
 
 def test_the_router_serves_it(play: Callable[..., Server], provider: Provider) -> None:
