@@ -16,6 +16,10 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    KeyNumber,
+    ListWrapper,
+    ValueWrapper,
+    EnumQuotes,
 }
 
 impl Repair {
@@ -32,6 +36,10 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::KeyNumber => "key_number",
+            Repair::ListWrapper => "list_wrapper",
+            Repair::ValueWrapper => "value_wrapper",
+            Repair::EnumQuotes => "enum_quotes",
         }
     }
 }
