@@ -1,4 +1,4 @@
-//! A value as a protocol has read it, and the typed JSON that it becomes.
+//! A [`Tree`] in, typed JSON out.
 //!
 //! What a text becomes says [`crate::coerce`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
@@ -14,28 +14,14 @@ use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
 use crate::scan::is_ws;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
-
-/// A value before it is typed. Whoever makes one bounds its depth.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
-    /// `quoted`: certainly a string. Other text may be the JSON of something, where its type allows it.
-    Scalar {
-        text: String,
-        quoted: bool,
-    },
-    /// JSON, strict or relaxed, as it stood in the source.
-    Json(String),
-    List(Vec<Tree>),
-    /// A key may be repeated.
-    Map(Vec<(String, Tree)>),
-}
+use crate::tree::Tree;
 
 /// How a protocol writes lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
     /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
     Elements,
-    /// In a form of its own; the others are repairs.
+    /// In a form of its own; the others are repairs, and a repeated key is a mistake.
     Own,
 }
 
@@ -380,7 +366,8 @@ impl<'c> Writer<'_, 'c> {
                 Some(position) => position,
                 None => {
                     let has = |_: &Args, name: &str| keys.position(name).is_some();
-                    let (name, node) = place::named(self.cx, self.found, id, written, &|| at.path(), &has)?;
+                    let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
+                    let (name, node) = place::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
                     match keys.position(&name) {
                         Some(position) => position,
                         None => {
@@ -416,7 +403,7 @@ impl<'c> Writer<'_, 'c> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }
-        if repeats(self.node(id)) {
+        if repeats(self.node(id), self.lists) {
             return self.list(id, at, above, &mut trees.iter().copied());
         }
         let start = self.found.args.json.len();
@@ -464,8 +451,16 @@ fn read_json(
 }
 
 /// Does a repeated key make a list?
-pub(super) fn repeats(node: &Node) -> bool {
-    node.is_unknown() || node.has(&Choice::Array)
+pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
+    lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
+}
+
+/// Is it the JSON text of a whole list, which no repeated key adds to?
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
+    let (Tree::Scalar { text, quoted: false } | Tree::Json(text)) = tree else { return false };
+    let item = schema.node(schema.item(id, 0));
+    let items_are_lists = !item.is_unknown() && item.takes(b'[');
+    schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
 pub(super) fn twice(schema: &Schema, id: NodeId, path: &str) -> Bad {
