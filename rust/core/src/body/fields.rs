@@ -101,7 +101,7 @@ impl Fields {
             found.args.end(waiting.target, start);
         }
         found.args.write_pieces(&mut |_, _, _| {});
-        found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+        found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
         Ok(())
     }
 }
@@ -187,6 +187,6 @@ impl Slot {
     }
 
     fn twice(&self, cx: &Context<'_>) -> Bad {
-        twice(cx.schema, self.node, &self.path())
+        twice(cx, self.node, &self.path())
     }
 }
