@@ -6,7 +6,6 @@ are the same.
 """
 
 import logging
-import secrets
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -378,4 +377,7 @@ class Reader:
 
 
 def _random_id() -> str:
+    # Loads OpenSSL, for what hardly any host asks for.
+    import secrets
+
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(24))
