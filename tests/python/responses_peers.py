@@ -132,18 +132,25 @@ def leaving_out(events: list[Json], kept: Iterable[str]) -> list[Json]:
 
 
 def interleaved(events: list[Json], delays: Iterable[int]) -> list[Json]:
-    """The same events; those of items that are no messages come so many later, but for the first of each."""
+    """The same events; those of items that are no messages come so many later, but for the first of each.
+
+    None comes behind the last message: it would say that this was not cut off.
+    """
+    announced = dict(_announced(events))
+    delay = dict(zip(announced, itertools.cycle(delays), strict=False))
     *before, last = events
-    delay = {
-        index: some
-        for (index, item), some in zip(_announced(events), itertools.cycle(delays), strict=False)
-        if item["type"] != "message"
-    }
-    places = {
-        at: at + delay.get(event.get("output_index", -1), 0) * (event["type"] != "response.output_item.added")
-        for at, event in enumerate(before)
-    }
-    mixed = [before[at] for at in sorted(places, key=places.__getitem__)]
+    is_message = [
+        announced.get(event.get("output_index", -1), {}).get("type") == "message" for event in before
+    ]
+    end = max((at for at, one in enumerate(is_message) if one), default=0)
+
+    def place(at: int) -> int:
+        event = before[at]
+        if is_message[at] or "output_index" not in event or event["type"] == "response.output_item.added":
+            return at
+        return max(at, min(at + delay[event["output_index"]], end))
+
+    mixed = [before[at] for at in sorted(range(len(before)), key=place)]
     return [{**event, "sequence_number": number} for number, event in enumerate([*mixed, last])]
 
 

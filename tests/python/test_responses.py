@@ -2,14 +2,14 @@
 
 import copy
 import json
-import os
 import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from law import LAW
 from wirecall.dialects.base import Refused
 from wirecall.dialects.responses import responses
 from wirecall.errors import ToolError
@@ -17,8 +17,6 @@ from wirecall.exchange import Exchange
 from wirecall.options import Options
 
 Json = dict[str, Any]
-
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
 
 
 def function(name: str) -> Json:

@@ -220,7 +220,7 @@ def test_what_comes_behind_a_message_from_another_item_says_that_it_was_not_cut_
 def test_items_that_are_no_messages_may_end_late() -> None:
     whole = response(search(), message(f"Look. {GOOD} Done."), search("ws_2"), message("End.", id="msg_2"))
     events = interleaved(streamed(whole), [100, 0, 3])
-    assert kinds(events)[-4:] == ["output_item.done", "search.searching", "output_item.done", "completed"]
+    assert kinds(events)[-4:] == ["search.searching", "output_item.done", "output_item.done", "completed"]
     sent, _ = read_stream([events], Options())
     read = accumulate(sent, in_turn=False)
     assert plain(read) == plain(read_whole([whole], Options())[0]["output"])
