@@ -16,10 +16,14 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    OtherFormat,
     KeyNumber,
     ListWrapper,
     ValueWrapper,
     EnumQuotes,
+    TagStyle,
+    MissingWrapper,
+    InnerTags,
 }
 
 impl Repair {
@@ -36,10 +40,14 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::OtherFormat => "other_format",
             Repair::KeyNumber => "key_number",
             Repair::ListWrapper => "list_wrapper",
             Repair::ValueWrapper => "value_wrapper",
             Repair::EnumQuotes => "enum_quotes",
+            Repair::TagStyle => "tag_style",
+            Repair::MissingWrapper => "missing_wrapper",
+            Repair::InnerTags => "inner_tags",
         }
     }
 }

@@ -13,6 +13,7 @@ mod body;
 mod coerce;
 mod error;
 mod event;
+mod functions;
 mod json;
 mod keymap;
 mod limits;

@@ -5,6 +5,7 @@
 
 mod args;
 mod fields;
+mod functions;
 mod messages;
 mod object;
 mod pairs;
@@ -18,6 +19,7 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
+use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::scan::{Delimiters, Mark, starts};
@@ -26,12 +28,13 @@ use crate::toolset::Syntax;
 
 pub use args::Args;
 pub use fields::{Fields, Slot};
+pub use functions::Functions;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
-pub use tree::{Lists, push_text, write_tree};
+pub use tree::{Lists, is_repeated, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -172,6 +175,8 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// Parameters in tags.
+    Functions(Opened),
 }
 
 impl BodyKind {
@@ -179,6 +184,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Functions(_) => Skip::Body,
         }
     }
 }
@@ -188,6 +194,7 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Functions(Box<Functions>),
 }
 
 impl Default for Body {
@@ -201,6 +208,7 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
     }
 
@@ -208,6 +216,7 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Functions(functions) => return functions.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -221,14 +230,16 @@ impl Body {
     pub fn next(&mut self) -> Body {
         match self {
             Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
     }
 
     /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
-    pub fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Functions(functions) => functions.read_on(io),
         }
     }
 
@@ -239,6 +250,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
+            Body::Functions(functions) => functions.feed_plain(found, text),
         }
     }
 
@@ -247,6 +259,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Functions(_) => Skip::Body,
         }
     }
 
@@ -255,6 +268,16 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            // They end themselves where the message does.
+            Body::Functions(_) => false,
+        }
+    }
+
+    /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) => false,
+            Body::Functions(functions) => functions.is_complete(),
         }
     }
 
@@ -263,6 +286,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Functions(functions) => functions.unterminated(),
         }
     }
 
@@ -287,6 +311,7 @@ impl Body {
                 found.args.close();
             }
             Body::Whole(_) => found.args.release(),
+            Body::Functions(functions) => functions.finish(found),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod qwen3coder;
 mod results;
 mod wire;
 
@@ -15,6 +16,7 @@ use crate::scan::{Delimiters, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 
@@ -48,11 +50,6 @@ pub trait Protocol: Send + Sync + Debug {
     /// The bytes that calls and results begin with: `attempt` is asked where one of them stands.
     fn candidates(&self, delimiters: &Delimiters) -> [u8; 3] {
         [delimiters.open.as_bytes()[0], b'<', b'<']
-    }
-
-    /// May a call begin where the message does, with any byte?
-    fn begins_anyhow(&self) -> bool {
-        false
     }
 
     /// What begins a result; outside a call only the host writes it.
@@ -104,16 +101,44 @@ pub trait Protocol: Send + Sync + Debug {
 
 type Make = fn() -> Arc<dyn Protocol>;
 
-/// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire))];
+/// In which protocols calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// In its own alone.
+    Own,
+    /// In that of the message's first call.
+    First,
+    /// In the others as repairs, until there was a call in its own.
+    Recovers,
+}
 
-/// The protocol of that name, or a sentence that lists the names.
-pub fn named(name: &str) -> Result<Arc<dyn Protocol>, String> {
-    match PROTOCOLS.iter().find(|(own, _)| *own == name) {
-        Some((_, make)) => Ok(make()),
-        None => {
-            let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
-            Err(format!("there is no protocol {name:?}; there are: {}", names.join(", ")))
-        }
-    }
+/// The protocols, by name.
+const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire)), ("qwen3coder", || Arc::new(Qwen3Coder))];
+
+/// Other names of theirs.
+const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
+
+/// The names, without aliases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROTOCOLS.iter().map(|(name, _)| *name)
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
+#[allow(clippy::type_complexity)]
+pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads), String> {
+    let canonical = match name {
+        // What is written is wire.
+        "auto" => PROTOCOLS[0].0,
+        _ => ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name),
+    };
+    let (_, own) = PROTOCOLS.iter().find(|(own, _)| *own == canonical).ok_or_else(|| {
+        format!("there is no protocol {name:?}; there are: {}, auto", names().collect::<Vec<_>>().join(", "))
+    })?;
+    let reads = match name {
+        "auto" => Reads::First,
+        _ if recovers => Reads::Recovers,
+        _ => return Ok((own(), Vec::new(), Reads::Own)),
+    };
+    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
+    Ok((own(), others.collect(), reads))
 }
