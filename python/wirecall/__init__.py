@@ -15,6 +15,7 @@ from wirecall._core import (
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
+from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
 from wirecall.middleware import compact_tools
@@ -30,6 +31,7 @@ __all__ = [
     "CallFailed",
     "CallStart",
     "Definition",
+    "Detection",
     "Event",
     "Field",
     "Message",
@@ -44,5 +46,6 @@ __all__ = [
     "Toolset",
     "compact_tools",
     "definitions",
+    "detect",
     "wrap",
 ]
