@@ -1,6 +1,7 @@
 """Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
 
 from wirecall._core import (
+    PROTOCOLS,
     ArgumentsDelta,
     CallEnd,
     CallError,
@@ -25,6 +26,7 @@ from wirecall.toolset import Toolset
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [
+    "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
