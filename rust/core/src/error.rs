@@ -17,6 +17,10 @@ pub enum Repair {
     ToolStyle,
     Coerced,
     OtherFormat,
+    KeyAlias,
+    EncodedArguments,
+    UnbalancedBrackets,
+    StrayTag,
 }
 
 impl Repair {
@@ -34,6 +38,10 @@ impl Repair {
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
             Repair::OtherFormat => "other_format",
+            Repair::KeyAlias => "key_alias",
+            Repair::EncodedArguments => "encoded_arguments",
+            Repair::UnbalancedBrackets => "unbalanced_brackets",
+            Repair::StrayTag => "stray_tag",
         }
     }
 }

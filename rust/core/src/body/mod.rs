@@ -4,6 +4,7 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod envelope;
 mod messages;
 mod object;
 mod pairs;
@@ -23,6 +24,7 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use envelope::Envelope;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
@@ -83,6 +85,9 @@ pub struct Failure {
     pub message: String,
     pub skip: Skip,
 }
+
+/// Why a part of a call cannot be read, and a sentence for the model.
+pub type Bad = (ErrorKind, String);
 
 /// What came of a window; `Io::at` says how much was consumed.
 #[derive(Debug)]
@@ -169,6 +174,8 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    Envelope(Option<Wrapper>),
 }
 
 impl BodyKind {
@@ -176,6 +183,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Envelope(_) => Skip::Body,
         }
     }
 }
@@ -185,6 +193,7 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Envelope(Box<Envelope>),
 }
 
 impl Default for Body {
@@ -198,6 +207,7 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
         }
     }
 
@@ -205,6 +215,7 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Envelope(envelope) => return envelope.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -218,14 +229,16 @@ impl Body {
     pub fn next(&mut self) -> Body {
         match self {
             Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
         }
     }
 
     /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
-    pub fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Envelope(envelope) => envelope.read_on(io),
         }
     }
 
@@ -236,6 +249,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
+            Body::Envelope(envelope) => envelope.feed_plain(found, text),
         }
     }
 
@@ -244,6 +258,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Envelope(_) => Skip::Body,
         }
     }
 
@@ -252,6 +267,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            Body::Envelope(envelope) => envelope.closable(),
         }
     }
 
@@ -260,6 +276,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Envelope(envelope) => !envelope.closable(),
         }
     }
 
@@ -283,7 +300,7 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) => found.args.release(),
+            Body::Whole(_) | Body::Envelope(_) => found.args.release(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod hermes;
 mod results;
 mod wire;
 
@@ -15,6 +16,7 @@ use crate::scan::{Delimiters, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use hermes::Hermes;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 
@@ -111,7 +113,11 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire))];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
