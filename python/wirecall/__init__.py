@@ -16,7 +16,8 @@ from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.dialects.base import Refused
-from wirecall.errors import ToolError
+from wirecall.errors import ToolError, XmlError
+from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
@@ -42,7 +43,11 @@ __all__ = [
     "Text",
     "ToolError",
     "Toolset",
+    "XmlError",
+    "XmlParser",
     "compact_tools",
     "definitions",
+    "format_xml",
+    "parse_xml",
     "wrap",
 ]

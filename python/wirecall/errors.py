@@ -29,3 +29,27 @@ class ToolError(ValueError):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, tool={self.tool!r}, pointer={self.pointer!r})"
+
+
+class XmlError(ValueError):
+    """XML that cannot be read, or was repaired.
+
+    Attributes:
+        message: What is wrong, without the place.
+        line: Where it was found, from 1.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the message: `line 3, column 7: an element is not closed`.
+    """
+
+    def __init__(self, message: str, *, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r}, line={self.line}, column={self.column})"

@@ -36,3 +36,4 @@ pub use protocol::write_error;
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use xml::{Document, XmlError, XmlSchema, format_xml, parse_xml};
