@@ -47,7 +47,7 @@ class Toolset:
         strict: bool = False,
         validate: str = "report",
         descriptions: str = "full",
-        delimiters: tuple[str, str] = ...,
+        delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ...,
         limits: Mapping[str, int] | None = None,
     ) -> Self:
@@ -62,7 +62,7 @@ class Toolset:
             strict: Refuse near misses (section 5).
             validate: "report" or "error" (section 4).
             descriptions: "full", "tools" or "none" (section 9).
-            delimiters: OPEN and CLOSE (section 1).
+            delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
             reasoning: What opens and closes reasoning (section 1), None for nothing.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
                 is at most 512.
@@ -77,6 +77,10 @@ class Toolset:
     @property
     def names(self) -> tuple[str, ...]:
         """The tools' names, in the order given."""
+
+    @property
+    def result_marks(self) -> tuple[str, ...]:
+        """What the results of tools begin with: stop sequences, since models invent results."""
 
     def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
         """Read a whole message: the same as feeding it to a parser.

@@ -54,7 +54,7 @@ class Options:
     strict: bool = False
     validate: Literal["report", "error"] = "report"
     descriptions: Literal["full", "tools", "none"] = "full"
-    delimiters: tuple[str, str] = ("<call>", "</call>")
+    delimiters: tuple[str, str] | None = None
     reasoning: tuple[str, str] | None = ("<think>", "</think>")
     limits: Mapping[str, int] | None = None
     placement: Literal["last", "first"] = "last"

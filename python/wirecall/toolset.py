@@ -26,7 +26,8 @@ class Toolset(_core.Toolset):
         validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
             and makes it an error.
         descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
-        delimiters: What opens and closes a call: OPEN and CLOSE (section 1).
+        delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
+            `<call>` and `</call>` for "wire".
         reasoning: What opens and closes reasoning at the start of a message, None for nothing.
         limits: Bounds that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
@@ -53,7 +54,7 @@ class Toolset(_core.Toolset):
         strict: bool = False,
         validate: Literal["report", "error"] = "report",
         descriptions: Literal["full", "tools", "none"] = "full",
-        delimiters: tuple[str, str] = ("<call>", "</call>"),
+        delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ("<think>", "</think>"),
         limits: Mapping[str, int] | None = None,
     ) -> "Self":

@@ -54,7 +54,7 @@ DEFAULTS = {
     "strict": False,
     "validate": "report",
     "descriptions": "full",
-    "delimiters": ("<call>", "</call>"),
+    "delimiters": None,
     "reasoning": ("<think>", "</think>"),
     "limits": None,
 }

@@ -24,6 +24,7 @@ mod scan;
 mod schema;
 mod state;
 mod toolset;
+mod tree;
 mod xml;
 
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};

@@ -1,6 +1,7 @@
 //! Tools, compiled once; immutable, and shared by all parsers.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::{PROTOCOLS, Protocol, is_writable_name, write_result};
+use crate::protocol::{Protocol, named, write_result};
 use crate::scan::Delimiters;
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
 
@@ -42,7 +43,8 @@ pub struct Options {
     /// Check the whole vocabulary, and refuse calls with problems.
     pub validate: bool,
     pub descriptions: Descriptions,
-    pub delimiters: Delimiters,
+    /// `None`: those of the protocol.
+    pub delimiters: Option<(String, String)>,
     /// Around reasoning; `None` where there is none.
     pub reasoning: Option<(String, String)>,
     pub limits: Limits,
@@ -57,7 +59,7 @@ impl Default for Options {
             strict: false,
             validate: false,
             descriptions: Descriptions::Full,
-            delimiters: Delimiters::default(),
+            delimiters: None,
             reasoning: Some(("<think>".into(), "</think>".into())),
             limits: Limits::default(),
         }
@@ -114,7 +116,9 @@ pub struct Toolset {
     names: KeyMap<usize>,
     /// `None` where two names fold alike.
     folded: HashMap<String, Option<usize>>,
-    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) protocol: Arc<dyn Protocol>,
+    /// What calls and results begin with.
+    pub(crate) candidates: [u8; 3],
     pub(crate) strict: bool,
     pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
@@ -127,16 +131,15 @@ pub struct Toolset {
 impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
-        let named = PROTOCOLS.iter().find(|(name, _)| *name == options.protocol);
-        let (_, protocol) = *named.ok_or_else(|| {
-            let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
-            let message = format!("there is no protocol {:?}; there are: {}", options.protocol, names.join(", "));
-            ToolError { tool: String::new(), pointer: None, message }
-        })?;
+        let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
+        let protocol = named(&options.protocol).map_err(fault)?;
+        let delimiters = delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
+        let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
         let mut set = Toolset {
             tools: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
             folded: HashMap::new(),
+            candidates: protocol.candidates(&delimiters),
             protocol,
             strict,
             descriptions,
@@ -161,10 +164,8 @@ impl Toolset {
         let Definition { name, description, parameters, strict } = definition;
         let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
         let error = |pointer: String, message: String| fault(Some(pointer), message);
-        if !is_writable_name(&name, &self.delimiters) {
-            let message = "a call cannot be written with this name: it must have 1 to 128 characters, and no blanks, \
-                           control characters, quotes or any of < { =";
-            return Err(fault(None, message.into()));
+        if let Some(why) = self.protocol.bad_name(&name, &self.delimiters) {
+            return Err(fault(None, format!("a call cannot be written with this name: {why}")));
         }
         if self.names.get(&name).is_some() {
             return Err(fault(None, "there are two tools of this name".into()));
@@ -175,13 +176,14 @@ impl Toolset {
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
             return Err(error(String::new(), "the parameters of a tool must be able to be an object".into()));
         }
-        let reason = schema.complexity();
+        let reason = self.protocol.complexity(&schema);
         let syntax = match (syntax, reason, fallback) {
             (Syntax::Json, _, _) => Syntax::Json,
             (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
             (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
             (Syntax::Wire, Some(reason), Fallback::Error) => {
-                return Err(fault(None, format!("its calls cannot be written as pairs: {reason}")));
+                let form = self.protocol.encoding();
+                return Err(fault(None, format!("its calls cannot be written as {form}: {reason}")));
             }
         };
         if (strict || validate) && self.limits.depth > RECURSION {
@@ -211,7 +213,9 @@ impl Toolset {
     /// What a body needs to know of a call with this name, whose tool is `at`.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         Context {
+            protocol: &*self.protocol,
             schema: at.map_or(&self.unknown, |at| &self.tool(at).schema),
+            syntax: at.map(|at| self.tool(at).syntax),
             strict: self.strict,
             delimiters: &self.delimiters,
             limits: &self.limits,
@@ -237,6 +241,16 @@ impl Toolset {
         }
     }
 
+    /// The form in which a tool's calls are written.
+    pub fn encoding(&self, tool: &Tool) -> &'static str {
+        if tool.syntax == Syntax::Json { "json" } else { self.protocol.encoding() }
+    }
+
+    /// What begins a result.
+    pub fn result_marks(&self) -> &'static [&'static str] {
+        self.protocol.result_marks()
+    }
+
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -259,22 +273,22 @@ impl Toolset {
         arguments: &[json::Member<'_>],
         out: &mut String,
     ) -> Result<(), EncodeError> {
-        let tool = self.get(name);
-        if tool.is_none() && !is_writable_name(name, &self.delimiters) {
+        let at = self.names.get(name).copied();
+        if at.is_none() && self.protocol.bad_name(name, &self.delimiters).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }
-        self.protocol.write_call(self, tool, name, arguments, out);
+        self.protocol.write_call(&self.context(at, name), arguments, out);
         Ok(())
     }
 
     /// The text of a result; nothing in it can be taken for a tag of ours.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        write_result(&self.delimiters, name, content, error, number)
+        write_result(self, name, content, error, number)
     }
 
     /// The text with a backslash in whatever could be taken for a tag; see section 10.
     pub fn neutralise(&self, text: &str) -> String {
-        crate::scan::neutralise(text, &self.delimiters)
+        self.protocol.neutralise(self, text)
     }
 
     /// The keys of a tool's calls, as the encoder writes them.

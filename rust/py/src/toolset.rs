@@ -128,7 +128,7 @@ impl Toolset {
 impl Toolset {
     #[new]
     #[pyo3(signature = (tools, /, *, protocol="wire", syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", descriptions="full", delimiters=("<call>".into(), "</call>".into()),
+        validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -140,7 +140,7 @@ impl Toolset {
         strict: bool,
         validate: &str,
         descriptions: &str,
-        delimiters: (String, String),
+        delimiters: Option<(String, String)>,
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
@@ -167,7 +167,7 @@ impl Toolset {
                     ("none", core::Descriptions::None),
                 ],
             )?,
-            delimiters: core::Delimiters::new(&delimiters.0, &delimiters.1).map_err(PyValueError::new_err)?,
+            delimiters,
             reasoning,
             limits: self::limits(limits)?,
         };
@@ -186,6 +186,12 @@ impl Toolset {
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// What the results of tools begin with: stop sequences, since models invent results.
+    #[getter]
+    fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tools.result_marks())
     }
 
     /// Read a whole message: the same as feeding it to a parser.
@@ -362,10 +368,7 @@ impl Toolset {
         let fields = self.tools.fields(tool).into_iter();
         Ok(Plan {
             name: tool.name.clone(),
-            encoding: match tool.syntax {
-                core::Syntax::Wire => "pairs".into(),
-                core::Syntax::Json => "json".into(),
-            },
+            encoding: self.tools.encoding(tool).into(),
             fields: fields.map(|core::Field { key, r#type, required }| Field { key, r#type, required }).collect(),
             reason: tool.reason.map(str::to_owned),
         })

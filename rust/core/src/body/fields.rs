@@ -1,16 +1,17 @@
-//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`Args`](super::Args).
+//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`Args`].
 //!
-//! A plain string goes out as it comes; other values when they are complete. What could be repeated, and so be a list, waits
-//! for the call's end and is written behind all others, so that nothing else waits with it.
+//! A plain string goes out as it comes, other values when they are complete. What could be repeated, and so be a list, is a
+//! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
 
 use std::sync::Arc;
 
 use super::args::{Step, Target, To};
-use super::tree::{Lists, Tree, repeats, twice, write_tree};
+use super::tree::{Lists, is_whole_list, repeats, twice, write_tree};
 use super::{Args, Bad, Context, Found, messages, place};
 use crate::json::push_str;
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
+use crate::tree::Tree;
 
 #[derive(Debug)]
 pub struct Fields {
@@ -22,6 +23,7 @@ pub struct Fields {
 #[derive(Debug)]
 struct Waiting {
     node: NodeId,
+    target: Target,
     /// The first value, while there is no other.
     first: Option<Tree>,
     /// The JSON of the items, with commas.
@@ -43,14 +45,13 @@ impl Fields {
         Fields { lists, waiting: KeyMap::default() }
     }
 
-    /// Finds the place of a key, which is never dotted.
-    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Slot, Bad> {
+    /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
+    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, key: &str, exact: bool) -> Result<Slot, Bad> {
         let (key, node) = match self.waiting.entry(key) {
             Some((key, waiting)) => (key.clone(), waiting.node),
             None => {
-                let waiting = &self.waiting;
-                let has = |args: &Args, name: &str| args.has_root_key(name) || waiting.position(name).is_some();
-                place::named(cx, found, cx.schema.root, key, &String::new, &has)?
+                let has = |args: &Args, name: &str| args.has_root_key(name);
+                place::named(cx, found, cx.schema.root, key, exact, &String::new, &has)?
             }
         };
         Ok(Slot { key, node, begun: None })
@@ -58,30 +59,34 @@ impl Fields {
 
     /// The value of a slot, complete.
     pub fn close(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot, tree: Tree) -> Result<(), Bad> {
-        let path = slot.path();
-        if !repeats(cx.schema.node(slot.node)) {
-            slot.begin(cx, found)?;
-            write_tree(cx, found, slot.node, &path, 1, &tree, self.lists)?;
-            return slot.done(cx, found);
-        }
+        let (path, node) = (slot.path(), slot.node);
         let Some(position) = self.waiting.position(&slot.key) else {
-            let first = Waiting { node: slot.node, first: Some(tree), items: String::new(), count: 0 };
-            self.waiting.push(slot.key, first);
+            if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
+                slot.begin(cx, found)?;
+                write_tree(cx, found, node, &path, 1, &tree, self.lists)?;
+                return slot.done(cx, found);
+            }
+            let target = slot.place(cx, found, true)?;
+            if let Target::Again(_) = target {
+                return Err(slot.twice(cx));
+            }
+            let waiting = Waiting { node, target, first: Some(tree), items: String::new(), count: 0 };
+            self.waiting.push(slot.key, waiting);
             return Ok(());
         };
         let lists = self.lists;
         let waiting = self.waiting.value_mut(position);
         if let Some(first) = waiting.first.take() {
-            waiting.item(cx, found, &path, &first, lists)?;
+            waiting.add(cx, found, &path, &first, lists)?;
         }
-        waiting.item(cx, found, &path, &tree, lists)
+        waiting.add(cx, found, &path, &tree, lists)
     }
 
-    /// The call ends: writes what has waited, reports what is missing, and closes the arguments.
+    /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
     pub fn finish(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
         for position in 0..self.waiting.len() {
             let (key, waiting) = self.waiting.at(position);
-            let start = found.args.begin_member(key);
+            let start = found.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
                     let path = messages::join("", messages::cut(key));
@@ -93,16 +98,26 @@ impl Fields {
                     found.args.json.push(']');
                 }
             }
-            found.args.end_member(key, start);
+            found.args.end(waiting.target, start);
         }
-        found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
-        found.args.close();
+        found.args.write_pieces(&mut |_, _, _| {});
+        found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
         Ok(())
     }
 }
 
 impl Waiting {
-    /// Types one of several values.
+    /// Types one of several values; a list adds its items, unless they are lists.
+    fn add(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
+        let node = cx.schema.node(cx.schema.item(self.node, self.count));
+        match tree {
+            Tree::List(items) if node.is_unknown() || !node.takes(b'[') => {
+                items.iter().try_for_each(|item| self.item(cx, found, path, item, lists))
+            }
+            _ => self.item(cx, found, path, tree, lists),
+        }
+    }
+
     fn item(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
@@ -121,6 +136,10 @@ impl Slot {
     /// Is the value a string, whatever its text? Then it can be pushed as it comes.
     pub fn is_string(&self, cx: &Context<'_>) -> bool {
         cx.schema.node(self.node).is_string()
+    }
+
+    pub fn node(&self) -> NodeId {
+        self.node
     }
 
     /// As the key would be written, for messages.
@@ -151,9 +170,13 @@ impl Slot {
         self.done(cx, found)
     }
 
-    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    fn place(&self, cx: &Context<'_>, found: &mut Found, piece: bool) -> Result<Target, Bad> {
         let steps = [Step { from: cx.schema.root, to: To::Key(self.key.clone()) }];
-        let target = found.args.place(&steps, false).map_err(|_| self.twice(cx))?;
+        found.args.place(&steps, piece).map_err(|_| self.twice(cx))
+    }
+
+    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let target = self.place(cx, found, false)?;
         self.begun = Some((target, found.args.begin(target, &self.key)));
         Ok(())
     }
@@ -164,6 +187,6 @@ impl Slot {
     }
 
     fn twice(&self, cx: &Context<'_>) -> Bad {
-        twice(cx.schema, self.node, &self.path())
+        twice(cx, self.node, &self.path())
     }
 }

@@ -119,7 +119,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                             name.clone()
                         } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
                             cx.repair(found, Repair::KeyStyle)
-                                .map_err(|kind| (kind, messages::misnamed(cx.schema, node, text, name)))?;
+                                .map_err(|kind| (kind, messages::misnamed(cx, node, text, name)))?;
                             name.clone()
                         } else {
                             Arc::from(*text)
@@ -157,21 +157,22 @@ fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &
     }
     let path = field.path();
     let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
-    let message = messages::violation(cx.schema, field.node, ProblemKind::WrongType, &path, value);
+    let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
     found.problem(ProblemKind::WrongType, path, message);
 }
 
-/// The name and type of a key that is never dotted: exact, folded, or in a closed object the singular or plural of the one
-/// required key that it `has` not.
+/// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
+/// the one required key that it `has` not.
 pub fn named(
     cx: &Context<'_>,
     found: &mut Found,
     id: NodeId,
     key: &str,
+    exact: bool,
     path: &dyn Fn() -> String,
     has: &dyn Fn(&Args, &str) -> bool,
 ) -> Result<(Arc<str>, NodeId), Bad> {
-    if let Some(object) = &cx.schema.node(id).object {
+    if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
             return Ok((name.clone(), *node));
         }
@@ -180,11 +181,18 @@ pub fn named(
             None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
         };
         if let Some((repair, (name, node))) = alike {
-            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx.schema, node, key, name)))?;
+            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx, node, key, name)))?;
             return Ok((name.clone(), node));
         }
     }
     Ok((Arc::from(key), member(cx, found, id, key, path)))
+}
+
+/// Is a key that is not declared taken for one that is?
+pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
+    schema.node(id).object.as_ref().is_some_and(|object| {
+        object.properties.get(key).is_none() && !object.explicitly_open() && object.folded(key).is_some()
+    })
 }
 
 /// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.

@@ -1,4 +1,4 @@
-//! A value as a protocol has read it, and the typed JSON that it becomes.
+//! A [`Tree`] in, typed JSON out.
 //!
 //! What a text becomes says [`crate::coerce`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::object::equal_literal;
-use super::{Args, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Object, Step, messages, place};
+use super::{Args, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Object, messages, place};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::json::{Value, json_string, parse, push_string};
@@ -14,28 +14,14 @@ use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
 use crate::scan::is_ws;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
-
-/// A value before it is typed. Whoever makes one bounds its depth.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
-    /// `quoted`: certainly a string. Other text may be the JSON of something, where its type allows it.
-    Scalar {
-        text: String,
-        quoted: bool,
-    },
-    /// JSON, strict or relaxed, as it stood in the source.
-    Json(String),
-    List(Vec<Tree>),
-    /// A key may be repeated.
-    Map(Vec<(String, Tree)>),
-}
+use crate::tree::Tree;
 
 /// How a protocol writes lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lists {
     /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
     Elements,
-    /// In a form of its own; the others are repairs.
+    /// In a form of its own; the others are repairs, and a repeated key is a mistake.
     Own,
 }
 
@@ -148,7 +134,7 @@ impl<'c> Writer<'_, 'c> {
     fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
         if !self.found.is_full() {
             let field = at.path();
-            let message = messages::violation(self.cx.schema, id, kind, &field, value);
+            let message = messages::violation(self.cx, id, kind, &field, value);
             self.found.problem(kind, field, message);
         }
     }
@@ -190,7 +176,7 @@ impl<'c> Writer<'_, 'c> {
             && !node.takes_string()
             && self.json(id, at, above, text)?.is_none()
         {
-            return self.repair(Repair::Coerced, || messages::not_as_written(self.cx.schema, id, &at.path(), text));
+            return self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text));
         }
         self.scalar(id, at, text, true)
     }
@@ -207,10 +193,10 @@ impl<'c> Writer<'_, 'c> {
             };
             json.truncate(start);
             json.push_str(&literal);
-            return self.repair(Repair::EnumQuotes, || messages::not_as_written(schema, id, &at.path(), text));
+            return self.repair(Repair::EnumQuotes, || messages::not_as_written(self.cx, id, &at.path(), text));
         }
         if converted {
-            self.repair(Repair::Coerced, || messages::not_as_written(schema, id, &at.path(), text))?;
+            self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text))?;
         }
         Ok(())
     }
@@ -313,14 +299,14 @@ impl<'c> Writer<'_, 'c> {
         let node = self.node(id);
         if let Some(mut items) = self.wrapped(id, members) {
             if self.lists == Lists::Own {
-                self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx.schema, id, &at.path(), "{…}"))?;
+                self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
             }
             return self.list(id, at, above, &mut items);
         }
         if !node.takes_object() {
             if node.has(&Choice::Array) && self.node(self.cx.schema.item(id, 0)).takes_object() {
                 if self.lists == Lists::Own {
-                    let message = || messages::not_as_written(self.cx.schema, id, &at.path(), "{…}");
+                    let message = || messages::not_as_written(self.cx, id, &at.path(), "{…}");
                     self.repair(Repair::Coerced, message)?;
                 }
                 return self.lone(id, above, |writer, item| writer.map(item, &at.item(0), above + 1, members));
@@ -329,7 +315,7 @@ impl<'c> Writer<'_, 'c> {
                 && key == "value"
             {
                 self.deeper(above)?;
-                self.repair(Repair::ValueWrapper, || messages::not_as_written(self.cx.schema, id, &at.path(), "{…}"))?;
+                self.repair(Repair::ValueWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
                 return self.value(id, at, above + 1, value);
             }
         }
@@ -380,7 +366,8 @@ impl<'c> Writer<'_, 'c> {
                 Some(position) => position,
                 None => {
                     let has = |_: &Args, name: &str| keys.position(name).is_some();
-                    let (name, node) = place::named(self.cx, self.found, id, written, &|| at.path(), &has)?;
+                    let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
+                    let (name, node) = place::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
                     match keys.position(&name) {
                         Some(position) => position,
                         None => {
@@ -406,7 +393,7 @@ impl<'c> Writer<'_, 'c> {
         }
         self.found.args.json.push('}');
         let has = |name: &str| keys.position(name).is_some();
-        self.found.missing(self.cx.schema, id, &|| at.path(), |_, name| has(name));
+        self.found.missing(self.cx, id, &|| at.path(), |_, name| has(name));
         self.contained(id, at, start);
         Ok(())
     }
@@ -416,7 +403,7 @@ impl<'c> Writer<'_, 'c> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }
-        if repeats(self.node(id)) {
+        if repeats(self.node(id), self.lists) {
             return self.list(id, at, above, &mut trees.iter().copied());
         }
         let start = self.found.args.json.len();
@@ -428,7 +415,7 @@ impl<'c> Writer<'_, 'c> {
             match end {
                 None => end = Some(json.len()),
                 Some(end) if json[start..end] == json[from..] => json.truncate(from),
-                Some(_) => return Err(twice(self.cx.schema, id, &at.path())),
+                Some(_) => return Err(twice(self.cx, id, &at.path())),
             }
         }
         Ok(())
@@ -455,23 +442,30 @@ fn read_json(
     };
     let mut io = Io { cx: *cx, found, window, at: 0, last: true };
     let message = match Object::new(cx, id, path, above).feed(&mut io) {
-        Step::Done if trim(io.rest()).is_empty() => return Ok(()),
-        Step::Failed(failure) => return Err((failure.kind, failure.message)),
-        Step::Done => "something follows the value",
-        Step::Need => "it ends too early",
+        Ok(true) if trim(io.rest()).is_empty() => return Ok(()),
+        Err(failure) => return Err((failure.kind, failure.message)),
+        Ok(true) => "something follows the value",
+        Ok(false) => "it ends too early",
     };
     Err((ErrorKind::InvalidJson, messages::invalid_json("", message)))
 }
 
 /// Does a repeated key make a list?
-pub(super) fn repeats(node: &Node) -> bool {
-    node.is_unknown() || node.has(&Choice::Array)
+pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
+    lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
 }
 
-pub(super) fn twice(schema: &Schema, id: NodeId, path: &str) -> Bad {
-    let example = messages::example(schema, id);
-    let message = format!("{path} is given twice, with different values. Give it once, for example: {example}");
-    (ErrorKind::DuplicateArgument, message)
+/// Is it the JSON text of a whole list, which no repeated key adds to?
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
+    let (Tree::Scalar { text, quoted: false } | Tree::Json(text)) = tree else { return false };
+    let item = schema.node(schema.item(id, 0));
+    let items_are_lists = !item.is_unknown() && item.takes(b'[');
+    schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
+}
+
+pub(super) fn twice(cx: &Context<'_>, id: NodeId, path: &str) -> Bad {
+    let example = cx.protocol.field_example(path, &messages::example(cx.schema, id));
+    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once: {example}"))
 }
 
 /// Without the ASCII blanks around it.
