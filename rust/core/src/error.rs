@@ -20,6 +20,7 @@ pub enum Repair {
     ListWrapper,
     ValueWrapper,
     EnumQuotes,
+    OtherFormat,
 }
 
 impl Repair {
@@ -40,6 +41,7 @@ impl Repair {
             Repair::ListWrapper => "list_wrapper",
             Repair::ValueWrapper => "value_wrapper",
             Repair::EnumQuotes => "enum_quotes",
+            Repair::OtherFormat => "other_format",
         }
     }
 }
