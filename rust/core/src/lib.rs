@@ -11,6 +11,7 @@
 
 mod body;
 mod coerce;
+mod document;
 mod error;
 mod event;
 mod json;
@@ -27,6 +28,7 @@ mod toolset;
 mod tree;
 mod xml;
 
+pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Member, Value, parse as parse_json};
@@ -37,4 +39,3 @@ pub use protocol::write_error;
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
-pub use xml::{Document, XmlError, XmlSchema, format_xml, parse_xml};

@@ -2,24 +2,24 @@
 
 use super::entities::decode;
 use super::lexer::{Lexeme, Lexer, attributes};
-use crate::body::Tree;
 use crate::coerce;
 use crate::json::json_string;
 use crate::scan::is_ws;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
+use crate::tree::Tree;
 
 /// What is wrong with a text that is read all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A character that must be escaped; it is text.
-    Text(&'static str),
+    /// XML forbids it, but what it means is plain: a character that is not escaped, a name of digits.
+    Xml(&'static str),
     /// Tags that do not fit, or attributes that have no place.
     Markup(&'static str),
 }
 
 impl Fault {
     pub fn what(self) -> &'static str {
-        let (Fault::Text(what) | Fault::Markup(what)) = self;
+        let (Fault::Xml(what) | Fault::Markup(what)) = self;
         what
     }
 }
@@ -101,6 +101,10 @@ impl Reader {
         reader
     }
 
+    pub fn lexer(&self) -> Lexer {
+        self.lexer.clone()
+    }
+
     fn in_document(&self) -> bool {
         matches!(self.outer, Outer::Document { .. })
     }
@@ -162,7 +166,7 @@ impl Reader {
             let lexeme = self.lexer.next(window, at, last, raw);
             if let Some(fault) = self.lexer.fault
                 && raw.is_none()
-                && !faults(Fault::Text(fault), before)
+                && !faults(Fault::Xml(fault), before)
             {
                 return Outcome::Refused;
             }
@@ -272,11 +276,11 @@ impl Reader {
             }
             self.close(schema);
         }
-        if self.frames.len() >= depth {
+        if self.frames.len() >= depth + usize::from(self.in_document()) {
             return Err(Outcome::TooDeep);
         }
         let digits = name.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        if digits && !faults(Fault::Markup("the name of an element cannot begin with a digit"), at) {
+        if digits && !faults(Fault::Xml("the name of an element cannot begin with a digit"), at) {
             return Err(Outcome::Refused);
         }
         let id = match (&mut self.outer, &self.frames[..]) {
@@ -305,7 +309,7 @@ impl Reader {
     }
 
     /// All that is open is complete, and this is it.
-    fn take(&mut self, schema: &Schema) -> Tree {
+    pub fn take(&mut self, schema: &Schema) -> Tree {
         while self.frames.len() > 1 {
             self.close(schema);
         }
@@ -395,8 +399,15 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     Tree::Scalar { text, quoted }
 }
 
+/// An element of type `id` without content.
+pub fn empty(schema: &Schema, id: NodeId) -> Tree {
+    let text = String::new();
+    let frame = Frame { name: String::new(), node: id, raw: true, text, source: None, children: Vec::new() };
+    frame.tree(schema).1
+}
+
 /// The text of a source whose tags are content.
-fn content(source: &str) -> String {
+pub fn content(source: &str) -> String {
     let (mut lexer, mut at, mut out) = (Lexer::default(), 0, String::new());
     loop {
         // No element has this name, so nothing closes.
@@ -409,7 +420,7 @@ fn content(source: &str) -> String {
 }
 
 /// Can the value be a string, but nothing that has members?
-fn is_text(node: &Node) -> bool {
+pub fn is_text(node: &Node) -> bool {
     !node.is_unknown() && node.takes_string() && !node.takes_container()
 }
 
@@ -434,7 +445,7 @@ pub fn is_member(schema: &Schema, name: &str) -> bool {
 }
 
 /// The type of an element in one of type `id`.
-fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
+pub fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
     let node = schema.node(id);
     let own = |id: NodeId| {
         let object = schema.node(id).object.as_ref()?;

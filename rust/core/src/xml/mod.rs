@@ -1,10 +1,9 @@
-//! XML as models write it: entities, a resumable lexer, elements read as trees, documents, and the writer.
+//! XML as models write it: entities, a resumable lexer, and elements read as trees.
 
-mod document;
 mod element;
 mod entities;
 mod lexer;
-mod write;
 
-pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
-pub use entities::{Entity, decode, decode_part, entity};
+pub use element::{Fault, Outcome, Reader, UNCLOSED, content, empty, is_member};
+pub use entities::{For, escape};
+pub use lexer::{Lexeme, Lexer, is_name, name_length};

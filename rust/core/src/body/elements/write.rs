@@ -1,64 +1,31 @@
 //! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
 
-use super::lexer::is_name;
-use crate::body::{Context, Found, Lists, Tree, push_text, write_tree};
+use crate::body::{Context, Found, Lists, is_misnamed, push_text, write_tree};
 use crate::json::{Member, Value};
-use crate::schema::{Choice, NodeId, Schema};
-
-/// Who has to understand the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum For {
-    /// Our reader, and a model, which pays for each escape.
-    Us,
-    /// Any XML parser: these forbid `]]>`, and take a carriage return for a line break.
-    Anyone,
-}
-
-/// Appends text as it must stand between tags.
-pub fn escape(text: &str, whom: For, out: &mut String) {
-    let mut from = 0;
-    let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
-    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| special(byte)) {
-        let escaped = match (byte, whom) {
-            (b'&', _) => "&amp;",
-            (b'<', _) => "&lt;",
-            (b'>', For::Anyone) if text[..at].ends_with("]]") => "&gt;",
-            (b'\r', For::Anyone) => "&#13;",
-            _ => continue,
-        };
-        out.push_str(&text[from..at]);
-        out.push_str(escaped);
-        from = at + 1;
-    }
-    out.push_str(&text[from..]);
-}
+use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
+use crate::tree::Tree;
+use crate::xml::{For, escape, is_name};
 
 /// Can an object of type `id` be written with an element for each member? Only then each key reads as itself.
 pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {
     let node = schema.node(id);
-    let exact = |key: &str| match &node.object {
-        Some(object) => {
-            object.properties.get(key).is_some() || object.explicitly_open() || object.folded(key).is_none()
-        }
-        None => true,
-    };
     let object = node.is_unknown() || (node.has(&Choice::Object) && !node.has(&Choice::Array));
     // A lone `item` is a list.
-    object && !members.is_empty() && members.iter().all(|(key, _)| is_name(key) && key != "item" && exact(key))
+    object && !members.is_empty() && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
 }
 
 /// Writes values of one schema as elements, each on lines of its own.
-pub struct Writer<'w, 'c> {
+pub struct ElementWriter<'w, 'c> {
     pub cx: &'w Context<'c>,
     pub whom: For,
     pub out: &'w mut String,
 }
 
-impl Writer<'_, '_> {
+impl ElementWriter<'_, '_> {
     /// The members of an object, each indented by `level` steps.
     pub fn members(&mut self, id: NodeId, members: &[Member<'_>], level: usize) {
         for (key, value) in members {
-            let child = self.cx.schema.member(id, key).unwrap_or(crate::schema::UNKNOWN);
+            let child = self.cx.schema.member(id, key).unwrap_or(UNKNOWN);
             self.member(key, child, value, level);
         }
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::element::{Outcome, Reader, UNCLOSED, is_member};
-use super::lexer::is_name;
-use super::write::{For, Writer, is_nestable};
-use crate::body::{Context, Found, Lists, Tree, write_tree};
+use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
 use crate::json::Value;
 use crate::limits::{Limits, RECURSION};
+use crate::protocol::Xml;
 use crate::scan::Delimiters;
 use crate::schema::{Schema, UNKNOWN, compile};
+use crate::tree::Tree;
+use crate::xml::{For, Outcome, Reader, UNCLOSED, is_member, is_name};
 
 /// What is wrong with a document, and where: lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,11 @@ impl XmlSchema {
         let value = serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is no JSON: {e}")))?;
         Ok(XmlSchema(Arc::new(compile(&value)?)))
     }
+}
+
+/// What typing needs to know.
+fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
+    Context { protocol: &Xml, schema, syntax: None, strict, delimiters, limits, tool: "" }
 }
 
 /// Faults that are listed; a hostile document has as many as characters.
@@ -181,7 +186,7 @@ impl Document {
     fn typed(&mut self, tree: &Tree) -> Result<String, XmlError> {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
-        let cx = Context { schema, strict: !notes.repair, delimiters: &delimiters, limits, tool: "" };
+        let cx = context(schema, !notes.repair, &delimiters, limits);
         if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", 0, tree, Lists::Elements) {
             notes.fail(&message, *place);
         }
@@ -198,8 +203,8 @@ impl Document {
 pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
     let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());
     let XmlSchema(schema) = schema;
-    let cx = Context { schema, strict: true, delimiters: &delimiters, limits: &limits, tool: "" };
-    let mut writer = Writer { cx: &cx, whom: For::Anyone, out: &mut out };
+    let cx = context(schema, true, &delimiters, &limits);
+    let mut writer = ElementWriter { cx: &cx, whom: For::Anyone, out: &mut out };
     let typed = !schema.node(schema.root).is_unknown();
     match (root, value) {
         (Some(name), _) if !is_name(name) => return Err(format!("{name:?} is no name for an element")),
