@@ -16,11 +16,19 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    KeyNumber,
+    ListWrapper,
+    ValueWrapper,
+    EnumQuotes,
     OtherFormat,
     KeyAlias,
     EncodedArguments,
     UnbalancedBrackets,
     StrayTag,
+    Markup,
+    BareText,
+    BareName,
+    UnclosedTag,
 }
 
 impl Repair {
@@ -37,11 +45,19 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::KeyNumber => "key_number",
+            Repair::ListWrapper => "list_wrapper",
+            Repair::ValueWrapper => "value_wrapper",
+            Repair::EnumQuotes => "enum_quotes",
             Repair::OtherFormat => "other_format",
             Repair::KeyAlias => "key_alias",
             Repair::EncodedArguments => "encoded_arguments",
             Repair::UnbalancedBrackets => "unbalanced_brackets",
             Repair::StrayTag => "stray_tag",
+            Repair::Markup => "markup",
+            Repair::BareText => "bare_text",
+            Repair::BareName => "bare_name",
+            Repair::UnclosedTag => "unclosed_tag",
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod body;
 mod coerce;
+mod document;
 mod error;
 mod event;
 mod json;
@@ -24,7 +25,10 @@ mod scan;
 mod schema;
 mod state;
 mod toolset;
+mod tree;
+mod xml;
 
+pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Member, Value, parse as parse_json};

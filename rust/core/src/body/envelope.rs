@@ -184,7 +184,8 @@ impl Envelope {
                 }
             }
             if lost.skip != Skip::After {
-                let closing = matches!(byte, b'}' | b']') && !matches!(lost.skip, Skip::Bracketed { string: Some(_), .. });
+                let closing =
+                    matches!(byte, b'}' | b']') && !matches!(lost.skip, Skip::Bracketed { string: Some(_), .. });
                 lost.skip = lost.skip.step(byte);
                 let behind = closing && matches!(lost.skip, Skip::Bracketed { depth: 1, .. });
                 lost.between |= behind && self.list && lost.sound;
@@ -447,7 +448,8 @@ impl Envelope {
                 io.found.args.json == self.aside.json
             }
         };
-        let differ = || self.bad(io, ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
+        let differ =
+            || self.bad(io, ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
         if same { Ok(()) } else { Err(differ()) }
     }
 

@@ -4,12 +4,15 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod elements;
 mod envelope;
+mod fields;
 mod messages;
 mod object;
 mod pairs;
 mod place;
 mod skip;
+mod tree;
 mod validate;
 mod whole;
 mod work;
@@ -24,12 +27,15 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
+pub use fields::{Fields, Slot};
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
-pub use place::is_declared;
+pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
+pub use tree::{Lists, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -132,11 +138,7 @@ impl Found {
             return;
         }
         for text in [&mut field, &mut message] {
-            let mut end = text.len().min(MAX_PROBLEM_BYTES);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text.truncate(end);
+            text.truncate(messages::cut(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
@@ -176,6 +178,7 @@ pub enum BodyKind {
     Object(Option<Wrapper>),
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
+    Elements(Ends),
 }
 
 impl BodyKind {
@@ -184,6 +187,7 @@ impl BodyKind {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
             BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Elements(_) => Skip::Body,
         }
     }
 }
@@ -194,6 +198,7 @@ pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
     Envelope(Box<Envelope>),
+    Elements(Box<Elements>),
 }
 
 impl Default for Body {
@@ -203,11 +208,13 @@ impl Default for Body {
 }
 
 impl Body {
-    pub fn new(cx: &Context<'_>, kind: BodyKind) -> Self {
+    /// `name`: that of the tool, as it is written.
+    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
         }
     }
 
@@ -216,6 +223,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
             Body::Envelope(envelope) => return envelope.feed(io),
+            Body::Elements(elements) => return elements.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -228,7 +236,7 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
             Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
         }
     }
@@ -239,6 +247,7 @@ impl Body {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
             Body::Envelope(envelope) => envelope.read_on(io),
+            Body::Elements(elements) => elements.read_on(io),
         }
     }
 
@@ -250,6 +259,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
             Body::Envelope(envelope) => envelope.feed_plain(found, text),
+            Body::Elements(elements) => elements.feed_plain(found, text),
         }
     }
 
@@ -259,6 +269,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
             Body::Envelope(_) => Skip::Body,
+            Body::Elements(_) => Skip::Body,
         }
     }
 
@@ -268,6 +279,8 @@ impl Body {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
             Body::Envelope(envelope) => envelope.closable(),
+            // It has looked at the end itself.
+            Body::Elements(_) => false,
         }
     }
 
@@ -277,6 +290,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
             Body::Envelope(envelope) => !envelope.closable(),
+            Body::Elements(elements) => elements.unterminated(),
         }
     }
 
@@ -301,6 +315,7 @@ impl Body {
                 found.args.close();
             }
             Body::Whole(_) | Body::Envelope(_) => found.args.release(),
+            Body::Elements(elements) => elements.finish(found),
         }
     }
 }

@@ -4,7 +4,9 @@
 
 mod hermes;
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -19,6 +21,7 @@ use crate::toolset::{Lookup, Tool, Toolset};
 pub use hermes::Hermes;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
+pub use xml::Xml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +120,7 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("wire", || Arc::new(Wire)),
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
+    ("xml", || Arc::new(Xml)),
 ];
 
 /// Other names of theirs.
