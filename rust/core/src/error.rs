@@ -16,11 +16,11 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    OtherFormat,
     KeyNumber,
     ListWrapper,
     ValueWrapper,
     EnumQuotes,
-    OtherFormat,
     KeyAlias,
     EncodedArguments,
     UnbalancedBrackets,
@@ -29,6 +29,9 @@ pub enum Repair {
     BareText,
     BareName,
     UnclosedTag,
+    TagStyle,
+    MissingWrapper,
+    InnerTags,
 }
 
 impl Repair {
@@ -45,11 +48,11 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::OtherFormat => "other_format",
             Repair::KeyNumber => "key_number",
             Repair::ListWrapper => "list_wrapper",
             Repair::ValueWrapper => "value_wrapper",
             Repair::EnumQuotes => "enum_quotes",
-            Repair::OtherFormat => "other_format",
             Repair::KeyAlias => "key_alias",
             Repair::EncodedArguments => "encoded_arguments",
             Repair::UnbalancedBrackets => "unbalanced_brackets",
@@ -58,6 +61,9 @@ impl Repair {
             Repair::BareText => "bare_text",
             Repair::BareName => "bare_name",
             Repair::UnclosedTag => "unclosed_tag",
+            Repair::TagStyle => "tag_style",
+            Repair::MissingWrapper => "missing_wrapper",
+            Repair::InnerTags => "inner_tags",
         }
     }
 }

@@ -7,6 +7,7 @@ mod args;
 mod elements;
 mod envelope;
 mod fields;
+mod functions;
 mod messages;
 mod object;
 mod pairs;
@@ -20,6 +21,7 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
+use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::scan::{Delimiters, Mark, starts};
@@ -30,12 +32,13 @@ pub use args::Args;
 pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
+pub use functions::Functions;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
-pub use tree::{Lists, push_text, write_tree};
+pub use tree::{Lists, is_repeated, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -179,6 +182,8 @@ pub enum BodyKind {
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
     Elements(Ends),
+    /// Parameters in tags.
+    Functions(Opened),
 }
 
 impl BodyKind {
@@ -188,6 +193,7 @@ impl BodyKind {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
             BodyKind::Envelope(_) => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
+            BodyKind::Functions(_) => Skip::Body,
         }
     }
 }
@@ -199,6 +205,7 @@ pub enum Body {
     Whole(Whole),
     Envelope(Box<Envelope>),
     Elements(Box<Elements>),
+    Functions(Box<Functions>),
 }
 
 impl Default for Body {
@@ -215,6 +222,7 @@ impl Body {
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
+            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
     }
 
@@ -224,6 +232,7 @@ impl Body {
             Body::Whole(whole) => whole.feed(io),
             Body::Envelope(envelope) => return envelope.feed(io),
             Body::Elements(elements) => return elements.feed(io),
+            Body::Functions(functions) => return functions.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -238,6 +247,7 @@ impl Body {
         match self {
             Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
             Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
+            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
     }
 
@@ -248,6 +258,7 @@ impl Body {
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
             Body::Envelope(envelope) => envelope.read_on(io),
             Body::Elements(elements) => elements.read_on(io),
+            Body::Functions(functions) => functions.read_on(io),
         }
     }
 
@@ -260,6 +271,7 @@ impl Body {
             Body::Whole(_) => None,
             Body::Envelope(envelope) => envelope.feed_plain(found, text),
             Body::Elements(elements) => elements.feed_plain(found, text),
+            Body::Functions(functions) => functions.feed_plain(found, text),
         }
     }
 
@@ -270,6 +282,7 @@ impl Body {
             Body::Whole(whole) => whole.skip(),
             Body::Envelope(_) => Skip::Body,
             Body::Elements(_) => Skip::Body,
+            Body::Functions(_) => Skip::Body,
         }
     }
 
@@ -281,6 +294,16 @@ impl Body {
             Body::Envelope(envelope) => envelope.closable(),
             // It has looked at the end itself.
             Body::Elements(_) => false,
+            // They end themselves where the message does.
+            Body::Functions(_) => false,
+        }
+    }
+
+    /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Functions(functions) => functions.is_complete(),
         }
     }
 
@@ -291,6 +314,7 @@ impl Body {
             Body::Whole(whole) => !whole.closable(),
             Body::Envelope(envelope) => !envelope.closable(),
             Body::Elements(elements) => elements.unterminated(),
+            Body::Functions(functions) => functions.unterminated(),
         }
     }
 
@@ -316,6 +340,7 @@ impl Body {
             }
             Body::Whole(_) | Body::Envelope(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
+            Body::Functions(functions) => functions.finish(found),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
 mod hermes;
+mod qwen3coder;
 mod results;
 pub mod tags;
 mod wire;
@@ -19,6 +20,7 @@ use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
@@ -120,6 +122,7 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("wire", || Arc::new(Wire)),
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
     ("xml", || Arc::new(Xml)),
 ];
 
