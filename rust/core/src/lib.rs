@@ -24,6 +24,8 @@ mod scan;
 mod schema;
 mod state;
 mod toolset;
+mod tree;
+mod yaml;
 
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
@@ -35,3 +37,4 @@ pub use protocol::write_error;
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};
