@@ -141,25 +141,27 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol="wire", syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", descriptions="full", delimiters=("<call>".into(), "</call>".into()),
+    #[pyo3(signature = (tools, /, *, protocol="wire", recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+        validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: &str,
+        recover: bool,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
         validate: &str,
         descriptions: &str,
-        delimiters: (String, String),
+        delimiters: Option<(String, String)>,
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let options = core::Options {
             protocol: protocol.to_owned(),
+            recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
             fallback: one_of(
                 "fallback_to_json",
@@ -181,7 +183,7 @@ impl Toolset {
                     ("none", core::Descriptions::None),
                 ],
             )?,
-            delimiters: core::Delimiters::new(&delimiters.0, &delimiters.1).map_err(PyValueError::new_err)?,
+            delimiters,
             reasoning,
             limits: self::limits(limits)?,
         };
@@ -200,6 +202,12 @@ impl Toolset {
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// What the results of tools begin with: stop sequences, since models invent results.
+    #[getter]
+    fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tools.result_marks())
     }
 
     /// Read a whole message: the same as feeding it to a parser.
@@ -376,10 +384,7 @@ impl Toolset {
         let fields = self.tools.fields(tool).into_iter();
         Ok(Plan {
             name: tool.name.clone(),
-            encoding: match tool.syntax {
-                core::Syntax::Wire => "pairs".into(),
-                core::Syntax::Json => "json".into(),
-            },
+            encoding: self.tools.encoding(tool).into(),
             fields: fields.map(|core::Field { key, r#type, required }| Field { key, r#type, required }).collect(),
             reason: tool.reason.map(str::to_owned),
         })

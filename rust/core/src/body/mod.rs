@@ -17,11 +17,13 @@ mod write;
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
 use crate::limits::Limits;
-use crate::scan::Delimiters;
+use crate::protocol::Protocol;
+use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
+use crate::toolset::Syntax;
 
 pub use args::Args;
-pub use messages::{call_example, nameless, too_large, unknown_tool};
+pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::is_declared;
@@ -33,7 +35,10 @@ pub use write::write_pairs;
 /// What a body needs to know; the same for the whole call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
+    pub protocol: &'a dyn Protocol,
     pub schema: &'a Schema,
+    /// How the tool's calls are written; `None` for one that nothing is known of.
+    pub syntax: Option<Syntax>,
     pub strict: bool,
     pub delimiters: &'a Delimiters,
     pub limits: &'a Limits,
@@ -84,8 +89,12 @@ pub struct Failure {
 pub enum Step {
     /// More text is needed.
     Need,
-    /// The body is complete; CLOSE is next, or the call ends here without it.
+    /// The call is complete, up to `Io::at`.
     Done,
+    /// The call is complete, and the body reads another one from there on.
+    Next,
+    /// The tool is called so, which decides the types of what follows.
+    Named(String),
     Failed(Failure),
 }
 
@@ -131,13 +140,13 @@ impl Found {
     }
 
     /// Reports the fields that an object of type `id` requires and does not have.
-    fn missing(&mut self, schema: &Schema, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
-        let Some(object) = &schema.node(id).object else { return };
+    fn missing(&mut self, cx: &Context<'_>, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
+        let Some(object) = &cx.schema.node(id).object else { return };
         let room = MAX_PROBLEMS - self.problems.len();
         let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
         for name in missing {
             let field = messages::join(&path(), name);
-            let message = messages::missing(schema, id, &field, name);
+            let message = messages::missing(cx, id, &field, name);
             self.problem(ProblemKind::MissingRequired, field, message);
         }
     }
@@ -151,6 +160,23 @@ impl Context<'_> {
         }
         found.repair(repair);
         Ok(())
+    }
+}
+
+/// Which body a call has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    Pairs,
+    /// One JSON object, at its opening bracket.
+    Object(Option<Wrapper>),
+}
+
+impl BodyKind {
+    /// How to read on when the call is given up behind its name.
+    pub fn skip(self) -> Skip {
+        match self {
+            BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+        }
     }
 }
 
@@ -168,10 +194,48 @@ impl Default for Body {
 }
 
 impl Body {
+    pub fn new(cx: &Context<'_>, kind: BodyKind) -> Self {
+        match kind {
+            BodyKind::Pairs => Body::Pairs(Pairs::default()),
+            BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+        }
+    }
+
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        match self {
+        let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+        };
+        // CLOSE is next, or the call ends without it.
+        let close = &io.cx.delimiters.close;
+        if matches!(step, Step::Done) && starts(io.rest(), close, true) == Mark::Yes {
+            io.at += close.len();
+        }
+        step
+    }
+
+    /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
+    pub fn next(&mut self) -> Body {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+        }
+    }
+
+    /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
+    pub fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
+        match self {
+            // Their failures say themselves how to read on.
+            Body::Pairs(_) | Body::Whole(_) => Step::Done,
+        }
+    }
+
+    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
+    /// nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        match self {
+            Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
+            Body::Whole(_) => None,
         }
     }
 
@@ -209,14 +273,14 @@ impl Body {
                     let room = MAX_PROBLEMS - missing.len();
                     for name in object.required.iter().filter(|name| !has(name)).take(room) {
                         let field = messages::join(path, name);
-                        let message = messages::missing(cx.schema, id, &field, name);
+                        let message = messages::missing(cx, id, &field, name);
                         missing.push((field, message));
                     }
                 });
                 for (field, message) in missing {
                     found.problem(ProblemKind::MissingRequired, field, message);
                 }
-                found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+                found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
             Body::Whole(_) => found.args.release(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Context, Failure, Found, Io, Skip, Step, messages};
+use super::{Context, Failure, Found, Io, Skip, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
@@ -108,8 +108,8 @@ impl Object {
         }
     }
 
-    /// Reads the value from `io.at`. `Done`: it is complete.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+    /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Result<bool, Failure> {
         let Io { cx, window, .. } = *io;
         loop {
             let place = match (&self.text, self.expect) {
@@ -121,7 +121,7 @@ impl Object {
             // Its last bracket ends it, never the end of the message.
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
             if matches!(lexeme, Lexeme::Need) {
-                return Step::Need;
+                return Ok(false);
             }
             if self.lexer.repaired {
                 io.found.repair(Repair::RelaxedJson);
@@ -129,13 +129,13 @@ impl Object {
             let punct = matches!(lexeme, Lexeme::Punct(_));
             match self.lexeme(&cx, io.found, lexeme) {
                 Ok(false) => {}
-                Ok(true) => return Step::Done,
+                Ok(true) => return Ok(true),
                 Err((kind, message)) => {
                     // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.
                     if punct && kind != ErrorKind::DuplicateArgument {
                         io.at = (io.at - 1).max(before);
                     }
-                    return Step::Failed(Failure { kind, message, skip: self.skip() });
+                    return Err(Failure { kind, message, skip: self.skip() });
                 }
             }
         }
@@ -266,7 +266,7 @@ impl Object {
             && let Some((declared, node)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
         {
             cx.repair(found, Repair::KeyStyle)
-                .map_err(|kind| (kind, messages::misnamed(cx.schema, node, written, declared)))?;
+                .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
             name = declared;
         }
         let parents = &self.frames[..self.frames.len() - 1];
@@ -360,7 +360,7 @@ impl Object {
         }
         let field = self.path();
         let kind = coerce::violation(cx.schema.node(self.node));
-        let message = messages::violation(cx.schema, self.node, kind, &field, value);
+        let message = messages::violation(cx, self.node, kind, &field, value);
         found.problem(kind, field, message);
     }
 
@@ -407,7 +407,7 @@ impl Object {
         let Some(frame) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         if let Shape::Object { keys, .. } = &frame.shape {
-            found.missing(cx.schema, frame.node, &|| self.path(), |_, name| keys.position(name).is_some());
+            found.missing(cx, frame.node, &|| self.path(), |_, name| keys.position(name).is_some());
         }
         if self.above == 0 && self.frames.is_empty() {
             found.args.hold();

@@ -119,7 +119,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                             name.clone()
                         } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
                             cx.repair(found, Repair::KeyStyle)
-                                .map_err(|kind| (kind, messages::misnamed(cx.schema, node, text, name)))?;
+                                .map_err(|kind| (kind, messages::misnamed(cx, node, text, name)))?;
                             name.clone()
                         } else {
                             Arc::from(*text)
@@ -157,7 +157,7 @@ fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &
     }
     let path = field.path();
     let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
-    let message = messages::violation(cx.schema, field.node, ProblemKind::WrongType, &path, value);
+    let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
     found.problem(ProblemKind::WrongType, path, message);
 }
 
