@@ -16,6 +16,10 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    KeyNumber,
+    ListWrapper,
+    ValueWrapper,
+    EnumQuotes,
     OtherFormat,
 }
 
@@ -33,6 +37,10 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::KeyNumber => "key_number",
+            Repair::ListWrapper => "list_wrapper",
+            Repair::ValueWrapper => "value_wrapper",
+            Repair::EnumQuotes => "enum_quotes",
             Repair::OtherFormat => "other_format",
         }
     }

@@ -25,6 +25,7 @@ mod schema;
 mod state;
 mod toolset;
 mod tree;
+mod xml;
 mod yaml;
 
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};

@@ -4,11 +4,13 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod fields;
 mod messages;
 mod object;
 mod pairs;
 mod place;
 mod skip;
+mod tree;
 mod validate;
 mod whole;
 mod work;
@@ -23,11 +25,13 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use fields::{Fields, Slot};
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
-pub use place::is_declared;
+pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
+pub use tree::{Lists, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -84,6 +88,9 @@ pub struct Failure {
     pub skip: Skip,
 }
 
+/// Why a part of a call cannot be read, and a sentence for the model.
+pub type Bad = (ErrorKind, String);
+
 /// What came of a window; `Io::at` says how much was consumed.
 #[derive(Debug)]
 pub enum Step {
@@ -127,11 +134,7 @@ impl Found {
             return;
         }
         for text in [&mut field, &mut message] {
-            let mut end = text.len().min(MAX_PROBLEM_BYTES);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text.truncate(end);
+            text.truncate(messages::cut(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
