@@ -21,6 +21,10 @@ pub enum Repair {
     ValueWrapper,
     EnumQuotes,
     OtherFormat,
+    Markup,
+    BareText,
+    BareName,
+    UnclosedTag,
 }
 
 impl Repair {
@@ -42,6 +46,10 @@ impl Repair {
             Repair::ValueWrapper => "value_wrapper",
             Repair::EnumQuotes => "enum_quotes",
             Repair::OtherFormat => "other_format",
+            Repair::Markup => "markup",
+            Repair::BareText => "bare_text",
+            Repair::BareName => "bare_name",
+            Repair::UnclosedTag => "unclosed_tag",
         }
     }
 }

@@ -11,6 +11,7 @@
 
 mod body;
 mod coerce;
+mod document;
 mod error;
 mod event;
 mod json;
@@ -28,6 +29,7 @@ mod tree;
 mod xml;
 mod yaml;
 
+pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Member, Value, parse as parse_json};

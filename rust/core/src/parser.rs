@@ -346,14 +346,14 @@ impl Parser {
         match attempt {
             Attempt::Call { name, body, kind, .. } => {
                 window.at = base + body;
+                let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 if let Some((name, lookup)) = name {
-                    let written = &window.text[base + name.start..base + name.end];
                     self.name_call(tools, &mut call, written, lookup, kind.skip(), sink);
                     if call.failure.is_some() && kind.skip() != Skip::Body {
                         window.at = base + name.end;
                     }
                 }
-                call.body = Body::new(&tools.context(call.tool, ""), kind);
+                call.body = Body::new(&tools.context(call.tool, ""), kind, written);
             }
             Attempt::Bad { open, message } => {
                 window.at = begin + open;

@@ -4,6 +4,7 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod elements;
 mod fields;
 mod messages;
 mod object;
@@ -25,6 +26,7 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use fields::{Fields, Slot};
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
@@ -172,6 +174,7 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    Elements(Ends),
 }
 
 impl BodyKind {
@@ -179,6 +182,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Elements(_) => Skip::Body,
         }
     }
 }
@@ -188,6 +192,7 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Elements(Box<Elements>),
 }
 
 impl Default for Body {
@@ -197,10 +202,12 @@ impl Default for Body {
 }
 
 impl Body {
-    pub fn new(cx: &Context<'_>, kind: BodyKind) -> Self {
+    /// `name`: that of the tool, as it is written.
+    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
         }
     }
 
@@ -208,6 +215,7 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Elements(elements) => return elements.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -220,15 +228,16 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
         }
     }
 
     /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
-    pub fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Elements(elements) => elements.read_on(io),
         }
     }
 
@@ -239,6 +248,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
+            Body::Elements(elements) => elements.feed_plain(found, text),
         }
     }
 
@@ -247,6 +257,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Elements(_) => Skip::Body,
         }
     }
 
@@ -255,6 +266,8 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            // It has looked at the end itself.
+            Body::Elements(_) => false,
         }
     }
 
@@ -263,6 +276,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Elements(elements) => elements.unterminated(),
         }
     }
 
@@ -287,6 +301,7 @@ impl Body {
                 found.args.close();
             }
             Body::Whole(_) => found.args.release(),
+            Body::Elements(elements) => elements.finish(found),
         }
     }
 }

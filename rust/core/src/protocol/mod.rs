@@ -3,7 +3,9 @@
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -17,6 +19,7 @@ use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use results::{write_error, write_result};
 pub use wire::Wire;
+pub use xml::Xml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +114,7 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire))];
+const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire)), ("xml", || Arc::new(Xml))];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
