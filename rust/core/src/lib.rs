@@ -28,6 +28,7 @@ mod state;
 mod toolset;
 mod tree;
 mod xml;
+mod yaml;
 
 pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
@@ -40,3 +41,4 @@ pub use protocol::{names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};
