@@ -9,6 +9,7 @@ mod messages;
 mod object;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod validate;
 mod whole;

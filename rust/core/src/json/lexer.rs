@@ -3,6 +3,7 @@
 //! A window starts where the last one was consumed to. Only a word or an escape is ever held back; strings
 //! come in parts. Grammar (what may follow what) is the reader's business: it says in which [`Place`] it is.
 
+use super::number::is_number;
 use super::write::is_plain;
 use crate::scan::is_ws;
 
@@ -36,13 +37,25 @@ pub enum Lexeme<'w> {
     Lax(&'static str),
 }
 
+/// What is open; strings with their quote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Inside {
+    #[default]
+    Nothing,
+    String(u8),
+    Line,
+    Block,
+}
+
 /// Lexer state between windows.
 #[derive(Debug, Default)]
 pub struct Lexer {
     relaxed: bool,
-    quote: Option<u8>,
-    /// Bytes of a held word that were looked at already.
+    comments: bool,
+    inside: Inside,
+    /// Bytes of a held word that were looked at already, and whether a slash was among them.
     word: usize,
+    slash: bool,
     /// Set when a lexeme was no strict JSON.
     pub repaired: bool,
 }
@@ -52,9 +65,38 @@ impl Lexer {
         Lexer { relaxed, ..Lexer::default() }
     }
 
+    /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
+    /// may, and directly behind a number or literal.
+    pub fn with_comments(self) -> Self {
+        Lexer { comments: true, ..self }
+    }
+
+    /// Strict or relaxed from here on.
+    pub fn relax(&mut self, relaxed: bool) {
+        self.relaxed = relaxed;
+    }
+
     /// The quote of the string that is open.
     pub fn open_quote(&self) -> Option<u8> {
-        self.quote
+        match self.inside {
+            Inside::String(quote) => Some(quote),
+            _ => None,
+        }
+    }
+
+    /// Is no string or comment open?
+    pub fn is_outside(&self) -> bool {
+        self.inside == Inside::Nothing
+    }
+
+    /// Is a comment open that does not end with its line?
+    pub fn in_block_comment(&self) -> bool {
+        self.inside == Inside::Block
+    }
+
+    /// The quote that has just ended a string is content of it.
+    pub fn reopen(&mut self, quote: u8) {
+        self.inside = Inside::String(quote);
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
@@ -62,13 +104,23 @@ impl Lexer {
     #[inline]
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
         let bytes = window.as_bytes();
-        if let Some(quote) = self.quote {
-            return self.content(window, at, last, quote);
+        match self.inside {
+            Inside::Nothing => {}
+            Inside::String(quote) => return self.content(window, at, last, quote),
+            Inside::Line | Inside::Block => return self.commented(window, at, last, place),
         }
         while *at < bytes.len() && is_ws(bytes[*at]) {
             *at += 1;
         }
         let Some(&byte) = bytes.get(*at) else { return Lexeme::Need };
+        match byte {
+            b'/' if self.comments => self.commented(window, at, last, place),
+            _ => self.token(window, at, last, place, byte),
+        }
+    }
+
+    #[inline(always)]
+    fn token<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place, byte: u8) -> Lexeme<'w> {
         match byte {
             b'{' | b'}' | b'[' | b']' | b',' => {
                 *at += 1;
@@ -81,7 +133,7 @@ impl Lexer {
             _ if place == Place::Punctuation => Lexeme::Bad("a comma, a colon or a closing bracket is missing"),
             b'"' => {
                 *at += 1;
-                self.quote = Some(byte);
+                self.inside = Inside::String(byte);
                 Lexeme::StringStart
             }
             b'\'' => {
@@ -90,10 +142,51 @@ impl Lexer {
                 }
                 *at += 1;
                 self.repaired = true;
-                self.quote = Some(byte);
+                self.inside = Inside::String(byte);
                 Lexeme::StringStart
             }
             _ => self.word(window, at, last, place),
+        }
+    }
+
+    /// Reads over comments and blanks to the next token.
+    #[cold]
+    fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+        let bytes = window.as_bytes();
+        loop {
+            let rest = &bytes[*at..];
+            match self.inside {
+                Inside::Line => match memchr::memchr2(b'\n', b'\r', rest) {
+                    Some(end) => *at += end,
+                    None => {
+                        *at = bytes.len();
+                        return Lexeme::Need;
+                    }
+                },
+                Inside::Block => match memchr::memmem::find(rest, b"*/") {
+                    Some(end) => *at += end + 2,
+                    None => {
+                        // An asterisk may be half of the end.
+                        *at = bytes.len() - usize::from(rest.last() == Some(&b'*'));
+                        return Lexeme::Need;
+                    }
+                },
+                Inside::Nothing | Inside::String(_) => {}
+            }
+            self.inside = Inside::Nothing;
+            while *at < bytes.len() && is_ws(bytes[*at]) {
+                *at += 1;
+            }
+            self.inside = match &bytes[*at..] {
+                [] => return Lexeme::Need,
+                [b'/'] if !last => return Lexeme::Need,
+                [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("comments are no JSON"),
+                [b'/', b'/', ..] => Inside::Line,
+                [b'/', b'*', ..] => Inside::Block,
+                [byte, ..] => return self.token(window, at, last, place, *byte),
+            };
+            self.repaired = true;
+            *at += 2;
         }
     }
 
@@ -106,6 +199,14 @@ impl Lexer {
             let stop = match byte {
                 b'{' | b'}' | b'[' | b']' | b',' => true,
                 b':' | b'"' | b'\'' => place == Place::Key,
+                b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
+                    None if !last => break,
+                    Some(b'/' | b'*') if is_literal(&window[start..end]) => true,
+                    _ => {
+                        self.slash = true;
+                        false
+                    }
+                },
                 _ => is_ws(byte),
             };
             if stop {
@@ -113,11 +214,12 @@ impl Lexer {
             }
             end += 1;
         }
-        if end == bytes.len() && !last {
+        if !last && (end == bytes.len() || (end + 1 == bytes.len() && bytes[end] == b'/')) {
             self.word = end - start;
             return Lexeme::Need;
         }
         self.word = 0;
+        self.slash = false;
         *at = end;
         Lexeme::Word(&window[start..end])
     }
@@ -137,7 +239,7 @@ impl Lexer {
         let Some(&byte) = bytes.get(end) else { return Lexeme::Need };
         if byte == quote {
             *at += 1;
-            self.quote = None;
+            self.inside = Inside::Nothing;
             return Lexeme::StringEnd;
         }
         if byte != b'\\' {
@@ -188,6 +290,11 @@ impl Lexer {
         *at += 1;
         Lexeme::Char('\\')
     }
+}
+
+/// Is the word a whole JSON value, or one as Python writes it?
+fn is_literal(word: &str) -> bool {
+    matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 
 /// A `\u` escape at the start of a text.
