@@ -11,12 +11,13 @@ from wirecall._core import (
     Plan,
     Problem,
     Text,
+    loads,
 )
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.dialects.base import Refused
-from wirecall.errors import ToolError
+from wirecall.errors import JsonError, JsonWarning, ToolError
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
@@ -32,6 +33,8 @@ __all__ = [
     "Definition",
     "Event",
     "Field",
+    "JsonError",
+    "JsonWarning",
     "Message",
     "Notice",
     "Options",
@@ -44,5 +47,6 @@ __all__ = [
     "Toolset",
     "compact_tools",
     "definitions",
+    "loads",
     "wrap",
 ]

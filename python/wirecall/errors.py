@@ -1,4 +1,9 @@
-"""The caller's mistakes. What the model gets wrong is an event of the parser, never an exception."""
+"""The caller's mistakes, and malformed JSON.
+
+What the model gets wrong in a call is an event of the parser, never an exception.
+"""
+
+from typing import NamedTuple
 
 
 class ToolError(ValueError):
@@ -29,3 +34,32 @@ class ToolError(ValueError):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, tool={self.tool!r}, pointer={self.pointer!r})"
+
+
+class JsonError(ValueError):
+    """A JSON text that `wirecall.loads` cannot read.
+
+    Attributes:
+        reason: What is wrong, and what is right.
+        line: Where, from 1. Lines end with a line feed, as for `json`.
+        column: The place in that line in characters, from 1.
+
+    `str()` gives all three: `a comma or a closing bracket is missing (line 1, column 8)`.
+    """
+
+    def __init__(self, reason: str, line: int, column: int) -> None:
+        super().__init__(reason, line, column)
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.reason} (line {self.line}, column {self.column})"
+
+
+class JsonWarning(NamedTuple):
+    """What is malformed in a JSON text that was read all the same; the fields are those of `JsonError`."""
+
+    line: int
+    column: int
+    reason: str

@@ -27,7 +27,7 @@ mod toolset;
 
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
-pub use json::{Member, Value, parse as parse_json};
+pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
 pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};
