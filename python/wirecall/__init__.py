@@ -1,6 +1,7 @@
 """Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
 
 from wirecall._core import (
+    PROTOCOLS,
     ArgumentsDelta,
     CallEnd,
     CallError,
@@ -16,8 +17,10 @@ from wirecall._core import (
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
+from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
-from wirecall.errors import JsonError, JsonWarning, ToolError
+from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError
+from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
@@ -25,12 +28,14 @@ from wirecall.toolset import Toolset
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [
+    "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
     "CallFailed",
     "CallStart",
     "Definition",
+    "Detection",
     "Event",
     "Field",
     "JsonError",
@@ -45,8 +50,13 @@ __all__ = [
     "Text",
     "ToolError",
     "Toolset",
+    "XmlError",
+    "XmlParser",
     "compact_tools",
     "definitions",
+    "detect",
+    "format_xml",
     "loads",
+    "parse_xml",
     "wrap",
 ]

@@ -15,6 +15,7 @@ from typing_extensions import Self, disjoint_base
 from wirecall.errors import JsonWarning
 
 __all__ = [
+    "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
@@ -31,6 +32,9 @@ __all__ = [
 
 _Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
+PROTOCOLS: tuple[str, ...]
+"""The names of the protocols, without aliases."""
+
 @disjoint_base
 class Toolset:
     """Compiled tools, immutable: one may be used by any number of threads at once.
@@ -45,12 +49,13 @@ class Toolset:
         /,
         *,
         protocol: str = "wire",
+        recover: bool = False,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
         strict: bool = False,
         validate: str = "report",
         descriptions: str = "full",
-        delimiters: tuple[str, str] = ...,
+        delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ...,
         limits: Mapping[str, int] | None = None,
     ) -> Self:
@@ -59,13 +64,15 @@ class Toolset:
         Args:
             tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
                 the full schema whatever `validate` says.
-            protocol: The name of a protocol; there is one, "wire".
+            protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and reads that
+                of each message's first call.
+            recover: Read calls in the other formats, too, until there was one in the own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Refuse near misses (section 5).
             validate: "report" or "error" (section 4).
             descriptions: "full", "tools" or "none" (section 9).
-            delimiters: OPEN and CLOSE (section 1).
+            delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
             reasoning: What opens and closes reasoning (section 1), None for nothing.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
                 is at most 512.
@@ -80,6 +87,10 @@ class Toolset:
     @property
     def names(self) -> tuple[str, ...]:
         """The tools' names, in the order given."""
+
+    @property
+    def result_marks(self) -> tuple[str, ...]:
+        """What the results of tools begin with: stop sequences, since models invent results."""
 
     def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
         """Read a whole message: the same as feeding it to a parser.

@@ -180,7 +180,7 @@ def test_the_error() -> None:
     error = info.value
     assert isinstance(error, ValueError)
     assert (error.line, error.column, error.reason) == (2, 6, "a colon is missing")
-    assert str(error) == "a colon is missing (line 2, column 6)"
+    assert str(error) == "line 2, column 6: a colon is missing"
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.line) == (str(error), 2)
     with pytest.raises(JsonError, match="relaxed JSON takes it"):

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from test_chat import GET, SET, USER, asking, call, result, said
-from test_chat_answers import BAD, GOOD, ULM, accumulated, body, chunks
+from chat_support import BAD, GET, GOOD, SET, ULM, USER, accumulated, asking, body, call, chunks, result, said
 from wirecall import CallFailed, Refused, ToolError, Toolset
 
 Json = dict[str, Any]
@@ -259,7 +258,7 @@ def test_tokens_saved_are_told_where_they_can_be_counted(monkeypatch: pytest.Mon
         """Find."""
         return query
 
-    monkeypatch.setattr("wirecall.exchange.cached_tokenizer", lambda: len)
+    monkeypatch.setattr("wirecall.tokens.cached_tokenizer", lambda: len)
     told: list[wirecall.Notice] = []
     # Else what was counted before, without a tokenizer, would be known already.
     tools = wirecall.compact_tools(on_event=told.append, manual_header="Count me.")

@@ -49,12 +49,13 @@ class FakeCore:
 
 DEFAULTS = {
     "protocol": "wire",
+    "recover": False,
     "syntax": "wire",
     "fallback_to_json": "complex",
     "strict": False,
     "validate": "report",
     "descriptions": "full",
-    "delimiters": ("<call>", "</call>"),
+    "delimiters": None,
     "reasoning": ("<think>", "</think>"),
     "limits": None,
 }

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use wirecall_core::{
-    CallEnd, CallError, Definition, Delimiters, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax,
-    Toolset, parse, parse_json,
+    CallEnd, CallError, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax, Toolset,
+    parse, parse_json,
 };
 
 const BEFORE: &str = "Text before. ";
@@ -67,12 +67,12 @@ fn options(case: &Value, strict: bool) -> Options {
             }
             "delimiters" => {
                 let (open, close) = pair(value);
-                options.delimiters = Delimiters::new(open, close).unwrap();
+                options.delimiters = Some((open.to_owned(), close.to_owned()));
             }
             "reasoning" if value.is_null() => options.reasoning = None,
             "reasoning" => {
                 let (open, close) = pair(value);
-                options.reasoning = Some((open.into(), close.into()));
+                options.reasoning = Some((open.to_owned(), close.to_owned()));
             }
             "limits" => options.limits = limits(value),
             other => panic!("unknown option {other}"),

@@ -62,6 +62,10 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         (key, value)
     }
 
+    pub fn value_mut(&mut self, at: usize) -> &mut V {
+        &mut self.entries[at].1
+    }
+
     /// Adds a key that is not there yet.
     pub fn push(&mut self, key: K, value: V) {
         if let Some(index) = &mut self.index {

@@ -3,14 +3,12 @@
 //! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
-use crate::body::{
-    Body, Failure, Found, Io, Pairs, Skip, Step, Whole, call_example, nameless, too_large, unknown_tool,
-};
+use crate::body::{Body, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
-use crate::protocol::{Attempt, BodyStart};
-use crate::scan::{Delimiters, Mark, RESULT_MARKS, starts};
-use crate::state::{Call, Reading, State, fitting};
+use crate::protocol::{Attempt, Reads};
+use crate::scan::{Mark, starts};
+use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
 /// Reads one message. Which toolset it belongs to is the caller's to remember; it must be the same in every call.
@@ -30,6 +28,10 @@ pub struct Parser {
     whole: bool,
     /// The message is known not to be cut off: its end decides what a call leaves open.
     complete: bool,
+    /// The other protocol that is read, of the call or, from its first call on, of the message.
+    other: Option<usize>,
+    /// Which protocol is read is decided.
+    settled: bool,
     /// The last call, for its memory.
     spare: Option<Box<Call>>,
 }
@@ -109,17 +111,17 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.delimiters.open.as_bytes()[0] == b'<' && !text.as_bytes().contains(&b'<') => {
-                Plain::Text
-            }
-            State::Call(call) if !self.whole => {
-                let Reading::Body(Body::Pairs(pairs)) = &mut call.reading else { return Plain::No };
+            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
                 }
                 make_room(&mut call.raw, text.len());
                 make_room(&mut call.found.args.json, text.len());
-                let Some(same) = pairs.feed_plain(&mut call.found, text, &tools.delimiters) else { return Plain::No };
+                let tools = self.other.map_or(tools, |at| &tools.others[at]);
+                let Some(same) = call.body.feed_plain(&mut call.found, text, &tools.delimiters) else {
+                    return Plain::No;
+                };
                 call.raw.push_str(text);
                 let index = call.index.unwrap_or(0);
                 match call.found.args.take_delta() {
@@ -150,11 +152,12 @@ impl Parser {
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         self.complete = truncated == Some(false);
-        if self.complete || !matches!(self.state, State::Call(_)) {
+        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        if self.complete || !inside {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
-            self.end_inside(tools, sink);
+            self.end_inside(self.read_as(tools), sink);
         }
         *self = Parser { whole: self.whole, ..Parser::default() };
     }
@@ -185,9 +188,12 @@ impl Parser {
                 }
                 State::Call(_) => {
                     let begin = window.at;
-                    self.call(tools, &mut window, begin, sink)
+                    self.call(self.read_as(tools), &mut window, begin, sink)
                 }
             };
+            if tools.reads == Reads::Recovers && matches!(self.state, State::Text) {
+                self.other = None;
+            }
             if !more {
                 break;
             }
@@ -225,16 +231,12 @@ impl Parser {
 
     fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let (text, last) = (window.text, window.last);
-        let bytes = text.as_bytes();
-        let Delimiters { open, .. } = &tools.delimiters;
-        let (first, other) = (open.as_bytes()[0], b'<');
+        let own = self.read_as(tools);
         let mut at = window.at;
+        let mut begins = window.before + at == 0;
         loop {
-            let found = if first == other {
-                memchr::memchr(first, &bytes[at..])
-            } else {
-                memchr::memchr2(first, other, &bytes[at..])
-            };
+            let found =
+                if std::mem::take(&mut begins) { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
             let Some(offset) = found else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
@@ -242,33 +244,51 @@ impl Parser {
             };
             at += offset;
             let rest = &text[at..];
-            let marks =
-                [starts(rest, open, last), starts(rest, RESULT_MARKS[0], last), starts(rest, RESULT_MARKS[1], last)];
-            let held = match marks {
-                [Mark::Yes, _, _] => match tools.protocol.attempt(tools, &rest[open.len()..], last) {
-                    Attempt::Need => true,
-                    Attempt::Text => {
-                        at += open.len();
-                        continue;
+            let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
+            let mut held = rest.is_empty();
+            let mut step = usize::MAX;
+            for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+                // Text that another format would not allow is nobody's mistake.
+                let marks = if other.is_none() || reads == Reads::First { tools.protocol.result_marks() } else { &[] };
+                for mark in marks {
+                    match starts(rest, mark, last) {
+                        Mark::Yes => return self.forged(window, at, mark, sink),
+                        Mark::Partial => held = true,
+                        Mark::No => {}
+                    }
+                }
+                match tools.protocol.attempt(tools, rest, last) {
+                    _ if held => break,
+                    Attempt::Need => held = true,
+                    Attempt::Text(length) => step = step.min(length),
+                    Attempt::Call { open, name: Some((_, lookup)), .. }
+                        if other.is_some() && reads == Reads::Recovers && lookup.tool().is_none() =>
+                    {
+                        step = step.min(open.max(1));
                     }
                     attempt => {
+                        if let Attempt::Call { lead, .. } = attempt {
+                            at += lead;
+                        }
                         emit_text(&text[window.at..at], sink);
                         window.at = at;
+                        self.other = other;
                         return self.commit(tools, window, attempt, sink);
                     }
-                },
-                [_, Mark::Yes, _] => return self.forged(window, at, RESULT_MARKS[0], sink),
-                [_, _, Mark::Yes] => return self.forged(window, at, RESULT_MARKS[1], sink),
-                marks => marks.contains(&Mark::Partial),
-            };
+                }
+            }
             if held {
                 emit_text(&text[window.at..at], sink);
                 window.at = at;
                 return false;
             }
-            // A byte that only looked like a marker's first; never inside a character, so go behind it.
-            at += rest.chars().next().map_or(1, char::len_utf8);
+            at += step;
         }
+    }
+
+    /// The toolset in whose protocol the call, or the rest of the message, is read.
+    fn read_as<'t>(&self, tools: &'t Toolset) -> &'t Toolset {
+        self.other.map_or(tools, |at| &tools.others[at])
     }
 
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
@@ -297,48 +317,63 @@ impl Parser {
         true
     }
 
-    /// A call begins at `window.at`.
+    /// Which protocols are read is decided by a call's beginning.
+    fn settle(&mut self, tools: &Toolset, call: &mut Call) {
+        match tools.reads {
+            Reads::Own => {}
+            Reads::First => self.settled = true,
+            Reads::Recovers if self.other.is_none() => self.settled = true,
+            Reads::Recovers => call.found.repair(Repair::OtherFormat),
+        }
+    }
+
+    /// A call begins at `window.at`, where the attempt was made or behind its `lead`.
     fn commit(&mut self, tools: &Toolset, window: &mut Window<'_>, attempt: Attempt, sink: Sink<'_>) -> bool {
-        let open = &tools.delimiters.open;
+        let begin = window.at;
+        let (base, open) = match attempt {
+            Attempt::Call { lead, open, .. } => (begin - lead, open - lead),
+            Attempt::Bad { open, .. } => (begin, open),
+            Attempt::Need | Attempt::Text(_) => return false,
+        };
         if self.calls >= tools.limits.calls {
-            let message = format!("At most {} calls may stand in one message.", tools.limits.calls);
-            return self.refuse(window, open, ErrorKind::TooManyCalls, message, sink);
+            let mark = &window.text[begin..begin + open];
+            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), sink);
         }
         self.calls += 1;
         let mut call = self.spare.take().unwrap_or_default();
-        let begin = window.at;
+        self.settle(tools, &mut call);
+        let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
-        let behind = begin + open.len();
-        window.at = behind;
-        if let Attempt::Call { name, tool, body } = attempt {
-            let written = &window.text[behind + name.start..behind + name.end];
-            window.at = behind
-                + match body {
-                    BodyStart::Pairs(at) | BodyStart::Object(at, _) => at,
-                };
-            self.open_call(tools, &mut call, written, tool, &body, sink);
-            if let Reading::Failed(_) = call.reading {
-                window.at = behind + name.end;
+        match attempt {
+            Attempt::Call { name, body, kind, .. } => {
+                window.at = base + body;
+                let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
+                if let Some((name, lookup)) = name {
+                    self.name_call(tools, &mut call, written, lookup, kind.skip(), sink);
+                    if call.failure.is_some() && kind.skip() != Skip::Body {
+                        window.at = base + name.end;
+                    }
+                }
+                call.body = Body::new(&tools.context(call.tool, ""), kind, written);
             }
-        } else {
-            call.reading = Reading::Failed(Failure {
-                kind: ErrorKind::MalformedCall,
-                message: nameless(&tools.delimiters),
-                skip: Skip::TokenStart,
-            });
+            Attempt::Bad { open, message } => {
+                window.at = begin + open;
+                call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
+            }
+            Attempt::Need | Attempt::Text(_) => {}
         }
         self.state = State::Call(call);
         self.call(tools, window, begin, sink)
     }
 
-    /// Names the call, and begins its body if the tool is known.
-    fn open_call(
+    /// Names the call, and reports its start if the tool is known.
+    fn name_call(
         &mut self,
         tools: &Toolset,
         call: &mut Call,
         written: &str,
         lookup: Lookup,
-        body: &BodyStart,
+        skip: Skip,
         sink: Sink<'_>,
     ) {
         call.tool = lookup.tool();
@@ -359,42 +394,58 @@ impl Parser {
             Lookup::Exact(_) | Lookup::Open => None,
         };
         if let Some((kind, message)) = failure {
-            call.reading = Reading::Failed(Failure { kind, message, skip: Skip::TokenStart });
+            call.failure = Some(Failure { kind, message, skip });
             return;
         }
         call.index = Some(self.started);
         sink(Event::CallStart { index: self.started, name });
         self.started += 1;
-        let cx = tools.context(call.tool, name);
-        call.reading = Reading::Body(match body {
-            BodyStart::Pairs(_) => Body::Pairs(Pairs::default()),
-            BodyStart::Object(_, wrapper) => Body::Whole(Whole::new(&cx, *wrapper)),
-        });
     }
 
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
-    fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) -> bool {
+    fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
-        let close = tools.delimiters.close.as_str();
-        let last = window.last && self.complete;
         loop {
-            if let Reading::Failed(failure) = &mut call.reading {
-                let closed = failure.skip.read(window.text, &mut window.at, last, close);
-                if closed {
-                    window.at += close.len();
-                    self.fail(tools, *call, window, begin, sink);
-                    return true;
-                }
-                self.keep(tools, call, window, begin);
-                return false;
-            }
-            let Call { name, tool, found, reading, index, raw, .. } = &mut *call;
-            let Reading::Body(body) = reading else { return false };
+            let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let last = window.last && (self.complete || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+            if let Some(failure) = failure {
+                let close = tools.delimiters.close.as_str();
+                let step = match &mut failure.skip {
+                    Skip::Body => {
+                        let mut io = Io { cx, found, window: window.text, at: window.at, last };
+                        let step = body.read_on(&mut io);
+                        window.at = io.at;
+                        step
+                    }
+                    skip => {
+                        let closed = skip.read(window.text, &mut window.at, last, close);
+                        window.at += if closed { close.len() } else { 0 };
+                        if closed { Step::Done } else { Step::Need }
+                    }
+                };
+                match step {
+                    Step::Next if failure.kind == ErrorKind::TooManyCalls => {}
+                    Step::Next => {
+                        let next = self.next_call(tools, &mut call, window);
+                        self.fail(tools, *call, window, begin, sink);
+                        (call, begin) = (next, window.at);
+                    }
+                    Step::Need => {
+                        self.keep(tools, call, window, begin);
+                        return false;
+                    }
+                    Step::Done | Step::Named(_) | Step::Failed(_) => {
+                        self.fail(tools, *call, window, begin, sink);
+                        return true;
+                    }
+                }
+                continue;
+            }
             // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
             let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
-                call.reading = Reading::Failed(over_limit(tools, body.skip()));
+                *failure = Some(over_limit(tools, body.skip()));
                 continue;
             }
             let large = limit < window.text.len();
@@ -402,29 +453,47 @@ impl Parser {
             let step = body.feed(&mut io);
             window.at = io.at;
             // What was written in front of an error goes out too: where the chunks ended must not show.
-            if !self.whole && !matches!(step, Step::Done) {
+            if !self.whole && !matches!(step, Step::Done | Step::Next) {
                 emit_delta(found, *index, sink);
             }
             match step {
                 Step::Need => {
                     if large {
-                        let Reading::Body(body) = &call.reading else { return false };
-                        call.reading = Reading::Failed(over_limit(tools, body.skip()));
+                        *failure = Some(over_limit(tools, body.skip()));
                         continue;
                     }
                     self.keep(tools, call, window, begin);
                     return false;
                 }
+                Step::Named(name) => {
+                    self.name_call(tools, &mut call, &name, tools.lookup(&name), Skip::Body, sink);
+                }
                 Step::Done => {
-                    if starts(&window.text[window.at..], close, true) == Mark::Yes {
-                        window.at += close.len();
-                    }
                     self.end(tools, call, window, begin, sink);
                     return true;
                 }
-                Step::Failed(failure) => call.reading = Reading::Failed(failure),
+                Step::Next => {
+                    let next = self.next_call(tools, &mut call, window);
+                    self.end(tools, call, window, begin, sink);
+                    (call, begin) = (next, window.at);
+                }
+                Step::Failed(why) => *failure = Some(why),
             }
         }
+    }
+
+    /// The call that begins at `window.at`, with the body of the one that ends there.
+    fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
+        let mut next = Box::<Call>::default();
+        (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
+        // Its end needs the old body only to put arguments into their places.
+        next.body = call.body.next();
+        self.calls += 1;
+        if self.calls > tools.limits.calls {
+            let message = too_many_calls(tools);
+            next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, skip: Skip::Body });
+        }
+        next
     }
 
     /// The window is read, the call goes on.
@@ -435,13 +504,12 @@ impl Parser {
 
     /// The call is complete up to `window.at`.
     fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
-        let Reading::Body(body) = &call.reading else { return self.fail(tools, *call, window, begin, sink) };
-        let found = &mut call.found;
-        let large = call.raw.len() + (window.at - begin) > tools.limits.call_bytes;
-        let validator = call.tool.and_then(|at| tools.tool(at).validator.as_ref());
+        let Call { name, tool, index, raw, found, body, .. } = &mut *call;
+        let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+        let large = raw.len() + (window.at - begin) > tools.limits.call_bytes;
+        let validator = tool.and_then(|at| tools.tool(at).validator.as_ref());
         if !self.whole && (large || validator.is_some()) {
-            emit_delta(found, call.index, sink);
+            emit_delta(found, *index, sink);
         }
         body.finish(&cx, found);
         let failure = if large {
@@ -460,14 +528,14 @@ impl Parser {
             (!said.is_empty()).then(|| Failure {
                 kind: ErrorKind::InvalidArguments,
                 // The example shows how it is written; no example can know every bound and pattern.
-                message: format!("{said}\nThe form is: {}", call_example(&cx)),
+                message: format!("{said}\nThe form is: {}", cx.protocol.example(&cx)),
                 skip: Skip::TokenStart,
             })
         } else {
             None
         };
         if let Some(failure) = failure {
-            call.reading = Reading::Failed(failure);
+            call.failure = Some(failure);
             return self.fail(tools, *call, window, begin, sink);
         }
         let index = call.index.unwrap_or(0);
@@ -494,11 +562,9 @@ impl Parser {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
-        let Call { name, index, start, start_byte, raw, reading, .. } = call;
-        let (kind, message) = match reading {
-            Reading::Failed(Failure { kind, message, .. }) => (kind, message),
-            Reading::Body(_) => (ErrorKind::IncompleteCall, "The call was cut off.".to_owned()),
-        };
+        let Call { name, index, start, start_byte, raw, failure, .. } = call;
+        let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+        let (kind, message) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
         self.state = State::Text;
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
         sink(Event::CallError(CallError { index, name, kind, message, raw, start, end, bytes }));
@@ -512,7 +578,8 @@ impl Parser {
         let mut window =
             Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
         let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
-        if let Reading::Body(body) = &call.reading {
+        if call.failure.is_none() {
+            let body = &call.body;
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);
             if whole && !tools.strict {
                 call.found.repair(Repair::MissingClose);
@@ -527,8 +594,8 @@ impl Parser {
                 ErrorKind::UnterminatedValue => "A quote or bracket of the call is never closed",
                 _ => "The call was cut off before its end",
             };
-            let message = format!("{what}; nothing was run. Write it again in full: {}", call_example(&cx));
-            call.reading = Reading::Failed(Failure { kind, message, skip: body.skip() });
+            let message = format!("{what}; nothing was run. Write it again in full: {}", cx.protocol.example(&cx));
+            call.failure = Some(Failure { kind, message, skip: body.skip() });
         }
         self.fail(tools, *call, &mut window, 0, sink);
     }
@@ -553,6 +620,10 @@ fn partial_end(text: &str, marker: &str) -> usize {
     (text.len() - longest..text.len())
         .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
         .unwrap_or(text.len())
+}
+
+fn too_many_calls(tools: &Toolset) -> String {
+    format!("At most {} calls may stand in one message.", tools.limits.calls)
 }
 
 fn over_limit(tools: &Toolset, skip: Skip) -> Failure {

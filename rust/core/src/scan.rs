@@ -82,18 +82,69 @@ pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 /// What could open or end a result.
 const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
+/// The bytes that something may begin with, and how they are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidates {
+    few: [u8; 3],
+    /// There are more than three.
+    many: Option<Box<[bool; 256]>>,
+}
+
+impl Candidates {
+    pub fn new(few: [u8; 3]) -> Self {
+        Candidates { few, many: None }
+    }
+
+    pub fn add(&mut self, more: [u8; 3]) {
+        let few = self.few;
+        let table = self.many.get_or_insert_with(|| Box::new(std::array::from_fn(|byte| few.contains(&(byte as u8)))));
+        for byte in more {
+            table[byte as usize] = true;
+        }
+    }
+
+    /// Is it this byte alone?
+    #[inline]
+    pub fn is_only(&self, byte: u8) -> bool {
+        self.few == [byte; 3] && self.many.is_none()
+    }
+
+    /// Where the first of them stands.
+    #[inline]
+    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let [first, second, third] = self.few;
+        match &self.many {
+            Some(table) => bytes.iter().position(|byte| table[*byte as usize]),
+            None if first == second && second == third => memchr::memchr(first, bytes),
+            None => memchr::memchr3(first, second, third, bytes),
+        }
+    }
+}
+
 /// Puts a visible backslash into whatever could be taken for a result tag or OPEN; changes nothing else.
-///
-/// The backslash goes behind the tag's first character, so the output contains no tag, and a text that already has
-/// the backslash is left alone.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
+    let candidates = Candidates::new([delimiters.open.as_bytes()[0], b'<', b'<']);
+    neutralise_marks(text, &candidates, |rest| is_mark(rest, delimiters))
+}
+
+/// Could a call begin in front of this text, or a result begin or end?
+pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
+    text.starts_with(&delimiters.open) || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+}
+
+/// Puts a backslash behind the first character of each mark, all of which begin with one of the candidates.
+///
+/// The output contains no mark, and a text that already has the backslash is left alone.
+pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for (at, c) in text.char_indices() {
-        let rest = &text[at..];
-        let tag = RESULT_TAGS.iter().any(|tag| starts_ignoring_case(rest, tag)) || rest.starts_with(&delimiters.open);
-        if tag {
-            let behind = at + c.len_utf8();
+    let mut next = 0;
+    // Most texts have no mark at all, and a mark begins with a character's first byte.
+    while let Some(offset) = candidates.find(&text.as_bytes()[next..]) {
+        let at = next + offset;
+        next = at + 1;
+        if text.is_char_boundary(at) && is_mark(&text[at..]) {
+            let behind = at + text[at..].chars().next().map_or(1, char::len_utf8);
             out.push_str(&text[from..behind]);
             out.push('\\');
             from = behind;
@@ -103,7 +154,8 @@ pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     out
 }
 
-fn starts_ignoring_case(text: &str, tag: &str) -> bool {
+/// Does the text start with the tag, case aside?
+pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
@@ -171,7 +223,8 @@ impl Delimiters {
         Ok(Delimiters::of(open, close))
     }
 
-    fn of(open: &str, close: &str) -> Self {
+    /// Any two markers that are not empty, for protocols whose calls do not depend on what is in them.
+    pub fn of(open: &str, close: &str) -> Self {
         let mut classes = [0; 128];
         for (byte, class) in (0..128).zip(&mut classes) {
             let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);

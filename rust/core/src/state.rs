@@ -35,21 +35,9 @@ pub struct Call {
     /// Bytes of the source that `raw` has no room for.
     pub cut: usize,
     pub found: Found,
-    pub reading: Reading,
-}
-
-/// How the rest of a call is read.
-#[derive(Debug)]
-pub enum Reading {
-    Body(Body),
+    pub body: Body,
     /// It has failed already; only its end is looked for, from the failure's `skip` on.
-    Failed(Failure),
-}
-
-impl Default for Reading {
-    fn default() -> Self {
-        Reading::Body(Body::default())
-    }
+    pub failure: Option<Failure>,
 }
 
 /// The end of at most so many bytes of the text from `begin` on, between characters.
@@ -75,6 +63,6 @@ impl Call {
         self.raw.clear();
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
-        (self.name, self.tool, self.index, self.cut) = (None, None, None, 0);
+        (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
     }
 }

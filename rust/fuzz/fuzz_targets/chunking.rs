@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use wirecall_core::{CallEnd, CallError, Definition, Delimiters, Event, Options, Parser, Toolset};
+use wirecall_core::{CallEnd, CallError, Definition, Event, Options, Parser, Toolset};
 
 const SCHEMA: &str = r##"{"type":"object","properties":{
     "city":{"type":"string"},"units":{"enum":["metric","Imperial",7,null]},"limit":{"type":["integer","null"]},"deep":{"type":"boolean"},
@@ -17,7 +17,7 @@ const SCHEMA: &str = r##"{"type":"object","properties":{
 static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     let build = |bits: usize| {
         let (open, close) = if bits & 1 == 0 { ("<call>", "</call>") } else { ("<|t|>", "<|/t|>") };
-        let delimiters = Delimiters::new(open, close).expect("the delimiters are fine");
+        let delimiters = Some((open.to_owned(), close.to_owned()));
         let options = Options { strict: bits & 2 != 0, validate: bits & 4 != 0, delimiters, ..Options::default() };
         let tools = ["create", "ping", "get_weather", "find", "say"].map(|name| Definition {
             name: name.into(),

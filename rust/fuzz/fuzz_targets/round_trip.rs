@@ -4,7 +4,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Number, Value, json};
-use wirecall_core::{Definition, Delimiters, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
+use wirecall_core::{Definition, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
 
 /// A schema with a value that is valid against it, drawn together.
 fn draw(u: &mut Unstructured<'_>, depth: usize) -> Result<(Value, Value)> {
@@ -125,7 +125,7 @@ impl<'a> Arbitrary<'a> for Input {
 fuzz_target!(|input: Input| {
     let Input { schema, value, syntax, fallback, delimiters: (open, close) } = input;
     let tools = [false, true].map(|strict| {
-        let delimiters = Delimiters::new(open, close).expect("the delimiters are fine");
+        let delimiters = Some((open.to_owned(), close.to_owned()));
         let definition =
             Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
         let options = Options { strict, syntax, fallback, delimiters, ..Options::default() };

@@ -13,6 +13,7 @@ mod recycle;
 mod text;
 #[allow(non_upper_case_globals)]
 mod toolset;
+mod xml;
 
 /// The compiled part of `wirecall`.
 #[pyo3::pymodule(gil_used = false)]
@@ -27,4 +28,14 @@ mod _core {
     use crate::parser::Parser;
     #[pymodule_export]
     use crate::toolset::{Field, Plan, Toolset};
+    #[pymodule_export]
+    use crate::xml::{XmlParser, format_xml};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let protocols: Vec<&str> = wirecall_core::protocols().collect();
+        module.add("PROTOCOLS", pyo3::types::PyTuple::new(module.py(), protocols)?)
+    }
 }

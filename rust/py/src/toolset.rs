@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
@@ -116,20 +116,6 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
     Ok(limits)
 }
 
-/// An option that counts from 1, of any size that Python can write.
-fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
-    match given.extract::<isize>() {
-        Ok(number) => {
-            usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
-        }
-        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
-            Err(refused("no number of that size can be meant"))
-        }
-        Err(error) => Err(error),
-    }
-}
-
 impl Toolset {
     fn tool(&self, name: &str) -> PyResult<&core::Tool> {
         self.tools.get(name).ok_or_else(|| {
@@ -142,25 +128,27 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol="wire", syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", descriptions="full", delimiters=("<call>".into(), "</call>".into()),
+    #[pyo3(signature = (tools, /, *, protocol="wire", recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+        validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: &str,
+        recover: bool,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
         validate: &str,
         descriptions: &str,
-        delimiters: (String, String),
+        delimiters: Option<(String, String)>,
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
         let options = core::Options {
             protocol: protocol.to_owned(),
+            recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
             fallback: one_of(
                 "fallback_to_json",
@@ -182,7 +170,7 @@ impl Toolset {
                     ("none", core::Descriptions::None),
                 ],
             )?,
-            delimiters: core::Delimiters::new(&delimiters.0, &delimiters.1).map_err(PyValueError::new_err)?,
+            delimiters,
             reasoning,
             limits: self::limits(limits)?,
         };
@@ -201,6 +189,12 @@ impl Toolset {
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
+    }
+
+    /// What the results of tools begin with: stop sequences, since models invent results.
+    #[getter]
+    fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.tools.result_marks())
     }
 
     /// Read a whole message: the same as feeding it to a parser.
@@ -257,7 +251,7 @@ impl Toolset {
             borrowed.push(convert::backed(text?.cast::<PyString>()?)?);
         }
         let threads = match threads {
-            Some(threads) => positive("threads", threads)?,
+            Some(threads) => convert::positive("threads", threads)?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
@@ -321,7 +315,7 @@ impl Toolset {
         error: bool,
         number: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let number = number.map(|number| positive("number", number)).transpose()?.map(|number| number as u64);
+        let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
             return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
@@ -377,10 +371,7 @@ impl Toolset {
         let fields = self.tools.fields(tool).into_iter();
         Ok(Plan {
             name: tool.name.clone(),
-            encoding: match tool.syntax {
-                core::Syntax::Wire => "pairs".into(),
-                core::Syntax::Json => "json".into(),
-            },
+            encoding: self.tools.encoding(tool).into(),
             fields: fields.map(|core::Field { key, r#type, required }| Field { key, r#type, required }).collect(),
             reason: tool.reason.map(str::to_owned),
         })

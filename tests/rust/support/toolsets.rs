@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use wirecall_core::{Definition, Delimiters, Limits, Options, Toolset};
+use wirecall_core::{Definition, Limits, Options, Toolset};
 
 pub const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
@@ -42,9 +42,9 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-pub fn delimiters(at: usize) -> Delimiters {
+pub fn delimiters(at: usize) -> Option<(String, String)> {
     let (open, close) = DELIMITERS[at];
-    Delimiters::new(open, close).expect("the delimiters are fine")
+    Some((open.into(), close.into()))
 }
 
 /// A toolset, and its markers for whoever prints a failure.

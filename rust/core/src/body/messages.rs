@@ -1,11 +1,12 @@
 //! Sentences for the model: what is wrong, and a correct example.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::Context;
+use super::{Context, MAX_PROBLEM_BYTES};
 use crate::error::ProblemKind;
-use crate::json::json_string;
+use crate::json::{Member, Value, json_string, parse};
 use crate::limits::Limits;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
@@ -32,12 +33,34 @@ pub fn too_large(limits: &Limits) -> String {
 /// A member's path, as a key would be written.
 pub fn join(path: &str, name: &str) -> String {
     let mut out = String::from(path);
+    push_join(&mut out, name);
+    out
+}
+
+pub fn push_join(path: &mut String, name: &str) {
     if !path.is_empty() {
-        out.push('.');
+        path.push('.');
     }
     static DEFAULT: LazyLock<Delimiters> = LazyLock::new(Delimiters::default);
-    push_segment(&mut out, name, &DEFAULT);
-    out
+    push_segment(path, name, &DEFAULT);
+}
+
+/// As much of a text as a problem can name.
+pub fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_PROBLEM_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+pub fn invalid_json(path: &str, what: &str) -> String {
+    let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
+    format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
+}
+
+pub fn too_deep(limits: &Limits) -> String {
+    format!("The value is nested more than {} levels deep.", limits.depth)
 }
 
 /// A short value that the type takes, as it would be written behind `=`.
@@ -101,19 +124,24 @@ pub fn expected(schema: &Schema, id: NodeId) -> String {
     words.join(" or ")
 }
 
+/// A field with a short value that its type takes.
+fn shown(cx: &Context<'_>, id: NodeId, field: &str) -> String {
+    cx.protocol.field_example(field, &example(cx.schema, id))
+}
+
 /// A value that its type cannot take.
-pub fn violation(schema: &Schema, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
+pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
     let value = shorten(value);
-    let expected = expected(schema, id);
+    let expected = expected(cx.schema, id);
     match kind {
         ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),
-        _ => format!("{field}: {value} is not {expected}. For example: {field}={}", example(schema, id)),
+        _ => format!("{field}: {value} is not {expected}. For example: {}", shown(cx, id, field)),
     }
 }
 
-pub fn missing(schema: &Schema, object: NodeId, field: &str, name: &str) -> String {
-    let id = schema.member(object, name).unwrap_or(UNKNOWN);
-    format!("{field} is required and missing. For example: {field}={}", example(schema, id))
+pub fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
+    let id = cx.schema.member(object, name).unwrap_or(UNKNOWN);
+    format!("{field} is required and missing. For example: {}", shown(cx, id, field))
 }
 
 pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
@@ -128,36 +156,59 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
 }
 
 /// A field that is declared under a name that differs in style.
-pub fn misnamed(schema: &Schema, id: NodeId, written: &str, declared: &str) -> String {
-    format!("The field {} is called {declared}: {declared}={}", shorten(written), example(schema, id))
+pub fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> String {
+    format!("The field {} is called {declared}: {}", shorten(written), shown(cx, id, declared))
 }
 
 /// A value that strict mode does not convert.
-pub fn not_as_written(schema: &Schema, id: NodeId, field: &str, value: &str) -> String {
-    let expected = expected(schema, id);
-    format!("{field}: {} must be written as {expected}. For example: {field}={}", shorten(value), example(schema, id))
+pub fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
+    let expected = expected(cx.schema, id);
+    format!("{field}: {} must be written as {expected}. For example: {}", shorten(value), shown(cx, id, field))
 }
 
-/// A whole call with the tool's required fields, or its first ones.
-pub fn call_example(cx: &Context<'_>) -> String {
-    let Delimiters { open, close, .. } = cx.delimiters;
-    let schema = cx.schema;
-    let mut out = format!("{open}{}", cx.tool);
-    let Some(object) = &schema.node(schema.root).object else { return out + " key=\"some text\"" + close };
+/// The fields that an example of a call shows: the required ones, or the first few.
+fn shown_fields(schema: &Schema) -> Vec<(&str, NodeId)> {
+    let Some(object) = &schema.node(schema.root).object else { return Vec::new() };
     let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
-    let shown = object.properties.iter().filter(|(name, _)| required.is_empty() || required.contains(&**name));
-    let shown = shown.take(if required.is_empty() { 4 } else { usize::MAX });
-    for (name, id) in shown {
-        out.push_str(&format!(" {}={}", join("", name), example(schema, *id)));
+    let fields = object.properties.iter().filter(|(name, _)| required.is_empty() || required.contains(&**name));
+    fields.take(if required.is_empty() { 4 } else { usize::MAX }).map(|(name, id)| (name, *id)).collect()
+}
+
+/// Are keys that the schema does not name shown in an example?
+fn shows_any_key(schema: &Schema) -> bool {
+    let object = schema.node(schema.root).object.as_ref();
+    object.is_none_or(|object| object.properties.is_empty() && object.additional != Additional::Closed)
+}
+
+/// The arguments of an example.
+pub fn example_members(schema: &Schema) -> Vec<Member<'static>> {
+    let mut members: Vec<Member<'static>> = Vec::new();
+    for (name, id) in shown_fields(schema) {
+        // What has no end is cut off with a sign that is no JSON.
+        let value = parse(&example(schema, id), EXAMPLE_LEVELS + 2).unwrap_or(Value::Array(Vec::new()));
+        members.push((Cow::Owned(name.to_owned()), value));
     }
-    if object.properties.is_empty() && object.additional != Additional::Closed {
+    if shows_any_key(schema) {
+        members.push((Cow::Borrowed("key"), Value::String(Cow::Borrowed("some text"))));
+    }
+    members
+}
+
+/// A call in pairs with the tool's required fields, or its first ones.
+pub fn pairs_example(cx: &Context<'_>) -> String {
+    let Delimiters { open, close, .. } = cx.delimiters;
+    let mut out = format!("{open}{}", cx.tool);
+    for (name, id) in shown_fields(cx.schema) {
+        out.push_str(&format!(" {}={}", join("", name), example(cx.schema, id)));
+    }
+    if shows_any_key(cx.schema) {
         out.push_str(" key=\"some text\"");
     }
     out + close
 }
 
 pub fn unclosed(cx: &Context<'_>) -> String {
-    format!("The call is not closed before the next one. Write: {}", call_example(cx))
+    format!("The call is not closed before the next one. Write: {}", cx.protocol.example(cx))
 }
 
 /// The first part of a text that may be long, quoted for a sentence.

@@ -4,11 +4,16 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod elements;
+mod envelope;
+mod fields;
+mod functions;
 mod messages;
 mod object;
 mod pairs;
 mod place;
 mod skip;
+mod tree;
 mod validate;
 mod whole;
 mod work;
@@ -16,16 +21,24 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
+use crate::functions::Opened;
 use crate::limits::Limits;
-use crate::scan::Delimiters;
+use crate::protocol::Protocol;
+use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
+use crate::toolset::Syntax;
 
 pub use args::Args;
-pub use messages::{call_example, nameless, too_large, unknown_tool};
+pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
+pub use envelope::Envelope;
+pub use fields::{Fields, Slot};
+pub use functions::Functions;
+pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
-pub use place::is_declared;
+pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
+pub use tree::{Lists, is_repeated, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -33,7 +46,10 @@ pub use write::write_pairs;
 /// What a body needs to know; the same for the whole call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
+    pub protocol: &'a dyn Protocol,
     pub schema: &'a Schema,
+    /// How the tool's calls are written; `None` for one that nothing is known of.
+    pub syntax: Option<Syntax>,
     pub strict: bool,
     pub delimiters: &'a Delimiters,
     pub limits: &'a Limits,
@@ -79,13 +95,20 @@ pub struct Failure {
     pub skip: Skip,
 }
 
+/// Why a part of a call cannot be read, and a sentence for the model.
+pub type Bad = (ErrorKind, String);
+
 /// What came of a window; `Io::at` says how much was consumed.
 #[derive(Debug)]
 pub enum Step {
     /// More text is needed.
     Need,
-    /// The body is complete; CLOSE is next, or the call ends here without it.
+    /// The call is complete, up to `Io::at`.
     Done,
+    /// The call is complete, and the body reads another one from there on.
+    Next,
+    /// The tool is called so, which decides the types of what follows.
+    Named(String),
     Failed(Failure),
 }
 
@@ -118,11 +141,7 @@ impl Found {
             return;
         }
         for text in [&mut field, &mut message] {
-            let mut end = text.len().min(MAX_PROBLEM_BYTES);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text.truncate(end);
+            text.truncate(messages::cut(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
@@ -131,13 +150,13 @@ impl Found {
     }
 
     /// Reports the fields that an object of type `id` requires and does not have.
-    fn missing(&mut self, schema: &Schema, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
-        let Some(object) = &schema.node(id).object else { return };
+    fn missing(&mut self, cx: &Context<'_>, id: NodeId, path: &dyn Fn() -> String, has: impl Fn(&Args, &str) -> bool) {
+        let Some(object) = &cx.schema.node(id).object else { return };
         let room = MAX_PROBLEMS - self.problems.len();
         let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
         for name in missing {
             let field = messages::join(&path(), name);
-            let message = messages::missing(schema, id, &field, name);
+            let message = messages::missing(cx, id, &field, name);
             self.problem(ProblemKind::MissingRequired, field, message);
         }
     }
@@ -154,11 +173,39 @@ impl Context<'_> {
     }
 }
 
+/// Which body a call has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
+    Pairs,
+    /// One JSON object, at its opening bracket.
+    Object(Option<Wrapper>),
+    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    Envelope(Option<Wrapper>),
+    Elements(Ends),
+    /// Parameters in tags.
+    Functions(Opened),
+}
+
+impl BodyKind {
+    /// How to read on when the call is given up behind its name.
+    pub fn skip(self) -> Skip {
+        match self {
+            BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Elements(_) => Skip::Body,
+            BodyKind::Functions(_) => Skip::Body,
+        }
+    }
+}
+
 /// The body of a call, by its kind.
 #[derive(Debug)]
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Envelope(Box<Envelope>),
+    Elements(Box<Elements>),
+    Functions(Box<Functions>),
 }
 
 impl Default for Body {
@@ -168,10 +215,63 @@ impl Default for Body {
 }
 
 impl Body {
+    /// `name`: that of the tool, as it is written.
+    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
+        match kind {
+            BodyKind::Pairs => Body::Pairs(Pairs::default()),
+            BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
+            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
+        }
+    }
+
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        match self {
+        let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Envelope(envelope) => return envelope.feed(io),
+            Body::Elements(elements) => return elements.feed(io),
+            Body::Functions(functions) => return functions.feed(io),
+        };
+        // CLOSE is next, or the call ends without it.
+        let close = &io.cx.delimiters.close;
+        if matches!(step, Step::Done) && starts(io.rest(), close, true) == Mark::Yes {
+            io.at += close.len();
+        }
+        step
+    }
+
+    /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
+    pub fn next(&mut self) -> Body {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
+            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
+        }
+    }
+
+    /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        match self {
+            // Their failures say themselves how to read on.
+            Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Envelope(envelope) => envelope.read_on(io),
+            Body::Elements(elements) => elements.read_on(io),
+            Body::Functions(functions) => functions.read_on(io),
+        }
+    }
+
+    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
+    /// nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
+        match self {
+            Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
+            Body::Whole(_) => None,
+            Body::Envelope(envelope) => envelope.feed_plain(found, text),
+            Body::Elements(elements) => elements.feed_plain(found, text),
+            Body::Functions(functions) => functions.feed_plain(found, text),
         }
     }
 
@@ -180,6 +280,9 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Envelope(_) => Skip::Body,
+            Body::Elements(_) => Skip::Body,
+            Body::Functions(_) => Skip::Body,
         }
     }
 
@@ -188,6 +291,19 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            Body::Envelope(envelope) => envelope.closable(),
+            // It has looked at the end itself.
+            Body::Elements(_) => false,
+            // They end themselves where the message does.
+            Body::Functions(_) => false,
+        }
+    }
+
+    /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Functions(functions) => functions.is_complete(),
         }
     }
 
@@ -196,6 +312,9 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Envelope(envelope) => !envelope.closable(),
+            Body::Elements(elements) => elements.unterminated(),
+            Body::Functions(functions) => functions.unterminated(),
         }
     }
 
@@ -209,17 +328,19 @@ impl Body {
                     let room = MAX_PROBLEMS - missing.len();
                     for name in object.required.iter().filter(|name| !has(name)).take(room) {
                         let field = messages::join(path, name);
-                        let message = messages::missing(cx.schema, id, &field, name);
+                        let message = messages::missing(cx, id, &field, name);
                         missing.push((field, message));
                     }
                 });
                 for (field, message) in missing {
                     found.problem(ProblemKind::MissingRequired, field, message);
                 }
-                found.missing(cx.schema, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+                found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) => found.args.release(),
+            Body::Whole(_) | Body::Envelope(_) => found.args.release(),
+            Body::Elements(elements) => elements.finish(found),
+            Body::Functions(functions) => functions.finish(found),
         }
     }
 }

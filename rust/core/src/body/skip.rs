@@ -25,6 +25,8 @@ pub enum Skip {
     },
     /// Behind a quoted or bracketed text.
     After,
+    /// The body knows.
+    Body,
 }
 
 impl Skip {
@@ -61,6 +63,7 @@ impl Skip {
             _ => otherwise,
         };
         match self {
+            Skip::Body => self,
             Skip::TokenStart if is_ws(byte) => Skip::TokenStart,
             Skip::TokenStart if byte == b'=' => Skip::ValueStart,
             Skip::TokenStart => opened(Skip::Key { dot: byte == b'.' }),

@@ -12,7 +12,7 @@ pub enum Wrapper {
 }
 
 impl Wrapper {
-    fn close(self) -> &'static str {
+    pub fn close(self) -> &'static str {
         match self {
             Wrapper::Json => "</json>",
             Wrapper::Fence => "```",
@@ -58,14 +58,15 @@ impl Whole {
             && !io.found.used(Repair::JsonWrapper)
             && let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper)
         {
-            let example = messages::call_example(&io.cx);
+            let example = io.cx.protocol.example(&io.cx);
             let message = format!("Nothing stands around the JSON object. Write: {example}");
             return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
         }
         if let State::Object(object) = &mut self.state {
             match object.feed(io) {
-                Step::Done => self.state = State::Tail { line: false, blank: false },
-                other => return other,
+                Ok(true) => self.state = State::Tail { line: false, blank: false },
+                Ok(false) => return Step::Need,
+                Err(failure) => return Step::Failed(failure),
             }
         }
         let State::Tail { line, blank } = &mut self.state else { return Step::Need };

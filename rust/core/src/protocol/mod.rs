@@ -2,56 +2,154 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod hermes;
+mod qwen3coder;
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
+use std::fmt::Debug;
 use std::ops::Range;
+use std::sync::Arc;
 
-use crate::body::Wrapper;
+use crate::body::{BodyKind, Context};
 use crate::json::Member;
+use crate::scan::{Delimiters, neutralise_marks};
+use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
-pub use wire::{Wire, is_writable_name};
+pub use wire::Wire;
+pub use xml::Xml;
 
-/// What stands behind an OPEN. Byte offsets count from behind OPEN.
+/// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
     /// Cannot be told yet.
     Need,
-    /// It was text.
-    Text,
-    /// A call without a name.
-    Nameless,
+    /// Text, at least so many bytes of it, and at least one.
+    Text(usize),
+    /// What can only be meant as a call, and is none: behind so many bytes, for this reason.
+    Bad { open: usize, message: String },
     Call {
-        name: Range<usize>,
-        tool: Lookup,
-        body: BodyStart,
+        /// Bytes of text in front of the call.
+        lead: usize,
+        /// The end of what opened the call.
+        open: usize,
+        /// The tool's name, unless it stands in the body.
+        name: Option<(Range<usize>, Lookup)>,
+        /// Where the body starts.
+        body: usize,
+        kind: BodyKind,
     },
 }
 
-/// Where a body starts, and of which kind it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyStart {
-    Pairs(usize),
-    /// At the opening bracket.
-    Object(usize, Option<Wrapper>),
-}
-
 /// One way to write calls into text.
-pub trait Protocol: Send + Sync + std::fmt::Debug {
-    /// Looks at the text behind an OPEN. With `last` there is no more to come.
+pub trait Protocol: Send + Sync + Debug {
+    /// What opens and closes a call, or a sentence that says what is wrong with the ones given.
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String>;
+
+    /// The bytes that calls and results begin with: `attempt` is asked where one of them stands.
+    fn candidates(&self, delimiters: &Delimiters) -> [u8; 3] {
+        [delimiters.open.as_bytes()[0], b'<', b'<']
+    }
+
+    /// What begins a result; outside a call only the host writes it.
+    fn result_marks(&self) -> &'static [&'static str];
+
+    /// What is wrong with a tool's name, if calls cannot be written with it.
+    fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
+
+    /// Why the calls of a tool are written as JSON objects, whatever the rest is written as.
+    fn complexity(&self, schema: &Schema) -> Option<&'static str>;
+
+    /// The name of the form in which calls are written that are no JSON objects.
+    fn encoding(&self) -> &'static str;
+
+    /// Looks at the text where a call could begin: at one of the candidates, or where the message begins. With `last` there is
+    /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
     /// Appends one call in its canonical form.
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>], out: &mut String);
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
-    /// What the model is told: a header, then one line for each tool.
+    /// A result. Nothing in its content can be taken for a mark any more; in the name it may.
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
+
+    /// Could a call begin in front of this text, or a result begin or end? For text that others write.
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool;
+
+    /// The text with a visible backslash in whatever could be taken for a mark.
+    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
+        neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest))
+    }
+
+    /// What the model is told: a header, then the tools.
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String;
 
-    /// One tool's line.
+    /// What it is told of one tool.
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
+
+    /// A whole call with the tool's required fields, or its first ones.
+    fn example(&self, cx: &Context<'_>) -> String {
+        let mut out = String::new();
+        self.write_call(cx, &crate::body::example_members(cx.schema), &mut out);
+        out
+    }
+
+    /// A field with a value, of which the JSON is given, as the model would write it.
+    fn field_example(&self, field: &str, value: &str) -> String;
+}
+
+type Make = fn() -> Arc<dyn Protocol>;
+
+/// In which protocols calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// In its own alone.
+    Own,
+    /// In that of the message's first call.
+    First,
+    /// In the others as repairs, until there was a call in its own.
+    Recovers,
 }
 
 /// The protocols, by name.
-pub const PROTOCOLS: &[(&str, &dyn Protocol)] = &[("wire", &Wire)];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+    ("xml", || Arc::new(Xml)),
+];
+
+/// Other names of theirs.
+const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
+
+/// The names, without aliases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROTOCOLS.iter().map(|(name, _)| *name)
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
+#[allow(clippy::type_complexity)]
+pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads), String> {
+    let canonical = match name {
+        // What is written is wire.
+        "auto" => PROTOCOLS[0].0,
+        _ => ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name),
+    };
+    let (_, own) = PROTOCOLS.iter().find(|(own, _)| *own == canonical).ok_or_else(|| {
+        format!("there is no protocol {name:?}; there are: {}, auto", names().collect::<Vec<_>>().join(", "))
+    })?;
+    let reads = match name {
+        "auto" => Reads::First,
+        _ if recovers => Reads::Recovers,
+        _ => return Ok((own(), Vec::new(), Reads::Own)),
+    };
+    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
+    Ok((own(), others.collect(), reads))
+}

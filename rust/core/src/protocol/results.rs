@@ -1,42 +1,26 @@
-//! Tool results in text, and why nothing in them can forge a tag.
+//! Tool results in text, and why nothing in them can forge a mark.
 
-use crate::body::call_example;
-use crate::json::json_string;
-use crate::scan::{Delimiters, neutralise};
 use crate::toolset::Toolset;
 
-/// `<tool-result name="…">…</tool-result>`, or `tool-error`.
-pub fn write_result(delimiters: &Delimiters, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-    wrap_result(delimiters, name, &neutralise(content, delimiters), error, number)
-}
-
-/// The same around content that has no tag in it.
-fn wrap_result(delimiters: &Delimiters, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-    let tag = if error { "tool-error" } else { "tool-result" };
-    let mut out = format!("<{tag} name=");
-    out.push_str(&neutralise(&json_string(name), delimiters));
-    if let Some(number) = number {
-        out.push_str(&format!(" number=\"{number}\""));
-    }
-    out.push('>');
-    out.push_str(content);
-    out.push_str(&format!("</{tag}>"));
-    out
+/// The text of a result; nothing in it can be taken for a mark.
+pub fn write_result(tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+    tools.protocol.wrap_result(tools, name, &tools.neutralise(content), error, number)
 }
 
 /// The text of an error's result, for the model. Our own example of the call stays as it is to be written; in everything
-/// else, which may quote the model or a schema, tags are neutralised.
+/// else, which may quote the model or a schema, marks are neutralised.
 pub fn write_error(tools: &Toolset, name: Option<&str>, message: &str) -> String {
     let at = name.and_then(|name| tools.lookup(name).tool());
-    let example = call_example(&tools.context(at, name.unwrap_or("")));
-    let open = tools.delimiters.open.as_str();
-    let neutral = |text: &str| neutralise(text, &tools.delimiters);
-    let ours = match at.and_then(|_| example.strip_prefix(open)) {
-        Some(rest) => {
-            let safe = format!("{open}{}", neutral(rest));
+    let example = tools.protocol.example(&tools.context(at, name.unwrap_or("")));
+    let neutral = |text: &str| tools.neutralise(text);
+    let first = example.chars().next().map_or(0, char::len_utf8);
+    let ours = match at {
+        Some(_) => {
+            // It begins with a mark, which its first character is not.
+            let safe = format!("{}{}", &example[..first], neutral(&example[first..]));
             message.split(example.as_str()).map(neutral).collect::<Vec<_>>().join(&safe)
         }
         None => neutral(message),
     };
-    wrap_result(&tools.delimiters, name.unwrap_or("unknown"), &ours, true, None)
+    tools.protocol.wrap_result(tools, name.unwrap_or("unknown"), &ours, true, None)
 }

@@ -1,12 +1,12 @@
 //! The wire format: `<call>name key=value</call>`, or with one JSON object for a body.
 
-use super::{Attempt, BodyStart, Protocol};
-use crate::body::{Wrapper, is_declared, write_pairs};
-use crate::json::{Member, write_object};
+use super::{Attempt, Protocol};
+use crate::body::{BodyKind, Context, Wrapper, is_declared, nameless, pairs_example, write_pairs};
+use crate::json::{Member, json_string, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
-use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, ws_run};
-use crate::schema::{one_line, signature};
+use crate::scan::{Delimiters, Mark, RESULT_MARKS, first_chars, is_mark, is_ws, neutralise, starts, ws_run};
+use crate::schema::{Schema, one_line, signature};
 use crate::toolset::{Syntax, Tool, Toolset};
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ fn name_length(text: &str, delimiters: &Delimiters) -> usize {
 }
 
 /// Can a tool of this name be called? Then the reader finds it behind OPEN.
-pub fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
+fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
     !name.is_empty()
         && name.chars().count() <= NAME_CHARS
         && name_length(name, delimiters) == name.len()
@@ -67,50 +67,50 @@ fn object(text: &str, at: usize, last: bool) -> Look {
     }
 }
 
-impl Protocol for Wire {
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+impl Wire {
+    /// Looks at what stands behind OPEN, which ends at byte `open`. Within the text, offsets count from there.
+    fn behind(&self, tools: &Toolset, text: &str, last: bool, open: usize) -> Attempt {
         let delimiters = &tools.delimiters;
         let end = first_chars(text, ATTEMPT_CHARS);
         let full = end < text.len();
         let (text, last) = (&text[..end], last || full);
-        let need = if last { Attempt::Text } else { Attempt::Need };
+        let need = if last { Attempt::Text(open) } else { Attempt::Need };
         let bytes = text.as_bytes();
         match bytes.first() {
             None => return need,
-            Some(b'{') => return Attempt::Nameless,
+            Some(b'{') => return Attempt::Bad { open, message: nameless(delimiters) },
             Some(_) => {}
         }
         let start = ws_run(text, 0);
         let length = name_length(&text[start..], delimiters);
         let name = start..start + length;
         let Some(&behind) = bytes.get(name.end) else {
-            return if first_chars(&text[name.clone()], NAME_CHARS) < length { Attempt::Text } else { need };
+            return if first_chars(&text[name.clone()], NAME_CHARS) < length { Attempt::Text(open) } else { need };
         };
         let written = &text[name.clone()];
         if length == 0 || first_chars(written, NAME_CHARS) < length || matches!(behind, b'=' | b'"' | b'\'') {
-            return Attempt::Text;
+            return Attempt::Text(open);
         }
         let token = ws_run(text, name.end);
         if token == bytes.len() {
             return need;
         }
+        let call = |at: usize, kind: BodyKind| {
+            let named = (open + name.start..open + name.end, tools.lookup(written));
+            Attempt::Call { lead: 0, open, name: Some(named), body: open + at, kind }
+        };
         match object(text, token, last) {
             Look::Need => return Attempt::Need,
-            Look::Object(at, wrapper) => {
-                let tool = tools.lookup(written);
-                return Attempt::Call { name, tool, body: BodyStart::Object(at, wrapper) };
-            }
+            Look::Object(at, wrapper) => return call(at, BodyKind::Object(wrapper)),
             Look::No => {}
         }
-        let lookup = tools.lookup(written);
-        let pairs = Attempt::Call { name: name.clone(), tool: lookup, body: BodyStart::Pairs(name.end) };
         if token > name.end && bytes[token] != b',' {
             match Ahead::default().look(&text[token..], last, delimiters) {
                 Next::Need => return need,
                 Next::Pair { length, direct, .. } => {
-                    let schema = lookup.tool().map(|at| &tools.tool(at).schema);
+                    let schema = tools.lookup(written).tool().map(|at| &tools.tool(at).schema);
                     if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
-                        return pairs;
+                        return call(name.end, BodyKind::Pairs);
                     }
                 }
                 Next::Close | Next::End | Next::Open { .. } | Next::Other => {}
@@ -122,10 +122,10 @@ impl Protocol for Wire {
             at += offset;
             let rest = &text[at..];
             match (starts(rest, &delimiters.open, last), starts(rest, &delimiters.close, last)) {
-                (Mark::Yes, _) => return Attempt::Text,
+                (Mark::Yes, _) => return Attempt::Text(open),
                 (_, Mark::Yes) => {
-                    let known = lookup.tool().is_some() || (start == 0 && is_plain_name(written));
-                    return if known { pairs } else { Attempt::Text };
+                    let known = tools.lookup(written).tool().is_some() || (start == 0 && is_plain_name(written));
+                    return if known { call(name.end, BodyKind::Pairs) } else { Attempt::Text(open) };
                 }
                 (Mark::Partial, _) | (_, Mark::Partial) => return need,
                 (Mark::No, Mark::No) => at += rest.chars().next().map_or(1, char::len_utf8),
@@ -133,24 +133,78 @@ impl Protocol for Wire {
         }
         need
     }
+}
 
-    fn write_call(&self, tools: &Toolset, tool: Option<&Tool>, name: &str, arguments: &[Member<'_>], out: &mut String) {
-        let Delimiters { open, close, .. } = &tools.delimiters;
+impl Protocol for Wire {
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
+        given.map_or_else(|| Ok(Delimiters::default()), |(open, close)| Delimiters::new(open, close))
+    }
+
+    fn result_marks(&self) -> &'static [&'static str] {
+        &RESULT_MARKS
+    }
+
+    fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
+        (!is_writable_name(name, delimiters))
+            .then_some("it must have 1 to 128 characters, and no blanks, control characters, quotes or any of < { =")
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        schema.complexity()
+    }
+
+    fn encoding(&self) -> &'static str {
+        "pairs"
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        let open = &tools.delimiters.open;
+        match starts(text, open, last) {
+            Mark::Yes => self.behind(tools, &text[open.len()..], last, open.len()),
+            Mark::Partial => Attempt::Need,
+            // A byte that only looked like a marker's first; never inside a character, so go behind it.
+            Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+        }
+    }
+
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        let Delimiters { open, close, .. } = cx.delimiters;
         out.push_str(open);
-        out.push_str(name);
+        out.push_str(cx.tool);
         let length = out.len();
-        let schema = tool.map_or(&tools.unknown, |tool| &tool.schema);
-        let json = tool.is_some_and(|tool| tool.syntax == Syntax::Json);
-        if json || write_pairs(schema, &tools.delimiters, arguments, out).is_none() {
+        if cx.syntax == Some(Syntax::Json) || write_pairs(cx.schema, cx.delimiters, arguments, out).is_none() {
             out.truncate(length);
         }
         // Of a tool that nobody knows, a name alone is a call only where it is plain.
-        let alone = arguments.is_empty() && (tool.is_some() || is_plain_name(name));
+        let alone = arguments.is_empty() && (cx.syntax.is_some() || is_plain_name(cx.tool));
         if out.len() == length && !alone {
             out.push(' ');
             write_object(arguments, out);
         }
         out.push_str(close);
+    }
+
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        let tag = if error { "tool-error" } else { "tool-result" };
+        let name = neutralise(&json_string(name), &tools.delimiters);
+        let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
+        format!("<{tag} name={name}{number}>{content}</{tag}>")
+    }
+
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+        is_mark(text, &tools.delimiters)
+    }
+
+    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
+        neutralise(text, &tools.delimiters)
+    }
+
+    fn example(&self, cx: &Context<'_>) -> String {
+        pairs_example(cx)
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        format!("{field}={value}")
     }
 
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {

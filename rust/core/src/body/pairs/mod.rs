@@ -167,10 +167,10 @@ impl Pairs {
                 State::Bare(bare) => bare.step(io, bare_mark),
                 State::Verbatim { value, skip } => verbatim(io, value, skip),
                 State::Json { field, target, start, object } => match object.feed(io) {
-                    Step::Need => Move::Stay,
-                    Step::Failed(failure) => Move::Fail(failure),
-                    Step::Done if io.found.args.end(*target, *start) => Move::To(behind(false)),
-                    Step::Done => duplicate(&io.cx, field, Skip::After),
+                    Ok(false) => Move::Stay,
+                    Err(failure) => Move::Fail(failure),
+                    Ok(true) if io.found.args.end(*target, *start) => Move::To(behind(false)),
+                    Ok(true) => duplicate(&io.cx, field, Skip::After),
                 },
                 State::After { quoted, ahead } => after(io, *quoted, ahead),
             };
@@ -249,7 +249,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
         "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
         cx.tool,
         messages::shorten(&rest[..length]),
-        messages::call_example(cx)
+        cx.protocol.example(cx)
     );
     let strict = continues && cx.strict;
     let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
@@ -279,7 +279,7 @@ fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
             let message = format!(
                 "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
                 cx.tool,
-                messages::call_example(&cx)
+                cx.protocol.example(&cx)
             );
             fail(junk, message, Skip::After)
         }

@@ -120,7 +120,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
     };
     if outcome.converted {
         cx.repair(io.found, Repair::Coerced)
-            .map_err(|kind| (kind, messages::not_as_written(cx.schema, id, &field.path(), text)))?;
+            .map_err(|kind| (kind, messages::not_as_written(&cx, id, &field.path(), text)))?;
     }
     if again == Some(false) {
         return Err((ErrorKind::DuplicateArgument, twice(&cx, field)));
@@ -128,7 +128,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
     if let Some(kind) = outcome.problem
         && again.is_none()
     {
-        let message = messages::violation(cx.schema, id, kind, &field.path(), text);
+        let message = messages::violation(&cx, id, kind, &field.path(), text);
         io.found.problem(kind, field.path(), message);
     }
     Ok(())
