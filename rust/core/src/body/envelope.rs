@@ -192,7 +192,8 @@ impl Envelope {
                 }
             }
             if lost.skip != Skip::After {
-                let closing = matches!(byte, b'}' | b']') && !matches!(lost.skip, Skip::Bracketed { string: Some(_), .. });
+                let closing =
+                    matches!(byte, b'}' | b']') && !matches!(lost.skip, Skip::Bracketed { string: Some(_), .. });
                 lost.skip = lost.skip.step(byte);
                 let behind = closing && matches!(lost.skip, Skip::Bracketed { depth: 1, .. });
                 lost.between |= behind && self.list && lost.sound;
@@ -448,7 +449,8 @@ impl Envelope {
                 io.found.args.json == self.aside.json
             }
         };
-        let differ = || self.bad(io, ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
+        let differ =
+            || self.bad(io, ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
         if same { Ok(()) } else { Err(differ()) }
     }
 
@@ -470,7 +472,7 @@ impl Envelope {
     /// Punctuation behind a value, or CLOSE, which stays.
     fn punct(&mut self, io: &mut Io<'_>) -> Result<Punct, Bad> {
         let lexeme = self.next_lexeme(io, Place::Punctuation);
-        if lexeme.is_err() && self.lexer.is_outside() {
+        if lexeme.is_err() {
             match starts(io.rest(), &io.cx.delimiters.close, io.last) {
                 Mark::Yes => return Ok(Punct::Close),
                 Mark::Partial => return Ok(Punct::Need),

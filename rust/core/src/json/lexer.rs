@@ -37,12 +37,9 @@ pub enum Lexeme<'w> {
     Lax(&'static str),
 }
 
-/// What is open; strings with their quote.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Inside {
-    #[default]
-    Nothing,
-    String(u8),
+/// A comment that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comment {
     Line,
     Block,
 }
@@ -52,7 +49,8 @@ enum Inside {
 pub struct Lexer {
     relaxed: bool,
     comments: bool,
-    inside: Inside,
+    quote: Option<u8>,
+    comment: Option<Comment>,
     /// Bytes of a held word that were looked at already, and whether a slash was among them.
     word: usize,
     slash: bool,
@@ -78,25 +76,17 @@ impl Lexer {
 
     /// The quote of the string that is open.
     pub fn open_quote(&self) -> Option<u8> {
-        match self.inside {
-            Inside::String(quote) => Some(quote),
-            _ => None,
-        }
-    }
-
-    /// Is no string or comment open?
-    pub fn is_outside(&self) -> bool {
-        self.inside == Inside::Nothing
+        self.quote
     }
 
     /// Is a comment open that does not end with its line?
     pub fn in_block_comment(&self) -> bool {
-        self.inside == Inside::Block
+        self.comment == Some(Comment::Block)
     }
 
     /// The quote that has just ended a string is content of it.
     pub fn reopen(&mut self, quote: u8) {
-        self.inside = Inside::String(quote);
+        self.quote = Some(quote);
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
@@ -104,19 +94,17 @@ impl Lexer {
     #[inline]
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
         let bytes = window.as_bytes();
-        match self.inside {
-            Inside::Nothing => {}
-            Inside::String(quote) => return self.content(window, at, last, quote),
-            Inside::Line | Inside::Block => return self.commented(window, at, last, place),
+        if let Some(quote) = self.quote {
+            return self.content(window, at, last, quote);
+        }
+        if self.comments {
+            return self.commented(window, at, last, place);
         }
         while *at < bytes.len() && is_ws(bytes[*at]) {
             *at += 1;
         }
         let Some(&byte) = bytes.get(*at) else { return Lexeme::Need };
-        match byte {
-            b'/' if self.comments => self.commented(window, at, last, place),
-            _ => self.token(window, at, last, place, byte),
-        }
+        self.token(window, at, last, place, byte)
     }
 
     #[inline(always)]
@@ -133,7 +121,7 @@ impl Lexer {
             _ if place == Place::Punctuation => Lexeme::Bad("a comma, a colon or a closing bracket is missing"),
             b'"' => {
                 *at += 1;
-                self.inside = Inside::String(byte);
+                self.quote = Some(byte);
                 Lexeme::StringStart
             }
             b'\'' => {
@@ -142,47 +130,39 @@ impl Lexer {
                 }
                 *at += 1;
                 self.repaired = true;
-                self.inside = Inside::String(byte);
+                self.quote = Some(byte);
                 Lexeme::StringStart
             }
             _ => self.word(window, at, last, place),
         }
     }
 
-    /// Reads over comments and blanks to the next token.
-    #[cold]
+    /// The next token behind blanks and comments.
     fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
         let bytes = window.as_bytes();
         loop {
             let rest = &bytes[*at..];
-            match self.inside {
-                Inside::Line => match memchr::memchr2(b'\n', b'\r', rest) {
-                    Some(end) => *at += end,
-                    None => {
-                        *at = bytes.len();
-                        return Lexeme::Need;
-                    }
-                },
-                Inside::Block => match memchr::memmem::find(rest, b"*/") {
-                    Some(end) => *at += end + 2,
-                    None => {
-                        // An asterisk may be half of the end.
-                        *at = bytes.len() - usize::from(rest.last() == Some(&b'*'));
-                        return Lexeme::Need;
-                    }
-                },
-                Inside::Nothing | Inside::String(_) => {}
-            }
-            self.inside = Inside::Nothing;
+            let end = match self.comment {
+                None => Some(0),
+                Some(Comment::Line) => memchr::memchr2(b'\n', b'\r', rest),
+                Some(Comment::Block) => memchr::memmem::find(rest, b"*/").map(|end| end + 2),
+            };
+            let Some(end) = end else {
+                // An asterisk may be half of the end.
+                *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
+                return Lexeme::Need;
+            };
+            *at += end;
+            self.comment = None;
             while *at < bytes.len() && is_ws(bytes[*at]) {
                 *at += 1;
             }
-            self.inside = match &bytes[*at..] {
+            self.comment = match &bytes[*at..] {
                 [] => return Lexeme::Need,
                 [b'/'] if !last => return Lexeme::Need,
                 [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("comments are no JSON"),
-                [b'/', b'/', ..] => Inside::Line,
-                [b'/', b'*', ..] => Inside::Block,
+                [b'/', b'/', ..] => Some(Comment::Line),
+                [b'/', b'*', ..] => Some(Comment::Block),
                 [byte, ..] => return self.token(window, at, last, place, *byte),
             };
             self.repaired = true;
@@ -239,7 +219,7 @@ impl Lexer {
         let Some(&byte) = bytes.get(end) else { return Lexeme::Need };
         if byte == quote {
             *at += 1;
-            self.inside = Inside::Nothing;
+            self.quote = None;
             return Lexeme::StringEnd;
         }
         if byte != b'\\' {

@@ -253,9 +253,7 @@ impl Hermes {
         if self.alone {
             out.push_str("In a message with calls, write nothing else. ");
         }
-        out.push_str(
-            "Results come as <tool_response>; never write one.\nTools, with their parameters as JSON Schema:",
-        );
+        out.push_str("Results come as <tool_response>; never write one.\nTools, with their parameters as JSON Schema:");
         out
     }
 }

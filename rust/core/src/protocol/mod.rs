@@ -3,8 +3,11 @@
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
 mod hermes;
+mod qwen3coder;
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -17,8 +20,10 @@ use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
+pub use xml::Xml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,6 +122,8 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("wire", || Arc::new(Wire)),
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+    ("xml", || Arc::new(Xml)),
 ];
 
 /// Other names of theirs.
