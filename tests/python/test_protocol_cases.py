@@ -1,6 +1,6 @@
 """The executed cases of the reference implementation, which stand beside this repository.
 
-Normative are calls, arguments and joined text; what was an error there is one here, and its text is no text."""
+Normative are calls, arguments and joined text; what was an error there is one here, its text no text."""
 
 import json
 from pathlib import Path
