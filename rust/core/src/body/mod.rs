@@ -12,6 +12,7 @@ mod messages;
 mod object;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod tree;
 mod validate;
