@@ -12,13 +12,15 @@ from wirecall._core import (
     Plan,
     Problem,
     Text,
+    loads,
 )
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
-from wirecall.errors import ToolError
+from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError
+from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
 from wirecall.toolset import Toolset
@@ -36,6 +38,8 @@ __all__ = [
     "Detection",
     "Event",
     "Field",
+    "JsonError",
+    "JsonWarning",
     "Message",
     "Notice",
     "Options",
@@ -46,8 +50,13 @@ __all__ = [
     "Text",
     "ToolError",
     "Toolset",
+    "XmlError",
+    "XmlParser",
     "compact_tools",
     "definitions",
     "detect",
+    "format_xml",
+    "loads",
+    "parse_xml",
     "wrap",
 ]

@@ -1,7 +1,10 @@
-"""The caller's mistakes. What the model gets wrong is an event of the parser, never an exception."""
+"""The caller's mistakes, and malformed JSON and XML.
+
+What the model gets wrong in a call is an event of the parser, never an exception.
+"""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class ToolError(ValueError):
@@ -38,3 +41,56 @@ class ToolError(ValueError):
 def both(kind: Any, base: Any) -> Any:
     """The class of exceptions that are of two classes: whoever catches either, catches them."""
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+class XmlError(ValueError):
+    """XML that cannot be read, or was repaired.
+
+    Attributes:
+        message: What is wrong, without the place.
+        line: Where it was found, from 1.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the message: `line 3, column 7: an element is not closed`.
+    """
+
+    def __init__(self, message: str, *, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r}, line={self.line}, column={self.column})"
+
+
+class JsonError(ValueError):
+    """JSON that cannot be read.
+
+    Attributes:
+        reason: What is wrong, without the place.
+        line: Where, from 1. Lines end with a line feed, as for `json`.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the reason: `line 3, column 7: a colon is missing`.
+    """
+
+    def __init__(self, reason: str, line: int, column: int) -> None:
+        super().__init__(reason, line, column)
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.reason}"
+
+
+class JsonWarning(NamedTuple):
+    """What is malformed in JSON that was read all the same; the fields are those of `JsonError`."""
+
+    line: int
+    column: int
+    reason: str

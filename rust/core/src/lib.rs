@@ -11,6 +11,7 @@
 
 mod body;
 mod coerce;
+mod document;
 mod error;
 mod event;
 mod functions;
@@ -27,10 +28,12 @@ mod state;
 mod toolset;
 mod tree;
 mod xml;
+mod yaml;
 
+pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
-pub use json::{Member, Value, parse as parse_json};
+pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
 pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};
@@ -38,3 +41,4 @@ pub use protocol::{names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};

@@ -111,7 +111,7 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
@@ -347,14 +347,14 @@ impl Parser {
         match attempt {
             Attempt::Call { name, body, kind, .. } => {
                 window.at = base + body;
+                let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 if let Some((name, lookup)) = name {
-                    let written = &window.text[base + name.start..base + name.end];
                     self.name_call(tools, &mut call, written, lookup, kind.skip(), sink);
                     if call.failure.is_some() && kind.skip() != Skip::Body {
                         window.at = base + name.end;
                     }
                 }
-                call.body = Body::new(&tools.context(call.tool, ""), kind);
+                call.body = Body::new(&tools.context(call.tool, ""), kind, written);
             }
             Attempt::Bad { open, message } => {
                 window.at = begin + open;

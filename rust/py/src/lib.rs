@@ -6,12 +6,14 @@ mod errors;
 mod events;
 mod exclusive;
 mod ids;
+mod json;
 mod message;
 mod parser;
 mod recycle;
 mod text;
 #[allow(non_upper_case_globals)]
 mod toolset;
+mod xml;
 
 /// The compiled part of `wirecall`.
 #[pyo3::pymodule(gil_used = false)]
@@ -19,11 +21,15 @@ mod _core {
     #[pymodule_export]
     use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Text};
     #[pymodule_export]
+    use crate::json::loads;
+    #[pymodule_export]
     use crate::message::Message;
     #[pymodule_export]
     use crate::parser::Parser;
     #[pymodule_export]
     use crate::toolset::{Field, Plan, Toolset};
+    #[pymodule_export]
+    use crate::xml::{XmlParser, format_xml};
 
     use pyo3::prelude::*;
 

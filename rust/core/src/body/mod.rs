@@ -4,12 +4,15 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod elements;
+mod envelope;
 mod fields;
 mod functions;
 mod messages;
 mod object;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod tree;
 mod validate;
@@ -27,6 +30,8 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
+pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
 pub use functions::Functions;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
@@ -175,6 +180,9 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    Envelope(Option<Wrapper>),
+    Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
 }
@@ -184,6 +192,8 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
         }
     }
@@ -194,6 +204,8 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Envelope(Box<Envelope>),
+    Elements(Box<Elements>),
     Functions(Box<Functions>),
 }
 
@@ -204,10 +216,13 @@ impl Default for Body {
 }
 
 impl Body {
-    pub fn new(cx: &Context<'_>, kind: BodyKind) -> Self {
+    /// `name`: that of the tool, as it is written.
+    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
     }
@@ -216,6 +231,8 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Envelope(envelope) => return envelope.feed(io),
+            Body::Elements(elements) => return elements.feed(io),
             Body::Functions(functions) => return functions.feed(io),
         };
         // CLOSE is next, or the call ends without it.
@@ -229,7 +246,8 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
             Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
     }
@@ -239,6 +257,8 @@ impl Body {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Envelope(envelope) => envelope.read_on(io),
+            Body::Elements(elements) => elements.read_on(io),
             Body::Functions(functions) => functions.read_on(io),
         }
     }
@@ -250,6 +270,8 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
+            Body::Envelope(envelope) => envelope.feed_plain(found, text),
+            Body::Elements(elements) => elements.feed_plain(found, text),
             Body::Functions(functions) => functions.feed_plain(found, text),
         }
     }
@@ -259,6 +281,8 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Envelope(_) => Skip::Body,
+            Body::Elements(_) => Skip::Body,
             Body::Functions(_) => Skip::Body,
         }
     }
@@ -268,6 +292,9 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            Body::Envelope(envelope) => envelope.closable(),
+            // It has looked at the end itself.
+            Body::Elements(_) => false,
             // They end themselves where the message does.
             Body::Functions(_) => false,
         }
@@ -276,7 +303,7 @@ impl Body {
     /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
     pub fn is_complete(&self) -> bool {
         match self {
-            Body::Pairs(_) | Body::Whole(_) => false,
+            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) => false,
             Body::Functions(functions) => functions.is_complete(),
         }
     }
@@ -286,6 +313,8 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Envelope(envelope) => !envelope.closable(),
+            Body::Elements(elements) => elements.unterminated(),
             Body::Functions(functions) => functions.unterminated(),
         }
     }
@@ -310,7 +339,8 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) => found.args.release(),
+            Body::Whole(_) | Body::Envelope(_) => found.args.release(),
+            Body::Elements(elements) => elements.finish(found),
             Body::Functions(functions) => functions.finish(found),
         }
     }

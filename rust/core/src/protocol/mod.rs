@@ -2,9 +2,12 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod hermes;
 mod qwen3coder;
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -16,9 +19,11 @@ use crate::scan::{Delimiters, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
+pub use xml::Xml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +118,13 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire)), ("qwen3coder", || Arc::new(Qwen3Coder))];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+    ("xml", || Arc::new(Xml)),
+];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];

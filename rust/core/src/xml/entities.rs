@@ -92,3 +92,31 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     decode_part(text, true, &mut |part| out.push_str(part));
     Cow::Owned(out)
 }
+
+/// Who has to understand the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// Our reader, and a model, which pays for each escape.
+    Us,
+    /// Any XML parser: these forbid `]]>`, and take a carriage return for a line break.
+    Anyone,
+}
+
+/// Appends text as it must stand between tags.
+pub fn escape(text: &str, whom: For, out: &mut String) {
+    let mut from = 0;
+    let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
+    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| special(byte)) {
+        let escaped = match (byte, whom) {
+            (b'&', _) => "&amp;",
+            (b'<', _) => "&lt;",
+            (b'>', For::Anyone) if text[..at].ends_with("]]") => "&gt;",
+            (b'\r', For::Anyone) => "&#13;",
+            _ => continue,
+        };
+        out.push_str(&text[from..at]);
+        out.push_str(escaped);
+        from = at + 1;
+    }
+    out.push_str(&text[from..]);
+}
