@@ -29,7 +29,7 @@ class Options:
     """Options of `wrap`, `compact_tools` and the codec.
 
     Attributes:
-        protocol, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
+        protocol, recover, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
             limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
         manual_header: Instead of the built-in header.
@@ -49,6 +49,7 @@ class Options:
     """
 
     protocol: str = "wire"
+    recover: bool = False
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
@@ -118,6 +119,7 @@ _CHOICES = {
 }
 _TOOLSET = (
     "protocol",
+    "recover",
     "syntax",
     "fallback_to_json",
     "strict",

@@ -242,11 +242,6 @@ impl Toolset {
         Ok(set)
     }
 
-    /// The names of the protocols, without aliases and without "auto".
-    pub fn protocols() -> impl Iterator<Item = &'static str> {
-        crate::protocol::names()
-    }
-
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.list.iter()
     }

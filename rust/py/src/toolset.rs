@@ -127,7 +127,7 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol="wire", syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol="wire", recover=false, syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
@@ -135,6 +135,7 @@ impl Toolset {
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: &str,
+        recover: bool,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
@@ -146,6 +147,7 @@ impl Toolset {
     ) -> PyResult<Self> {
         let options = core::Options {
             protocol: protocol.to_owned(),
+            recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
             fallback: one_of(
                 "fallback_to_json",
