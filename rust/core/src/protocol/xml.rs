@@ -5,7 +5,9 @@ use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, starts_ignoring_case, ws_run};
+use crate::scan::{
+    Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, starts_ignoring_case, ws_run,
+};
 use crate::schema::{Choice, Descriptions, Schema, one_line, signature};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 use crate::xml::{For, escape, is_name, name_length};
@@ -247,6 +249,9 @@ impl Protocol for Xml {
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
         let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        if out == " {…}" && !tool.schema.is_open() {
+            out.clear();
+        }
         if tool.syntax == Syntax::Json {
             out.push_str(" as JSON");
         }

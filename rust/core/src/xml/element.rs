@@ -182,7 +182,10 @@ impl Reader {
                             *at = before;
                             return Outcome::Unclosed(self.take(schema));
                         }
-                        Err(outcome) => return outcome,
+                        Err(outcome) => {
+                            *at = before;
+                            return outcome;
+                        }
                     }
                     if !self.attributes(attributes, before, faults) {
                         return Outcome::Refused;
@@ -193,8 +196,8 @@ impl Reader {
                 }
                 Lexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
-                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before)
-                        {
+                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
+                            *at = before;
                             return Outcome::Refused;
                         }
                         while self.frames.len() > position {
@@ -205,10 +208,10 @@ impl Reader {
                         }
                     }
                     Closes::Outer => {
+                        *at = before;
                         if !faults(Fault::Markup(UNCLOSED), before) {
                             return Outcome::Refused;
                         }
-                        *at = before;
                         return Outcome::Unclosed(self.take(schema));
                     }
                     Closes::Nothing if faults(Fault::Markup("a closing tag closes nothing"), before) => {}
@@ -391,11 +394,12 @@ impl Frame {
 fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     let node = schema.node(id);
     let trimmed = trim(&text);
-    let quoted = node.is_string() || (node.has(&Choice::String) && !trimmed.starts_with('"') && {
-        let mut json = String::new();
-        let outcome = coerce::scalar(schema, id, trimmed, false, &mut json);
-        !outcome.converted && json == json_string(trimmed)
-    });
+    let quoted = node.is_string()
+        || (node.has(&Choice::String) && !trimmed.starts_with('"') && {
+            let mut json = String::new();
+            let outcome = coerce::scalar(schema, id, trimmed, false, &mut json);
+            !outcome.converted && json == json_string(trimmed)
+        });
     Tree::Scalar { text, quoted }
 }
 
