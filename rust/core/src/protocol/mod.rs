@@ -16,8 +16,8 @@ use std::sync::Arc;
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
 use crate::scan::{Delimiters, neutralise_marks};
-use crate::schema::Schema;
-use crate::toolset::{Lookup, Tool, Toolset};
+use crate::schema::{Descriptions, Schema, one_line, signature};
+use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 
 pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
@@ -100,8 +100,34 @@ pub trait Protocol: Send + Sync + Debug {
         out
     }
 
+    /// An example of ours as it may stand in a result, where no call may begin.
+    fn safe_example(&self, tools: &Toolset, example: &str) -> String {
+        // It begins with a mark, which its first character is not.
+        let first = example.chars().next().map_or(0, char::len_utf8);
+        format!("{}{}", &example[..first], self.neutralise(tools, &example[first..]))
+    }
+
     /// A field with a value, of which the JSON is given, as the model would write it.
     fn field_example(&self, field: &str, value: &str) -> String;
+}
+
+/// A tool in one line: its fields as an object's members, and its description.
+fn signature_line(tools: &Toolset, tool: &Tool) -> String {
+    let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+    if out == " {…}" && !tool.schema.is_open() {
+        out.clear();
+    }
+    if tool.syntax == Syntax::Json {
+        out.push_str(" as JSON");
+    }
+    if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
+        let line = one_line(description, &tools.delimiters);
+        if !line.is_empty() {
+            out.push_str(" - ");
+            out.push_str(&line);
+        }
+    }
+    format!("{}{}", tool.name, tools.neutralise(&out))
 }
 
 type Make = fn() -> Arc<dyn Protocol>;

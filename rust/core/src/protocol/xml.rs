@@ -1,14 +1,14 @@
 //! Calls in tags: `<name>`, an element for each argument, `</name>`.
 
 use super::tags::{Form, Opener, bad_name, closer, opener};
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, signature_line};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
 use crate::scan::{
     Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, starts_ignoring_case, ws_run,
 };
-use crate::schema::{Choice, Descriptions, Schema, one_line, signature};
+use crate::schema::{Choice, Schema};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 use crate::xml::{For, escape, is_name, name_length};
 
@@ -248,21 +248,7 @@ impl Protocol for Xml {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
-        if out == " {…}" && !tool.schema.is_open() {
-            out.clear();
-        }
-        if tool.syntax == Syntax::Json {
-            out.push_str(" as JSON");
-        }
-        if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
-        format!("{}{}", tool.name, self.neutralise(tools, &out))
+        signature_line(tools, tool)
     }
 }
 
