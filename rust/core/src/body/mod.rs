@@ -182,6 +182,8 @@ pub enum BodyKind {
     Object(Option<Wrapper>),
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
+    /// The same, without markers: its last bracket ends it.
+    Bare,
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
@@ -192,7 +194,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
-            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
         }
@@ -222,6 +224,7 @@ impl Body {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
