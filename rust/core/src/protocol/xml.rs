@@ -258,6 +258,9 @@ impl Protocol for Xml {
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
         let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        if out == " {…}" && !tool.schema.is_open() {
+            out.clear();
+        }
         if tool.syntax == Syntax::Json {
             out.push_str(" as JSON");
         }
