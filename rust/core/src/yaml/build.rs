@@ -248,9 +248,7 @@ impl Builder {
     fn dash(&mut self, column: usize) -> Result<(), Fault> {
         loop {
             match self.stack.last_mut() {
-                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own > column => {
-                    self.pop()?
-                }
+                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own > column => self.pop()?,
                 Some(Frame::List { column: own, items, open }) if *own == column => {
                     items.extend(std::mem::replace(open, true).then(null));
                     return Ok(());
@@ -271,9 +269,7 @@ impl Builder {
                     *key = Some(text);
                     return Ok(());
                 }
-                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own >= column => {
-                    self.pop()?
-                }
+                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own >= column => self.pop()?,
                 _ => break,
             }
         }
