@@ -62,7 +62,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("a:\n\tb: 1\n", "a tab cannot indent a line: use spaces (line 2, column 2)"),
     ("a:\n    x: 1\n   y: 2", "the indentation fits nothing in front (line 3, column 4)"),
     ("é: 1\n😀: - b", "a list starts on a line of its own (line 2, column 4)"),
-    ("a: |x\n  y", "behind | and > only -, + and a digit may stand: put text that starts so into double quotes (line 1, column 4)"),
+    (
+        "a: |x\n  y",
+        "behind | and > only -, + and a digit may stand: put text that starts so into double quotes (line 1, column 4)",
+    ),
     ("a: @x", "no plain text starts so: put it into double quotes (line 1, column 4)"),
     ("&x a: 1", PROPERTIES_1),
     ("a: *x", PROPERTIES_4),
@@ -105,7 +108,10 @@ fn depth_is_bounded() {
 
 #[test]
 fn hostile_texts_take_linear_time() {
-    for unit in ["-", ":", "\"", "'", " ", "\t", "\n", "# ", "|", "a: ", "? ", "\\", "\"\\", "a\n", "- a\n", "''", "[]", "#", "\r", "a #"] {
+    for unit in [
+        "-", ":", "\"", "'", " ", "\t", "\n", "# ", "|", "a: ", "? ", "\\", "\"\\", "a\n", "- a\n", "''", "[]", "#",
+        "\r", "a #",
+    ] {
         let text = unit.repeat((1 << 20) / unit.len());
         // Each of these alone, and as a value, a quoted text and a block.
         for start in ["", "a: ", "a: \"", "a: |\n ", "a: [", "- "] {

@@ -225,7 +225,12 @@ pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> 
 }
 
 /// Reads a whole document.
-pub fn parse_xml(text: &str, schema: &XmlSchema, repair: bool, limits: Limits) -> (Result<String, XmlError>, Vec<XmlError>) {
+pub fn parse_xml(
+    text: &str,
+    schema: &XmlSchema,
+    repair: bool,
+    limits: Limits,
+) -> (Result<String, XmlError>, Vec<XmlError>) {
     let mut document = Document::new(schema, repair, limits);
     let read = document.feed(text).and_then(|()| document.finish());
     (read, document.notes.faults)

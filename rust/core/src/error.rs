@@ -25,6 +25,8 @@ pub enum Repair {
     BareText,
     BareName,
     UnclosedTag,
+    RelaxedYaml,
+    VerbatimText,
 }
 
 impl Repair {
@@ -50,6 +52,8 @@ impl Repair {
             Repair::BareText => "bare_text",
             Repair::BareName => "bare_name",
             Repair::UnclosedTag => "unclosed_tag",
+            Repair::RelaxedYaml => "relaxed_yaml",
+            Repair::VerbatimText => "verbatim_text",
         }
     }
 }

@@ -6,6 +6,7 @@
 mod args;
 mod elements;
 mod fields;
+mod mapping;
 mod messages;
 mod object;
 mod pairs;
@@ -21,6 +22,7 @@ use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
+use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
@@ -28,6 +30,7 @@ use crate::toolset::Syntax;
 pub use args::Args;
 pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use fields::{Fields, Slot};
+pub use mapping::Mapping;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
@@ -175,6 +178,11 @@ pub enum BodyKind {
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
     Elements(Ends),
+    /// Lines of YAML, or, at its opening bracket, one JSON object.
+    Mapping {
+        form: Form,
+        json: bool,
+    },
 }
 
 impl BodyKind {
@@ -182,7 +190,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
-            BodyKind::Elements(_) => Skip::Body,
+            BodyKind::Elements(_) | BodyKind::Mapping { .. } => Skip::Body,
         }
     }
 }
@@ -193,6 +201,7 @@ pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
     Elements(Box<Elements>),
+    Mapping(Box<Mapping>),
 }
 
 impl Default for Body {
@@ -207,6 +216,7 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
         }
     }
@@ -216,6 +226,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
             Body::Elements(elements) => return elements.feed(io),
+            Body::Mapping(mapping) => return mapping.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -228,7 +239,7 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
         }
     }
 
@@ -238,6 +249,7 @@ impl Body {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
             Body::Elements(elements) => elements.read_on(io),
+            Body::Mapping(mapping) => mapping.read_on(io),
         }
     }
 
@@ -249,6 +261,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
             Body::Elements(elements) => elements.feed_plain(found, text),
+            Body::Mapping(mapping) => mapping.feed_plain(found, text),
         }
     }
 
@@ -257,7 +270,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
-            Body::Elements(_) => Skip::Body,
+            Body::Elements(_) | Body::Mapping(_) => Skip::Body,
         }
     }
 
@@ -266,8 +279,8 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
-            // It has looked at the end itself.
-            Body::Elements(_) => false,
+            // They have looked at the end themselves.
+            Body::Elements(_) | Body::Mapping(_) => false,
         }
     }
 
@@ -277,6 +290,7 @@ impl Body {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
             Body::Elements(elements) => elements.unterminated(),
+            Body::Mapping(mapping) => mapping.unterminated(),
         }
     }
 
@@ -302,6 +316,7 @@ impl Body {
             }
             Body::Whole(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
+            Body::Mapping(mapping) => mapping.finish(found),
         }
     }
 }

@@ -6,6 +6,7 @@ mod results;
 pub mod tags;
 mod wire;
 mod xml;
+mod yaml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -20,6 +21,7 @@ use crate::toolset::{Lookup, Tool, Toolset};
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
+pub use yaml::Yaml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +116,8 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire)), ("xml", || Arc::new(Xml))];
+const PROTOCOLS: &[(&str, Make)] =
+    &[("wire", || Arc::new(Wire)), ("xml", || Arc::new(Xml)), ("yaml", || Arc::new(Yaml))];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];

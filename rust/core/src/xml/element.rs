@@ -193,8 +193,7 @@ impl Reader {
                 }
                 Lexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
-                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before)
-                        {
+                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
                             return Outcome::Refused;
                         }
                         while self.frames.len() > position {
@@ -391,11 +390,12 @@ impl Frame {
 fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     let node = schema.node(id);
     let trimmed = trim(&text);
-    let quoted = node.is_string() || (node.has(&Choice::String) && !trimmed.starts_with('"') && {
-        let mut json = String::new();
-        let outcome = coerce::scalar(schema, id, trimmed, false, &mut json);
-        !outcome.converted && json == json_string(trimmed)
-    });
+    let quoted = node.is_string()
+        || (node.has(&Choice::String) && !trimmed.starts_with('"') && {
+            let mut json = String::new();
+            let outcome = coerce::scalar(schema, id, trimmed, false, &mut json);
+            !outcome.converted && json == json_string(trimmed)
+        });
     Tree::Scalar { text, quoted }
 }
 

@@ -248,7 +248,9 @@ impl Builder {
     fn dash(&mut self, column: usize) -> Result<(), Fault> {
         loop {
             match self.stack.last_mut() {
-                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own > column => self.pop()?,
+                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own > column => {
+                    self.pop()?
+                }
                 Some(Frame::List { column: own, items, open }) if *own == column => {
                     items.extend(std::mem::replace(open, true).then(null));
                     return Ok(());
@@ -269,7 +271,9 @@ impl Builder {
                     *key = Some(text);
                     return Ok(());
                 }
-                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own >= column => self.pop()?,
+                Some(Frame::Map { column: own, .. } | Frame::List { column: own, .. }) if *own >= column => {
+                    self.pop()?
+                }
                 _ => break,
             }
         }

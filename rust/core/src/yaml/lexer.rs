@@ -192,7 +192,8 @@ pub(super) fn is_flow_mark(byte: u8) -> bool {
 const ONE_DOCUMENT: &str = "one document only: leave out --- and ...";
 const NO_DIRECTIVES: &str = "directives (%) are not read";
 const NO_TABS: &str = "a tab cannot indent a line: use spaces";
-const NO_PROPERTIES: &str = "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes";
+const NO_PROPERTIES: &str =
+    "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes";
 const RESERVED: &str = "no plain text starts so: put it into double quotes";
 const NO_KEY: &str = "a key is missing in front of the colon";
 const NO_COMPLEX_KEY: &str = "keys are plain or quoted text: ? is not read";
@@ -219,11 +220,6 @@ impl Lexer {
 
     pub fn in_block(&self) -> bool {
         matches!(self.mode, Mode::Block(_))
-    }
-
-    /// Between nodes: nothing that was begun would be cut by ending here.
-    pub fn is_between(&self) -> bool {
-        matches!(self.mode, Mode::Line { .. } | Mode::Node { .. } | Mode::After { .. } | Mode::Comment) && self.flow == 0
     }
 
     /// Takes text that is inside a scalar that started, all of it, and is in JSON what it is. False: nothing was done.

@@ -64,8 +64,7 @@ impl Plain {
                     },
                     _ => {
                         let (indent, tab) = (*indent, *tab);
-                        let here =
-                            if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
+                        let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
                         let rest = &window[*at..];
                         let document = if indent == 0 { document_mark(rest, last) } else { Mark::No };
                         match (ends.close(rest, true, last), document) {

@@ -110,7 +110,9 @@ fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let begins = match (bytes.first(), bytes.get(1)) {
         (Some(b'-'), Some(next)) => !matches!(next, b' ' | b'-'),
-        (Some(first), _) => !b"-?:,[]{}#&*!|>'\"%@`.".contains(first) || (*first == b'.' && bytes.get(1) != Some(&b'.')),
+        (Some(first), _) => {
+            !b"-?:,[]{}#&*!|>'\"%@`.".contains(first) || (*first == b'.' && bytes.get(1) != Some(&b'.'))
+        }
         (None, _) => false,
     };
     begins

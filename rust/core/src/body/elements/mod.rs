@@ -115,7 +115,11 @@ impl Elements {
             return None;
         }
         let plain = text.bytes().all(is_plain);
-        if plain { slot.push_plain(found, text) } else { slot.push(found, text) }
+        if plain {
+            slot.push_plain(found, text)
+        } else {
+            slot.push(found, text)
+        }
         Some(plain)
     }
 

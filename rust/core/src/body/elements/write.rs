@@ -11,7 +11,9 @@ pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool 
     let node = schema.node(id);
     let object = node.is_unknown() || (node.has(&Choice::Object) && !node.has(&Choice::Array));
     // A lone `item` is a list.
-    object && !members.is_empty() && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
+    object
+        && !members.is_empty()
+        && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
 }
 
 /// Writes values of one schema as elements, each on lines of its own.
@@ -106,4 +108,3 @@ impl ElementWriter<'_, '_> {
         read.is_ok() && found.problems.is_empty() && found.args.json == wanted
     }
 }
-
