@@ -14,6 +14,7 @@ mod coerce;
 mod document;
 mod error;
 mod event;
+mod functions;
 mod json;
 mod keymap;
 mod limits;

@@ -3,7 +3,7 @@
 //! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
-use crate::body::{Body, BodyKind, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::body::{Body, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, Reads};
@@ -152,7 +152,8 @@ impl Parser {
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         self.complete = truncated == Some(false);
-        if self.complete || !matches!(self.state, State::Call(_)) {
+        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        if self.complete || !inside {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
@@ -404,9 +405,9 @@ impl Parser {
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
     fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
-        let last = window.last && self.complete;
         loop {
             let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let last = window.last && (self.complete || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             if let Some(failure) = failure {
                 let close = tools.delimiters.close.as_str();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, is_plain, parse, push_char, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
@@ -104,6 +104,28 @@ impl Object {
             0 => Skip::After,
             depth => Skip::in_brackets(depth, self.lexer.open_quote()),
         }
+    }
+
+    /// Brackets that are open.
+    pub fn brackets(&self) -> usize {
+        self.brackets
+    }
+
+    /// The quote of the string that is open.
+    pub fn open_quote(&self) -> Option<u8> {
+        self.lexer.open_quote()
+    }
+
+    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
+    /// nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let quote = self.lexer.open_quote()?;
+        let plain = matches!(self.text, Text::Live) && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        plain.then(|| {
+            found.args.json.push_str(text);
+            true
+        })
     }
 
     /// Reads the value from `io.at`. True: it is complete; false: more text is needed.

@@ -455,6 +455,11 @@ pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
     lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
 }
 
+/// Can a list of this type be written by repeating its key?
+pub fn is_repeated(schema: &Schema, id: NodeId) -> bool {
+    repeats(schema.node(id), Lists::Elements)
+}
+
 /// Is it the JSON text of a whole list, which no repeated key adds to?
 pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
     let (Tree::Scalar { text, quoted: false } | Tree::Json(text)) = tree else { return false };

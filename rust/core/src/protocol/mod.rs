@@ -2,6 +2,8 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod hermes;
+mod qwen3coder;
 mod results;
 pub mod tags;
 mod wire;
@@ -18,6 +20,8 @@ use crate::scan::{Delimiters, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
@@ -116,8 +120,14 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] =
-    &[("wire", || Arc::new(Wire)), ("xml", || Arc::new(Xml)), ("yaml", || Arc::new(Yaml))];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+    ("xml", || Arc::new(Xml)),
+    ("yaml", || Arc::new(Yaml)),
+];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
