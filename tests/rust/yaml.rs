@@ -53,9 +53,9 @@ const READ: &[(&str, &str)] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("a: b: c", "a colon and a blank stand in a plain text: put it into double quotes (line 1, column 5)"),
     ("a: 1\na: 2", "the key \"a\" is given twice (line 2, column 1)"),
-    ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 9)"),
+    ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 8)"),
     ("a: [b", "a quote or bracket is never closed (line 1, column 6)"),
-    ("a: \"b", "a quote or bracket is never closed (line 1, column 5)"),
+    ("a: \"b", "a quote or bracket is never closed (line 1, column 4)"),
     ("a: 'x' y", "something stands behind the value (line 1, column 8)"),
     ("a: |\n  x\n y\n", "a line of a block scalar is less indented than its first line (line 3, column 2)"),
     ("a: |\n\tx\n", "a tab cannot indent a line of a block scalar: use spaces (line 2, column 1)"),

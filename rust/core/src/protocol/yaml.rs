@@ -6,7 +6,7 @@ use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, wrap
 use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
-use crate::limits::{ATTEMPT_CHARS, RECURSION};
+use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::{Descriptions, Schema, one_line, signature};
 use crate::toolset::{Syntax, Tool, Toolset};
@@ -151,15 +151,20 @@ impl Protocol for Yaml {
             return;
         }
         out.push_str(&format!("<{name}>"));
-        if cx.syntax == Some(Syntax::Json) {
-            write_object(arguments, out);
-        } else {
-            out.push('\n');
-            for (key, value) in arguments {
-                write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
-                out.push(':');
-                write_value(value, 0, out);
+        let start = out.len();
+        out.push('\n');
+        for (at, (key, value)) in arguments.iter().enumerate() {
+            let begin = out.len();
+            write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
+            // The first one says that this is a call: within what is looked at.
+            let long = at == 0 && first_chars(&out[begin..], KEY_CHARS) < out.len() - begin;
+            if long || cx.syntax == Some(Syntax::Json) {
+                out.truncate(start);
+                write_object(arguments, out);
+                break;
             }
+            out.push(':');
+            write_value(value, 0, out);
         }
         out.push_str(&format!("</{name}>"));
     }
