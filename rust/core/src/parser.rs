@@ -111,7 +111,7 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;

@@ -13,6 +13,7 @@ mod messages;
 mod object;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod tree;
 mod validate;
