@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::Protocol;
 use crate::limits::ATTEMPT_CHARS;
 use crate::scan::{Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::toolset::Toolset;
+use crate::schema::{self, Descriptions};
+use crate::toolset::{Syntax, Tool, Toolset};
 use crate::xml::{For, escape};
 
 /// What stands at a `<`.
@@ -107,6 +109,25 @@ pub fn is_mark(tools: &Toolset, text: &str) -> bool {
         Opener::Need | Opener::No => false,
     };
     opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+}
+
+/// What the model is told of one tool.
+pub fn signature(protocol: &dyn Protocol, tools: &Toolset, tool: &Tool) -> String {
+    let mut out = schema::signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+    if out == " {…}" && !tool.schema.is_open() {
+        out.clear();
+    }
+    if tool.syntax == Syntax::Json {
+        out.push_str(" as JSON");
+    }
+    if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
+        let line = schema::one_line(description, &tools.delimiters);
+        if !line.is_empty() {
+            out.push_str(" - ");
+            out.push_str(&line);
+        }
+    }
+    format!("{}{}", tool.name, protocol.neutralise(tools, &out))
 }
 
 /// What is wrong with a tool's name, if no tag can have it.

@@ -6,7 +6,7 @@ use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable}
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
 use crate::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
-use crate::schema::{Choice, Descriptions, Schema, one_line, signature};
+use crate::schema::{Choice, Schema};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 use crate::xml::{For, escape, is_name, name_length};
 
@@ -231,18 +231,7 @@ impl Protocol for Xml {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
-        if tool.syntax == Syntax::Json {
-            out.push_str(" as JSON");
-        }
-        if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
-        format!("{}{}", tool.name, self.neutralise(tools, &out))
+        tags::signature(self, tools, tool)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, wrap_result};
+use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
 use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
-use crate::schema::{Descriptions, Schema, one_line, signature};
+use crate::schema::Schema;
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::yaml::{Ahead, document_mark, plain_key, quoted_key, write_key, write_value};
 
@@ -199,18 +199,7 @@ impl Protocol for Yaml {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
-        if tool.syntax == Syntax::Json {
-            out.push_str(" as JSON");
-        }
-        if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
-        format!("{}{}", tool.name, self.neutralise(tools, &out))
+        signature(self, tools, tool)
     }
 }
 
@@ -225,12 +214,11 @@ impl Yaml {
         let cx = tools.context(at.or(tools.tools().next().map(|_| 0)), name);
         let mut members = example_members(cx.schema);
         // The last text shows how several lines are written.
-        let text = members.iter_mut().rev().find(|(_, value)| matches!(value, Value::String(_)));
-        let lines = |cx: &Context<'_>, key: &str| {
-            cx.schema.member(cx.schema.root, key).is_some_and(|id| cx.schema.node(id).is_string())
-        };
-        if let Some((_, value)) = text.filter(|(key, _)| lines(&cx, key)) {
-            *value = Value::String(Cow::Borrowed("some text\nof two lines\n"));
+        let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
+        let texts = properties.into_iter().flat_map(|properties| properties.iter());
+        if let Some((key, _)) = texts.filter(|(_, id)| cx.schema.node(**id).is_string()).last() {
+            members.retain(|(name, _)| name != key);
+            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines\n"))));
         }
         self.write_call(&cx, &members, &mut out);
         out.push_str(
