@@ -8,6 +8,7 @@ mod elements;
 mod envelope;
 mod fields;
 mod functions;
+mod mapping;
 mod messages;
 mod object;
 mod pairs;
@@ -25,6 +26,7 @@ use crate::event::Problem;
 use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
+use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
@@ -34,6 +36,7 @@ pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
 pub use functions::Functions;
+pub use mapping::Mapping;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
@@ -187,6 +190,11 @@ pub enum BodyKind {
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
+    /// Lines of YAML, or, at its opening bracket, one JSON object.
+    Mapping {
+        form: Form,
+        json: bool,
+    },
 }
 
 impl BodyKind {
@@ -197,6 +205,7 @@ impl BodyKind {
             BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
+            BodyKind::Mapping { .. } => Skip::Body,
         }
     }
 }
@@ -209,6 +218,7 @@ pub enum Body {
     Envelope(Box<Envelope>),
     Elements(Box<Elements>),
     Functions(Box<Functions>),
+    Mapping(Box<Mapping>),
 }
 
 impl Default for Body {
@@ -225,6 +235,7 @@ impl Body {
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
             BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
+            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
@@ -237,6 +248,7 @@ impl Body {
             Body::Envelope(envelope) => return envelope.feed(io),
             Body::Elements(elements) => return elements.feed(io),
             Body::Functions(functions) => return functions.feed(io),
+            Body::Mapping(mapping) => return mapping.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -249,7 +261,7 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
             Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
             Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
@@ -263,6 +275,7 @@ impl Body {
             Body::Envelope(envelope) => envelope.read_on(io),
             Body::Elements(elements) => elements.read_on(io),
             Body::Functions(functions) => functions.read_on(io),
+            Body::Mapping(mapping) => mapping.read_on(io),
         }
     }
 
@@ -276,6 +289,7 @@ impl Body {
             Body::Envelope(envelope) => envelope.feed_plain(found, text),
             Body::Elements(elements) => elements.feed_plain(found, text),
             Body::Functions(functions) => functions.feed_plain(found, text),
+            Body::Mapping(mapping) => mapping.feed_plain(found, text),
         }
     }
 
@@ -287,6 +301,7 @@ impl Body {
             Body::Envelope(_) => Skip::Body,
             Body::Elements(_) => Skip::Body,
             Body::Functions(_) => Skip::Body,
+            Body::Mapping(_) => Skip::Body,
         }
     }
 
@@ -296,8 +311,8 @@ impl Body {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
             Body::Envelope(envelope) => envelope.closable(),
-            // It has looked at the end itself.
-            Body::Elements(_) => false,
+            // They have looked at the end themselves.
+            Body::Elements(_) | Body::Mapping(_) => false,
             // They end themselves where the message does.
             Body::Functions(_) => false,
         }
@@ -306,7 +321,7 @@ impl Body {
     /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
     pub fn is_complete(&self) -> bool {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) | Body::Mapping(_) => false,
             Body::Functions(functions) => functions.is_complete(),
         }
     }
@@ -319,6 +334,7 @@ impl Body {
             Body::Envelope(envelope) => !envelope.closable(),
             Body::Elements(elements) => elements.unterminated(),
             Body::Functions(functions) => functions.unterminated(),
+            Body::Mapping(mapping) => mapping.unterminated(),
         }
     }
 
@@ -345,6 +361,7 @@ impl Body {
             Body::Whole(_) | Body::Envelope(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
             Body::Functions(functions) => functions.finish(found),
+            Body::Mapping(mapping) => mapping.finish(found),
         }
     }
 }

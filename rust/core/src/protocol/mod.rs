@@ -9,6 +9,7 @@ mod results;
 pub mod tags;
 mod wire;
 mod xml;
+mod yaml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -26,6 +27,7 @@ pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
+pub use yaml::Yaml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,7 +132,8 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
     ("xml", || Arc::new(Xml)),
-    // Reads a tool's own tag as well, so it stands behind xml.
+    ("yaml", || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it stands last.
     ("qwen3coder", || Arc::new(Qwen3Coder)),
 ];
 
