@@ -6,7 +6,6 @@ are the same.
 """
 
 import logging
-import secrets
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -127,7 +126,8 @@ class Turn:
         self.usage: list[object] = []
         self.alone = alone
         self.legacy = legacy
-        self._words: list[str] = []
+        # What each reader of the attempt heard.
+        self._heard: list[list[str]] = []
         self._failures: list[core.CallError] = []
 
     @property
@@ -143,7 +143,9 @@ class Turn:
             fragments: False for whole answers, where `stream_arguments` means nothing: nothing has gone
                 out before a call's end.
         """
-        return Reader(self, prefix, fragments and self.options.stream_arguments)
+        heard: list[str] = []
+        self._heard.append(heard)
+        return Reader(self, heard, prefix, fragments and self.options.stream_arguments)
 
     def sibling(self) -> "Turn":
         """A turn of its own for one of several answers: what one of them calls says nothing of the others,
@@ -173,14 +175,14 @@ class Turn:
 
     def again(self) -> tuple[str, str]:
         """Begins the next attempt. Returns the model's own words, and what to answer."""
-        words = "".join(self._words)
+        words = "".join(text for heard in self._heard for text in heard)
         if self._failures:
             texts = [self.toolset.encode_result(error.name, error) for error in self._failures]
             message = "\n".join(texts)
         else:
             message = self._missing_message()
         self.attempt += 1
-        self._words, self._failures = [], []
+        self._heard, self._failures = [], []
         self.tell("retry", None, message)
         return words, message
 
@@ -200,9 +202,6 @@ class Turn:
         return "No call came. Call at least one tool in your next message."
 
     # What readers report.
-
-    def _heard(self, text: str) -> None:
-        self._words.append(text)
 
     def _failed(self, error: core.CallError) -> bool:
         """Notes a failure. True: what follows is held, because the answer may be asked for again."""
@@ -225,12 +224,12 @@ class Reader:
     Blank text between, in front of and behind calls is dropped; other text goes out as it was.
     """
 
-    def __init__(self, turn: Turn, prefix: str, fragments: bool) -> None:
+    def __init__(self, turn: Turn, heard: list[str], prefix: str, fragments: bool) -> None:
         self._turn = turn
+        self._heard = heard
         self._prefix = prefix
         self._fragments = fragments
         self._parser = turn.toolset.parser() if turn.reads else None
-        self._raw: list[str] = []
         # Of the text since the last call: what is blank so far, and whether anything went out.
         self._blank: list[str] = []
         self._speaks = False
@@ -244,16 +243,20 @@ class Reader:
         self._inside = False
 
     @property
+    def heard(self) -> str:
+        """All that was fed."""
+        return "".join(self._heard)
+
+    @property
     def holds(self) -> bool:
         """A call is being written, and nothing of it has gone out."""
         return self._inside
 
     def feed(self, text: str) -> list[Part]:
         """The parts that are certain now."""
+        self._heard.append(text)
         if self._parser is None:
             return [Said(text)] if text else []
-        self._raw.append(text)
-        self._turn._heard(text)
         return self._read(self._parser.feed(text))
 
     def finish(self, *, truncated: bool | None) -> list[Part]:
@@ -338,7 +341,7 @@ class Reader:
             self._open = False
             parts.append(CallDone())
         elif self._refused is not None:
-            raw = "".join(self._raw)[event.start : event.end]
+            raw = self.heard[event.start : event.end]
             error = core.CallError(
                 event.index, event.id, event.name, "not_allowed", self._refused, raw, event.start, event.end
             )
@@ -374,4 +377,7 @@ class Reader:
 
 
 def _random_id() -> str:
+    # Loads OpenSSL, for what hardly any host asks for.
+    import secrets
+
     return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(24))

@@ -1,7 +1,7 @@
 """The codec in an HTTP client of httpx or httpx2: what `wrap` puts around the one that an SDK has.
 
-All I/O of the package is here, once sync and once async. An answer that is asked for again is sent by the
-client that sent the first, with the same headers.
+All I/O of the package is here, once sync and once async. An answer is asked for again by the client that
+asked first, with the same headers; an idempotency key gets a number behind it.
 """
 
 import datetime
@@ -14,6 +14,7 @@ from typing import Any
 
 from wirecall.codec import ByteExchange, Codec, Reply
 from wirecall.dialects.base import Refused
+from wirecall.errors import both
 
 # They say how the bytes travelled, which are others now.
 _OF_THE_OLD_BODY = frozenset({"content-length", "content-encoding", "transfer-encoding"})
@@ -58,8 +59,8 @@ class Layer:
             return error
         try:
             kind: Any = type(error)
-            both = _both(kind, self._error)
-            twin: Exception = both.__new__(both, *error.args)
+            joined = both(kind, self._error)
+            twin: Exception = joined.__new__(joined, *error.args)
         except TypeError:
             return error
         twin.__dict__.update(error.__dict__)
@@ -117,11 +118,6 @@ _RAW_LENGTHS = frozenset({b"content-length", b"transfer-encoding"})
 _IDEMPOTENCY = b"idempotency-key"
 
 
-@functools.cache
-def _both(kind: Any, base: Any) -> Any:
-    return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
-
-
 def _since(start: float) -> datetime.timedelta:
     return datetime.timedelta(seconds=time.perf_counter() - start)
 
@@ -131,13 +127,6 @@ def is_events(response: Any, exchange: ByteExchange) -> bool:
     content_type: str = response.headers.get("content-type", "")
     kind = content_type.partition(";")[0].strip().lower()
     return kind == "text/event-stream" or (exchange.streams and not kind.endswith("json"))
-
-
-def _problem(response: Any, exchange: ByteExchange) -> str | None:
-    """Why a stream cannot go on with the answer to the second question."""
-    if response.is_success and is_events(response, exchange):
-        return None
-    return f"The model was asked again, and the server answered {response.status_code}"
 
 
 class SyncAttachment:
@@ -262,6 +251,33 @@ class _Events:
     def _next_request(self) -> Any:
         return self._layer.rewritten(self._request, self._exchange)
 
+    def _goes_on(self, dropped: Exception | None) -> bool:
+        """Whether the model is asked again, now that an answer has ended.
+
+        Args:
+            dropped: What broke it off.
+
+        Raises:
+            Exception: `dropped`, or the exchange's failure.
+        """
+        if self._exchange.asks_again:
+            return True
+        if dropped is not None:
+            raise dropped
+        if self._exchange.failure is not None:
+            raise self._layer.as_sdk_error(self._exchange.failure)
+        return False
+
+    def _can_be_read(self) -> bool:
+        """Whether the stream can go on with the answer to the second question."""
+        return bool(self._response.is_success and is_events(self._response, self._exchange))
+
+    def _failed(self, body: bytes) -> bytes:
+        """What ends the stream where that answer is none."""
+        shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
+        status = self._response.status_code
+        return self._exchange.fail(f"The model was asked again, and the server answered {status}: {shown}")
+
     def _closed(self) -> None:
         self.elapsed = _since(self._start)
         response = self.owner() if self.owner is not None else None
@@ -305,17 +321,12 @@ class SyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
-                if dropped is not None and not exchange.asks_again:
-                    raise dropped
-                if exchange.failure is not None:
-                    raise self._layer.as_sdk_error(exchange.failure)
-                if not exchange.asks_again:
+                if not self._goes_on(dropped):
                     return
                 self._response.close()
                 self._response = self._send(self._next_request())
-                if (problem := _problem(self._response, exchange)) is not None:
-                    shown = self._response.read()[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
-                    yield exchange.fail(f"{problem}: {shown}")
+                if not self._can_be_read():
+                    yield self._failed(self._response.read())
                     return
         finally:
             self.close()
@@ -348,17 +359,12 @@ class AsyncEvents(_Events):
                         yield out
                 if out := exchange.end():
                     yield out
-                if dropped is not None and not exchange.asks_again:
-                    raise dropped
-                if exchange.failure is not None:
-                    raise self._layer.as_sdk_error(exchange.failure)
-                if not exchange.asks_again:
+                if not self._goes_on(dropped):
                     return
                 await self._response.aclose()
                 self._response = await self._send(self._next_request())
-                if (problem := _problem(self._response, exchange)) is not None:
-                    shown = (await self._response.aread())[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
-                    yield exchange.fail(f"{problem}: {shown}")
+                if not self._can_be_read():
+                    yield self._failed(await self._response.aread())
                     return
         finally:
             await self.aclose()

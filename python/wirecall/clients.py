@@ -16,6 +16,7 @@ from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
 from wirecall.codec import Codec
 from wirecall.dialects.base import Refused
 from wirecall.integrations import langchain
+from wirecall.integrations.versions import require
 from wirecall.options import Options
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ _HTTP = ("httpx", "httpx2")
 class _Sdk(NamedTuple):
     clients: tuple[str, ...]
     # Whose exceptions reach the caller as they are; older ones retry ours and wrap them.
-    oldest: tuple[int, ...]
+    oldest: str
     error: str
     guard: Callable[[Any], None] | None = None
 
@@ -70,12 +71,13 @@ def wrap(client: T, **options: Any) -> T:
         why = "it is no client that is known here"
     raise TypeError(
         f"{root}.{kind.__name__} cannot be wrapped: {why}. wrap takes OpenAI, AsyncOpenAI, Anthropic and "
-        "AsyncAnthropic, and Client and AsyncClient of httpx and httpx2."
+        "AsyncAnthropic, Client and AsyncClient of httpx and httpx2, and LangChain's ChatOpenAI and "
+        "ChatAnthropic."
     )
 
 
 def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
-    _check_version(module, sdk)
+    require(module.__name__, sdk.oldest, extra=module.__name__, found=module.__version__)
     inner = client._client
     http = next(
         sys.modules[name]
@@ -88,16 +90,6 @@ def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
     if sdk.guard is not None:
         sdk.guard(wrapped)
     return wrapped
-
-
-def _check_version(module: ModuleType, sdk: _Sdk) -> None:
-    given = tuple(int(part) for part in module.__version__.split(".")[:2] if part.isdecimal())
-    if given < sdk.oldest:
-        oldest = ".".join(map(str, sdk.oldest))
-        raise ImportError(
-            f"{module.__name__} {module.__version__} is too old for wirecall: {oldest} or newer is needed.",
-            name=module.__name__,
-        )
 
 
 def _attach(inner: Any, layer: Layer) -> Any:
@@ -167,6 +159,6 @@ def _guarded_copy(client: Any, **options: Any) -> Any:
 
 
 _SDKS = {
-    "openai": _Sdk(("OpenAI", "AsyncOpenAI"), (3, 0), "OpenAIError", _guard_openai),
-    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), (2, 0), "AnthropicError"),
+    "openai": _Sdk(("OpenAI", "AsyncOpenAI"), "3.0", "OpenAIError", _guard_openai),
+    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), "2.0", "AnthropicError"),
 }

@@ -119,8 +119,7 @@ class Codec:
     def refuse(url: str, refused: Refused) -> Reply:
         """What to answer instead of sending a refused request: an error in the shape of its API."""
         route = _route(url, "POST")
-        status = getattr(refused, "status", 400)
-        body = getattr(refused, "body", None)
+        body = refused.body
         if body is None:
             error: dict[str, Any] = {"type": "invalid_request_error", "message": str(refused)}
             body = {"error": error}
@@ -128,7 +127,7 @@ class Codec:
                 body = {"type": "error", "error": error}
             else:
                 error.update(param=None, code="wirecall_refused")
-        return Reply(status, body if isinstance(body, bytes) else sse.dump(body))
+        return Reply(400, sse.dump(body))
 
     def _dialect(self, name: DialectName) -> Dialect:
         return self._dialects[name] if self._dialects is not None else _builtin(name)
@@ -208,16 +207,10 @@ class ByteExchange:
         """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`."""
         if self._is_over():
             return b""
-        half = b""
-        for event in self._events.finish():
-            # The last event may have lost its blank line. Half an event is none.
-            if event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None):
-                out = self._take([event])
-            else:
-                out, half = b"", event.raw
-            break
-        else:
-            out = b""
+        last, half = self._events.finish(), b""
+        if last and not _is_complete(last[0]):
+            last, half = [], last[0].raw
+        out = self._take(last)
         tail = self._finish_stream()
         if out and tail and not out.endswith(b"\n\n"):
             out += b"\n\n"
@@ -244,6 +237,7 @@ class ByteExchange:
         return out
 
     def _is_over(self) -> bool:
+        # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
         return self.ended
 
     def _reader(self) -> Stream:
@@ -303,6 +297,11 @@ class ByteExchange:
         if self._options.debug and not self._exchange.untouched:
             log.debug("request: %s", _Redacted(self._exchange.request))
         return sse.dump(self._exchange.request)
+
+
+def _is_complete(event: sse.Event) -> bool:
+    """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
+    return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
 
 
 class _Redacted:

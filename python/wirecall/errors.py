@@ -1,5 +1,8 @@
 """The caller's mistakes. What the model gets wrong is an event of the parser, never an exception."""
 
+from functools import cache
+from typing import Any
+
 
 class ToolError(ValueError):
     """A tool definition, or a use of one, that cannot work.
@@ -29,3 +32,9 @@ class ToolError(ValueError):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, tool={self.tool!r}, pointer={self.pointer!r})"
+
+
+@cache
+def both(kind: Any, base: Any) -> Any:
+    """The class of exceptions that are of two classes: whoever catches either, catches them."""
+    return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})

@@ -11,7 +11,6 @@ from wirecall.definitions import definitions
 from wirecall.dialects.base import Dialect, Refused, Stream
 from wirecall.history import History
 from wirecall.options import Options
-from wirecall.tokens import cached_tokenizer, compact, native_definition
 from wirecall.toolset import Toolset
 
 
@@ -104,6 +103,9 @@ class Exchange:
 @lru_cache(maxsize=128)
 def _saved(tools: str, told: str) -> int | None:
     """Tokens that the definitions, given as JSON text, cost less; None where there is no tokenizer."""
+    # Loaded for hosts that want to know.
+    from wirecall.tokens import cached_tokenizer, compact, native_definition
+
     count = cached_tokenizer()
     if count is None:
         return None

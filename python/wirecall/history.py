@@ -5,6 +5,8 @@ knows no API; the dialects walk through their own messages and ask it for text.
 """
 
 import json
+import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,6 +15,7 @@ from wirecall.toolset import Toolset
 
 # What a result begins with: a stop sequence, since models invent results.
 RESULT = "<tool-result"
+_LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API's parts are nested deeper, and no text that a model reads stands there.
 _DEEPEST = 64
 
@@ -98,33 +101,34 @@ class History:
             made = {key: self.foreign(item, depth=depth + 1) for key, item in value.items()}
             return value if all(made[key] is item for key, item in value.items()) else made
         if isinstance(value, (list, tuple)):
-            items = self.uncut([self.foreign(item, depth=depth + 1) for item in value])
+            items = [self.foreign(item, depth=depth + 1) for item in value]
+            if depth < _DEEPEST:
+                items = self._uncut(items)
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
 
-    def uncut(self, parts: Sequence[Any]) -> list[Any]:
-        """A user's parts, whose texts hold no tag, even joined; a part is the same object where it stays."""
-        written = list(parts)
+    def _uncut(self, parts: list[Any]) -> list[Any]:
+        """Parts, each of them neutral, whose texts hold no tag even when joined."""
         spoken = [at for at, part in enumerate(parts) if _has_text(part)]
-        texts = self._user_texts([parts[at]["text"] for at in spoken])
-        for at, text in zip(spoken, texts, strict=True):
-            if text != parts[at]["text"]:
-                written[at] = {**parts[at], "text": text}
-        return written
-
-    def _user_texts(self, texts: Sequence[str]) -> list[str]:
-        parts = [self.user(text) for text in texts]
-        joined = "".join(parts)
+        if len(spoken) < 2:
+            return parts
+        joined = "".join(parts[at]["text"] for at in spoken)
         safe = self.user(joined)
         if safe == joined:
             return parts
-        # Backslashes were put in, and nothing else was changed: each belongs to what follows it.
-        written, position = [], 0
-        for part in parts:
-            begin = position
-            for character in part:
-                position = safe.index(character, position) + 1
-            written.append(safe[begin:position])
+        # Backslashes were put in, each behind the first character of a tag, and nothing else was changed.
+        put: list[int] = []
+        for found in _LONE_BACKSLASH.finditer(safe):
+            at = found.start() - len(put)
+            if joined[at] != "\\":
+                put.append(at)
+        written, end = list(parts), 0
+        for at in spoken:
+            begin, end = end, end + len(parts[at]["text"])
+            # What was put in between two parts goes into the second.
+            first, last = bisect_left(put, begin), bisect_left(put, end)
+            if first < last:
+                written[at] = {**parts[at], "text": safe[begin + first : end + last]}
         return written
 
     def _call(self, call: PastCall) -> str:

@@ -192,6 +192,17 @@ def test_none_reads_nothing() -> None:
     assert not one.reads
 
 
+def test_readers_know_what_they_heard() -> None:
+    for one in (turn(), turn(Choice("none"))):
+        first, second = one.reader(), one.reader()
+        for reader, text in ((first, f"A {BAD}"), (second, "C"), (first, " B")):
+            reader.feed(text)
+        assert (first.heard, second.heard) == (f"A {BAD} B", "C")
+        assert one.again()[0] == f"A {BAD} BC"
+        one.reader().feed("D")
+        assert one.again()[0] == "D"
+
+
 # --- calls
 
 

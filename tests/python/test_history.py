@@ -144,6 +144,10 @@ def test_deep_content_is_no_crash(history: History) -> None:
     for _ in range(100_000):
         part = [part]
     assert history.foreign(part) is part
+    parts: Any = [{"text": "\ud83d\ude00<tool-"}, {"text": "result"}]
+    for _ in range(64):
+        parts = [parts]
+    assert history.foreign(parts) is parts
 
 
 def test_a_tag_that_is_cut_between_parts_is_none() -> None:
@@ -159,3 +163,26 @@ def test_a_tag_that_is_cut_between_parts_is_none() -> None:
     assert history.foreign(parts[1:]) is not None
     same = parts[1:]
     assert history.foreign(same) is same
+
+
+PIECES = ["<", "tool-", "result", "/", "\\", "\\\\", "<\\", "<call", ">", "@", "@@", " a", "é🙂", ""]
+
+
+@pytest.mark.laws
+@LAW
+@given(st.integers(0, 2**32))
+def test_texts_of_parts_are_written_as_if_they_were_one(seed: int) -> None:
+    rng = random.Random(seed)
+    history = History(Toolset([], delimiters=rng.choice([("<call>", "</call>"), ("@@", "##"), ("<c", "/c")])))
+    texts = ["".join(rng.choices(PIECES, k=rng.randrange(6))) for _ in range(rng.randrange(5))]
+    parts: list[Any] = [{"type": "text", "text": text} for text in texts]
+    parts.insert(rng.randrange(len(parts) + 1), {"type": "image"})
+    written = history.foreign(parts)
+    said = [part["text"] for part in written if "text" in part]
+    assert "".join(said) == history.user("".join(map(history.user, texts)))
+    # What was put in stands in the part of the character behind it.
+    for text, new in zip(map(history.user, texts), said, strict=True):
+        assert not new.endswith("\\") or text.endswith("\\")
+        left = iter(new)
+        assert all(character in left for character in text)
+    assert all(new is old for new, old in zip(written, parts, strict=True) if new == old)

@@ -1,7 +1,12 @@
-"""The one-way order of the package, as ARCHITECTURE.md has it: nothing imports to the right of itself."""
+"""The one-way order of the package, as ARCHITECTURE.md has it: nothing imports to the right of itself.
+
+And what is slow to load, and seldom needed, is not loaded with the package.
+"""
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,3 +59,11 @@ def test_nothing_imports_to_the_right(file: Path) -> None:
             assert dialect == "base" or (own in DIALECTS and dialect.partition("_")[0] == own)
         elif not (inner and top == place):
             assert places[top] < places[place]
+
+
+def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
+    code = "import sys; there = {*sys.modules}; import wirecall; print(*sys.modules.keys() - there)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    slow = {"importlib.metadata", "hashlib", "tempfile", "wirecall.tokens", "pydantic", "httpx", "asyncio"}
+    assert "wirecall.clients" in loaded.split()
+    assert not slow.intersection(loaded.split())

@@ -259,7 +259,7 @@ def test_tokens_saved_are_told_where_they_can_be_counted(monkeypatch: pytest.Mon
         """Find."""
         return query
 
-    monkeypatch.setattr("wirecall.exchange.cached_tokenizer", lambda: len)
+    monkeypatch.setattr("wirecall.tokens.cached_tokenizer", lambda: len)
     told: list[wirecall.Notice] = []
     # Else what was counted before, without a tokenizer, would be known already.
     tools = wirecall.compact_tools(on_event=told.append, manual_header="Count me.")

@@ -431,10 +431,11 @@ def test_annotations_and_logprobs_fit_in_front_of_the_first_call() -> None:
         {"token": token, "logprob": -1.0} for token in ("See ", "this. ", "<call>f", " x=1</call>", " End.")
     ]
     text = "".join(token["token"] for token in tokens)
-    part = output_text(text, annotations=[cites(0, 4), cites(26, 29), {"type": "file_path"}], logprobs=tokens)
+    fitting = [cites(0, 4), cites(5, 10), {"type": "file_path"}]
+    part = output_text(text, annotations=[*fitting, cites(5, 11), cites(26, 29)], logprobs=tokens)
     whole, _ = read_whole([response(message(part))], Options())
     first, _, second = whole["output"]
-    assert first["content"][0]["annotations"] == [cites(0, 4), {"type": "file_path"}]
+    assert first["content"][0]["annotations"] == fitting
     assert first["content"][0]["logprobs"] == tokens[:2]
     assert (second["content"][0]["annotations"], second["content"][0]["logprobs"]) == ([], [])
 

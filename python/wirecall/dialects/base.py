@@ -36,24 +36,23 @@ class Asked(NamedTuple):
 
 
 class Refused(ValueError):
-    """A request that cannot work over text, such as one whose history is held by the server."""
+    """A request that cannot work over text, such as one whose history is held by the server.
+
+    Attributes:
+        body: The answer that says so, where it is not the usual one.
+    """
+
+    body: Json | None = None
 
 
 class ThreadRefused(Refused):
-    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead.
+    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
 
-    Attributes:
-        status: The status of that answer.
-        body: The answer.
-    """
-
-    status = 400
-
-    @property
-    def body(self) -> Json:
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
         details = {"error_code": "thread_unsupported_request"}
-        error = {"type": "invalid_request_error", "message": str(self), "details": details}
-        return {"type": "error", "error": error}
+        error = {"type": "invalid_request_error", "message": message, "details": details}
+        self.body = {"type": "error", "error": error}
 
 
 def listed(value: object) -> Sequence[Any]:
@@ -98,8 +97,8 @@ class Stream(Protocol):
 
     @property
     def asks_again(self) -> bool:
-        """The answer that just ended is not the last: `Exchange.again` gives the next request, and its
-        events come next."""
+        """The answer that just ended is not the last: `Exchange.ask_again` makes the next request,
+        and its events come next."""
 
     @property
     def ended(self) -> bool:

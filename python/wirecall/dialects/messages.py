@@ -7,7 +7,7 @@ from typing import Any, Literal
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, listed
 from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
 from wirecall.history import RESULT, History, PastCall
@@ -39,8 +39,7 @@ class Messages:
             )
         tools: list[Json] = []
         native: list[Json] = []
-        given = request.get("tools")
-        for tool in given if isinstance(given, (list, tuple)) else ():
+        for tool in listed(request.get("tools")):
             if not isinstance(tool, dict):
                 raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
@@ -269,14 +268,15 @@ def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
     ours = [natives.rewrites(block) and _kind(block) == "tool_result" for block in blocks]
     written = _Written()
     natively: list[Any] = []
-    for block, mine in zip(history.uncut(blocks), ours, strict=True):
+    theirs = iter(history.foreign([block for block, mine in zip(blocks, ours, strict=True) if not mine]))
+    for block, mine in zip(blocks, ours, strict=True):
         if mine:
             _write_result(block, history, written)
         elif any(ours) and _kind(block) == "tool_result":
             # The API refuses text in front of a native result.
-            natively.append(history.foreign(block))
+            natively.append(next(theirs))
         else:
-            written.block(history.foreign(block))
+            written.block(next(theirs))
     changed = [*natively, *written.blocks()]
     return blocks if _same(blocks, changed) else changed
 

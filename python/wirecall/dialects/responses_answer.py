@@ -289,14 +289,13 @@ class ResponsesStream:
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
         """Hears what stands in a closed text and came in no delta."""
-        heard = "".join(text.raw)
+        heard = text.reader.heard
         if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
             self._hear(source, text, given[len(heard) :], None)
 
     def _hear(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
         if text.finished:
             return
-        text.raw.append(delta)
         self._write(source, text, text.reader.feed(delta), event)
 
     def _finish_texts(self, source: Source, truncated: bool | None) -> None:

@@ -6,6 +6,7 @@ events, opens a message when its first text comes, and closes it in front of wha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from wirecall.answer import Reader
@@ -36,7 +37,6 @@ class Text:
     """A text part of a message: `part` as it was announced, `final` as it was closed.
 
     Attributes:
-        raw: What was read.
         annotations, logprobs: Of all of it, as they came.
         unsent: The logprobs that no delta has carried yet.
         shown: Into how many parts it went.
@@ -45,7 +45,6 @@ class Text:
     reader: Reader
     part: Mapping[str, Any]
     final: Mapping[str, Any] | None = None
-    raw: list[str] = field(default_factory=list)
     annotations: list[Any] = field(default_factory=list)
     logprobs: list[Any] = field(default_factory=list)
     unsent: list[Any] = field(default_factory=list)
@@ -357,8 +356,9 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
         annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
     if not part.leads:
         annotations, logprobs = [], []
-    elif said != (raw := "".join(text.raw)):
-        annotations = [one for one in annotations if _fits(one, said, raw)]
+    elif said != (heard := text.reader.heard):
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, heard, strict=False)))
+        annotations = [one for one in annotations if _fits(one, same)]
         logprobs = _fitting(logprobs, said)
     written = {**(text.part if final is None else final), "text": said, "annotations": annotations}
     if logprobs or "logprobs" in written:
@@ -366,16 +366,18 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
     return written, annotations
 
 
-def _fits(annotation: object, said: str, raw: str) -> bool:
-    """Whether what an annotation is about was said, where it says so. What has no place fits anywhere."""
+def _fits(annotation: object, same: int) -> bool:
+    """Whether what an annotation is about was said, where it says so. What has no place fits anywhere.
+
+    Args:
+        same: How many characters were said as the model wrote them.
+    """
     if not isinstance(annotation, Mapping):
         return True
     place = annotation.get("end_index")
     if place is None and annotation.get("type") == "file_citation":
         place = annotation.get("index")
-    if not isinstance(place, int):
-        return True
-    return place <= len(said) and said[:place] == raw[:place]
+    return not isinstance(place, int) or place <= same
 
 
 def _fitting(logprobs: list[Any], said: str) -> list[Any]:

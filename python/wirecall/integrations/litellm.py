@@ -12,7 +12,7 @@ from wirecall.answer import CallFailed
 from wirecall.codec import OVERRIDES
 from wirecall.dialects.base import Refused
 from wirecall.dialects.chat import chat
-from wirecall.errors import ToolError
+from wirecall.errors import ToolError, both
 from wirecall.exchange import Exchange
 from wirecall.integrations.versions import require
 from wirecall.options import Options
@@ -267,9 +267,9 @@ class _Talk:
 
     def _raised(self, error: Exception) -> Exception:
         """The error, of its own type and of one that litellm lets through and does not try again."""
-        kinds = (type(error), litellm.BadRequestError)
-        both: Any = type(type(error).__name__, kinds, {"__module__": type(error).__module__})
-        raised: Exception = both.__new__(both)
+        kind: Any = type(error)
+        joined = both(kind, litellm.BadRequestError)
+        raised: Exception = joined.__new__(joined)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))
         return raised
@@ -285,8 +285,8 @@ def _settings(given: Mapping[str, Any]) -> Json:
         for key, value in (given.get("litellm_params") or {}).items()
         if key not in _ITS_OWN and (value or (value is not None and key in all_litellm_params))
     }
-    named = {"api_key": "api_key", "api_base": "api_base", "timeout": "timeout", "client": "client"}
-    settings.update({key: given[own] for key, own in named.items() if given.get(own) is not None})
+    named = ("api_key", "api_base", "timeout", "client")
+    settings.update({key: given[key] for key in named if given.get(key) is not None})
     if given.get("headers"):
         settings["extra_headers"] = dict(given["headers"])
     # The host's callbacks hear of the outer call, once.
