@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from wirecall import _core
-from wirecall.definitions import definitions, schema_text
+from wirecall.definitions import Definition, definitions, schema_text
+from wirecall.protocol import Protocol
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -18,7 +19,7 @@ class Toolset(_core.Toolset):
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
-        protocol: How calls stand in text. There is one so far: "wire", `<call>name key=value</call>`.
+        protocol: How calls stand in text: a name of docs/protocols.md, or a `Protocol` of your own.
         syntax: How calls are written: "wire", or "json" for an object body in every call.
         fallback_to_json: What becomes of a tool that pairs cannot express: "complex" writes its calls as
             object bodies, "error" raises, "force" writes pairs for every tool.
@@ -48,7 +49,7 @@ class Toolset(_core.Toolset):
         cls,
         tools: Iterable[object] = (),
         *,
-        protocol: str = "wire",
+        protocol: str | Protocol = "wire",
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
         strict: bool = False,
@@ -59,7 +60,7 @@ class Toolset(_core.Toolset):
         limits: Mapping[str, int] | None = None,
     ) -> "Self":
         read = definitions(tools)
-        return super().__new__(
+        made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
@@ -72,3 +73,19 @@ class Toolset(_core.Toolset):
             reasoning=reasoning,
             limits=limits,
         )
+        if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
+            made._told = protocol, read
+        return made
+
+    _told: tuple[Protocol, list[Definition]] | None = None
+
+    def manual(self, *, header: str | None = None) -> str:
+        """What the model is told: a header, and one line for each tool (section 9).
+
+        Args:
+            header: Instead of the built-in one; "" leaves the tools' lines alone.
+        """
+        if self._told is None:
+            return super().manual(header=header)
+        protocol, tools = self._told
+        return protocol.format_tools(tools, protocol.header if header is None else header)

@@ -3,7 +3,7 @@
 //! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
-use crate::body::{Body, BodyKind, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::body::{Body, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::Attempt;
@@ -240,7 +240,7 @@ impl Parser {
             at += offset;
             let rest = &text[at..];
             let mut held = false;
-            for mark in tools.protocol.result_marks() {
+            for mark in tools.result_marks() {
                 match starts(rest, mark, last) {
                     Mark::Yes => return self.forged(window, at, mark, sink),
                     Mark::Partial => held = true,

@@ -10,7 +10,7 @@ use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::{Protocol, named, write_result};
+use crate::protocol::{Custom, Own, Protocol, named, write_result};
 use crate::scan::Delimiters;
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
 
@@ -37,6 +37,8 @@ pub enum Fallback {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub protocol: String,
+    /// The host's own protocol, instead.
+    pub custom: Option<Custom>,
     pub syntax: Syntax,
     pub fallback: Fallback,
     pub strict: bool,
@@ -54,6 +56,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             protocol: "wire".into(),
+            custom: None,
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
             strict: false,
@@ -119,6 +122,7 @@ pub struct Toolset {
     pub(crate) protocol: Arc<dyn Protocol>,
     /// What calls and results begin with.
     pub(crate) candidates: [u8; 3],
+    pub(crate) result_marks: Vec<String>,
     pub(crate) strict: bool,
     pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
@@ -132,7 +136,11 @@ impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
-        let protocol = named(&options.protocol).map_err(fault)?;
+        let protocol = match options.custom {
+            Some(parts) => Own::new(parts).map(|own| Arc::new(own) as Arc<dyn Protocol>),
+            None => named(&options.protocol),
+        };
+        let protocol = protocol.map_err(fault)?;
         let delimiters = delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
         let mut set = Toolset {
@@ -140,6 +148,7 @@ impl Toolset {
             names: KeyMap::default(),
             folded: HashMap::new(),
             candidates: protocol.candidates(&delimiters),
+            result_marks: protocol.result_marks(),
             protocol,
             strict,
             descriptions,
@@ -247,8 +256,8 @@ impl Toolset {
     }
 
     /// What begins a result.
-    pub fn result_marks(&self) -> &'static [&'static str] {
-        self.protocol.result_marks()
+    pub fn result_marks(&self) -> &[String] {
+        &self.result_marks
     }
 
     pub fn limits(&self) -> &Limits {

@@ -8,6 +8,7 @@ mod exclusive;
 mod ids;
 mod message;
 mod parser;
+mod protocol;
 mod recycle;
 mod text;
 #[allow(non_upper_case_globals)]

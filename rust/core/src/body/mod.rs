@@ -6,6 +6,7 @@
 mod args;
 mod messages;
 mod object;
+mod own;
 mod pairs;
 mod place;
 mod skip;
@@ -25,6 +26,7 @@ use crate::toolset::Syntax;
 pub use args::Args;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
+pub use own::Own;
 pub use pairs::Pairs;
 pub use place::is_declared;
 pub use skip::Skip;
@@ -169,6 +171,8 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// The host reads it.
+    Own,
 }
 
 impl BodyKind {
@@ -176,6 +180,7 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Own => Skip::Body,
         }
     }
 }
@@ -185,6 +190,7 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Own(Own),
 }
 
 impl Default for Body {
@@ -198,6 +204,7 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Own => Body::Own(Own::default()),
         }
     }
 
@@ -205,6 +212,7 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Own(own) => return own.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -217,15 +225,16 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) => Body::default(),
         }
     }
 
     /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
-    pub fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Own(own) => own.read_on(io),
         }
     }
 
@@ -235,7 +244,7 @@ impl Body {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
-            Body::Whole(_) => None,
+            Body::Whole(_) | Body::Own(_) => None,
         }
     }
 
@@ -244,6 +253,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Own(_) => Skip::Body,
         }
     }
 
@@ -252,6 +262,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            Body::Own(_) => false,
         }
     }
 
@@ -260,6 +271,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Own(_) => false,
         }
     }
 
@@ -283,7 +295,7 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) => found.args.release(),
+            Body::Whole(_) | Body::Own(_) => found.args.release(),
         }
     }
 }

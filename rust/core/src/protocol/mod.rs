@@ -2,6 +2,7 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod custom;
 mod results;
 mod wire;
 
@@ -15,6 +16,7 @@ use crate::scan::{Delimiters, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use custom::{Custom, Host, Own, Reading};
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 
@@ -56,7 +58,7 @@ pub trait Protocol: Send + Sync + Debug {
     }
 
     /// What begins a result; outside a call only the host writes it.
-    fn result_marks(&self) -> &'static [&'static str];
+    fn result_marks(&self) -> Vec<String>;
 
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
@@ -70,6 +72,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// Looks at the text where a call could begin: at one of the candidates, or where the message begins. With `last` there is
     /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
+
+    /// What a host that reads the bodies of its calls itself says of one.
+    fn read(&self, _body: &str) -> Reading {
+        Reading::More
+    }
 
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);

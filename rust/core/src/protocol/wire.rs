@@ -140,8 +140,8 @@ impl Protocol for Wire {
         given.map_or_else(|| Ok(Delimiters::default()), |(open, close)| Delimiters::new(open, close))
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULT_MARKS
+    fn result_marks(&self) -> Vec<String> {
+        RESULT_MARKS.map(str::to_owned).to_vec()
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
