@@ -138,6 +138,7 @@ laws: build ## the laws of both languages, with a million cases each: hours
 bench: build $(VENV)/.o200k ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
+	$(BIN)/python benches/python/protocols.py
 
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py

@@ -12,7 +12,8 @@ How it stays fast: the two states in which nearly every delta of a message arriv
 string, are decided in `feed` by one to three substring tests; all else goes through one loop over local
 variables, in which whole pairs are taken by one regular expression where the buffer already holds them. Only
 what cannot be decided yet is held back, with the place up to which it was looked at, so nothing is scanned
-twice.
+twice. That loop is one long function on purpose: in Python a call costs more than what most of its steps do.
+What runs once for each value is in `baseline_arguments`.
 """
 
 from __future__ import annotations
@@ -20,24 +21,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring as json_string  # the C function: a str as a JSON string
-from random import getrandbits
-from typing import Any, ClassVar, TypeAlias
 
+from baseline_arguments import NO_FIELD, NO_TOOL, Arguments, Refused, complete_escapes, escapes, unescape
+from baseline_events import NOTHING, ArgumentsDelta, CallError, CallStart, Event, Text
 from baseline_format import (
     BARE_SEGMENT,
     CLOSE,
     OPEN,
-    WORDS,
     WS,
-    Field,
-    Schema,
-    Tool,
     Tools,
     compile_tools,
-    dumps,
     encode,
-    is_number,
-    loads,
 )
 
 __all__ = ["HandWritten", "NoOp", "compile_tools", "encode", "parse"]
@@ -51,79 +45,6 @@ class NoOp:
 
     def finish(self) -> tuple[()]:
         return ()
-
-
-# --- events: the same kinds and attributes that wirecall hands out ---
-
-
-class Text:
-    __slots__ = ("text",)
-    type: ClassVar[str] = "text"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-
-class CallStart:
-    __slots__ = ("id", "index", "name")
-    type: ClassVar[str] = "call_start"
-
-    def __init__(self, index: int, id: str, name: str) -> None:
-        self.index = index
-        self.id = id
-        self.name = name
-
-
-class ArgumentsDelta:
-    __slots__ = ("delta", "index")
-    type: ClassVar[str] = "arguments_delta"
-
-    def __init__(self, index: int, delta: str) -> None:
-        self.index = index
-        self.delta = delta
-
-
-class CallEnd:
-    __slots__ = ("arguments", "end", "id", "index", "name", "problems", "start")
-    type: ClassVar[str] = "call_end"
-
-    def __init__(
-        self, index: int, id: str, name: str, arguments: str, start: int, end: int, problems: Sequence[str]
-    ) -> None:
-        self.index = index
-        self.id = id
-        self.name = name
-        self.arguments = arguments
-        self.start = start
-        self.end = end
-        self.problems = problems
-
-
-class CallError:
-    __slots__ = ("end", "id", "index", "kind", "message", "name", "start")
-    type: ClassVar[str] = "call_error"
-
-    def __init__(
-        self,
-        index: int | None,
-        id: str | None,
-        name: str | None,
-        kind: str,
-        message: str,
-        start: int,
-        end: int,
-    ) -> None:
-        self.index = index
-        self.id = id
-        self.name = name
-        self.kind = kind
-        self.message = message
-        self.start = start
-        self.end = end
-
-
-Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
-NOTHING: tuple[()] = ()
 
 
 # --- the parser ---
@@ -148,9 +69,6 @@ _pair = re.compile(
 ).match
 _name_stop = re.compile(r"[ \t\r\n<{\"'=]").search
 _key_stop = re.compile(r"[= \t\r\n<\"'{},`]").search
-_segments = re.compile(
-    rf"(?:^|\.)(?:({BARE_SEGMENT})|\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')", re.S
-).finditer
 _key = re.compile(
     rf"(?:{BARE_SEGMENT}|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')"
     rf"(?:\.(?:{BARE_SEGMENT}|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'))*",
@@ -168,105 +86,49 @@ _string_end = {
 _json_stop = re.compile(r"[\"{}\[\]]").search
 _skip_stop = re.compile(r"(?<=[ \t\r\n=.])[\"']|<").search
 _plain_name = re.compile(r"[A-Za-z0-9_.:/-]+").fullmatch
-_integer = re.compile(r"(-?(?:0|[1-9][0-9]*))(?:\.0+)?").fullmatch
-_escapes = re.compile(r"\\(?:([\"'\\nrt])|u([dD][89abAB]..)\\u([dD][c-fC-F]..)|u([0-9a-fA-F]{4}))", re.S).sub
-_escape_tokens = re.compile(r"\\(?:u([0-9a-fA-F]*)|.)", re.S).finditer
-_ESCAPED = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
-def _unescape(match: re.Match[str]) -> str:
-    simple, high, low, code = match.groups()
-    if simple is not None:
-        return _ESCAPED[simple]
-    if high is not None:
-        try:
-            return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
-        except ValueError:
-            return match[0]
-    char = chr(int(code, 16))
-    return "\ufffd" if "\ud800" <= char <= "\udfff" else char
-
-
-def _complete_escapes(raw: str) -> int:
-    """How much of a string has no `\\uXXXX`, or pair of them, that may go on in the next delta."""
-    pending = -1
-    for match in _escape_tokens(raw):
-        digits = match[1]
-        pending = -1
-        if digits is None:
-            continue
-        if len(digits) < 4:
-            if match.end() == len(raw):
-                pending = match.start()
-        elif digits[0] in "dD" and digits[1] in "89abAB" and len(digits) == 4:
-            rest = raw[match.end() :]
-            if r"\u".startswith(rest[:2]) and len(rest) < 6:
-                return match.start()
-    return len(raw) if pending < 0 else pending
-
-
-_NO_TOOL = Tool("", {})
-_NO_FIELD = Field(("",), "", {})
-
-
-class Refused(Exception):
-    """A value or a key that the strict reader does not take; args: kind, message."""
-
-
-class HandWritten:
+class HandWritten(Arguments):
     """Incremental and sans-IO: `feed` returns the events of a delta, `finish` the last ones."""
 
     __slots__ = (
-        "_append",
         "_base",
-        "_count",
         "_depth",
         "_error",
         "_fast",
-        "_field",
         "_held",
-        "_id",
-        "_index",
         "_key_at",
-        "_name",
-        "_parts",
         "_pieces",
-        "_problems",
         "_quote",
         "_scan",
-        "_seen",
-        "_start",
         "_state",
         "_streams",
-        "_tool",
-        "_tools",
-        "_tree",
     )
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._count = 0
+        self._index = 0
+        self._id = ""
+        self._name = ""
+        self._tool = NO_TOOL
+        self._start = 0
+        self._field = NO_FIELD
+        self._parts = []
+        self._append = self._parts.append
+        self._seen = set()
+        self._tree = None
+        self._problems = NOTHING
         self._state = _TEXT
         self._fast = _IN_TEXT
         self._held = ""  # not decided yet; `_scan` is how far into it was looked
         self._scan = 0
         self._base = 0  # the offset in the message of what is held
-        self._count = 0
-        self._index = 0
-        self._id = ""
-        self._name = ""
-        self._tool = _NO_TOOL
-        self._start = 0
         self._key_at = 0
-        self._field = _NO_FIELD
         self._streams = False
         self._quote = ""
         self._depth = 0
         self._pieces: list[str] = []  # of the value that is being read, if it does not stream
-        self._parts: list[str] = []  # of the call's arguments, all reported
-        self._append = self._parts.append
-        self._seen: set[str] = set()
-        self._tree: dict[str, Any] | None = None  # what waits for CLOSE, from the first dotted key on
-        self._problems: Sequence[str] = NOTHING
         self._error: tuple[str, str] | None = None
 
     def feed(self, delta: str) -> Sequence[Event]:
@@ -355,7 +217,7 @@ class HandWritten:
     def _call_error(self, end: int) -> CallError:
         kind, message = self._error or ("", "")
         self._error = None
-        if self._tool is _NO_TOOL:
+        if self._tool is NO_TOOL:
             return CallError(None, None, self._name or None, kind, message, self._start, end)
         return CallError(self._index, self._id, self._name, kind, message, self._start, end)
 
@@ -376,10 +238,10 @@ class HandWritten:
                     text = buf[pos:end]
                     if "\\" in text:
                         if not closed and "\\u" in text:
-                            keep = _complete_escapes(text)
+                            keep = complete_escapes(text)
                             end = pos + keep
                             text = text[:keep]
-                        text = _escapes(_unescape, text)
+                        text = escapes(unescape, text)
                     if self._streams:
                         if text:
                             fresh.append(json_string(text)[1:-1])
@@ -570,7 +432,7 @@ class HandWritten:
                             continue
                         if char == "{":
                             self._name = ""
-                            self._tool = _NO_TOOL
+                            self._tool = NO_TOOL
                             self._quote = ""
                             self._error = ("malformed_call", "a name is missing")
                             pos = at
@@ -728,133 +590,6 @@ class HandWritten:
         out.append(Text(OPEN))
         return _TEXT
 
-    def _begin(self, name: str, out: list[Event]) -> None:
-        self._name = name
-        self._tool = self._tools.get(name, _NO_TOOL)
-        if self._tool is _NO_TOOL:
-            raise Refused("unknown_tool", f"there is no tool {name}")
-        self._index = self._count
-        self._count += 1
-        self._id = f"call_{getrandbits(96):024x}"
-        self._parts = []
-        self._append = self._parts.append
-        self._seen = set()
-        self._tree = None
-        self._problems = NOTHING
-        out.append(CallStart(self._index, self._id, name))
-
-    def _flush(self, out: list[Event], fresh: list[str]) -> None:
-        if fresh:
-            delta = "".join(fresh)
-            fresh.clear()
-            self._append(delta)
-            out.append(ArgumentsDelta(self._index, delta))
-
-    def _end_call(self, end: int, out: list[Event], fresh: list[str]) -> None:
-        tree = self._tree
-        if tree is not None:
-            for key, value in tree.items():
-                fresh.append(f"{',' if self._seen else '{'}{json_string(key)}:{_write_tree(value)}")
-                self._seen.add(key)
-        fresh.append("}" if self._seen else "{}")
-        self._flush(out, fresh)
-        required = self._tool.required
-        problems = self._problems
-        if required:
-            missing = required - self._seen
-            if missing:
-                problems = [*problems, *(f"missing_required: {name}" for name in sorted(missing))]
-        arguments = "".join(self._parts)
-        out.append(CallEnd(self._index, self._id, self._name, arguments, self._start, end, problems))
-
-    def _undeclared(self, key: str) -> Field:
-        path: list[str] = []
-        at = 0
-        for match in _segments(key):
-            if match.start() != at:
-                break
-            at = match.end()
-            bare, double, single = match.groups()
-            path.append(
-                bare if bare is not None else _escapes(_unescape, double if single is None else single)
-            )
-        if at != len(key) or not path:
-            raise Refused("malformed_call", f"{key} is no key")
-        schema: Schema = self._tool.schema
-        for segment in path:
-            schema = schema.get("properties", {}).get(segment, {})
-        return Field(tuple(path), key, schema)
-
-    def _put(self, text: str, quoted: bool, fresh: list[str]) -> None:
-        """A whole scalar: its JSON into the arguments."""
-        field = self._field
-        kind = field.kind
-        if kind == "string":
-            value = json_string(text)
-        elif kind == "enum":
-            known = field.enum.get(text)
-            if known is None:
-                self._problems = [*self._problems, f"not_in_enum: {field.path[-1]}"]
-                known = json_string(text)
-            value = known
-        elif quoted:
-            if kind != "any":
-                raise Refused("coerced", f"{field.path[-1]} takes no quoted text")
-            value = json_string(text)
-        elif kind == "boolean":
-            value = text if text == "true" or text == "false" else self._wrong(field, text)
-        elif kind == "integer":
-            match = _integer(text)
-            value = match[1] if match else self._wrong(field, text)
-        elif kind == "number":
-            value = text if is_number(text) else self._wrong(field, text)
-        elif kind == "any":
-            value = text if text in WORDS or is_number(text) else json_string(text)
-        else:
-            raise Refused("coerced", f"{field.path[-1]} takes no single value")
-        self._add(field.path, value, fresh)
-
-    def _wrong(self, field: Field, text: str) -> str:
-        self._problems = [*self._problems, f"wrong_type: {field.path[-1]}"]
-        return text if text in WORDS or is_number(text) else json_string(text)
-
-    def _add(self, path: tuple[str, ...], value: str, fresh: list[str]) -> None:
-        tree = self._tree
-        if tree is None:
-            if len(path) == 1:
-                if path[0] in self._seen:
-                    raise Refused("duplicate_argument", f"{path[0]} is given twice")
-                fresh.append(f"{',' if self._seen else '{'}{json_string(path[0])}:{value}")
-                self._seen.add(path[0])
-                return
-            tree = self._tree = {}
-        if path[0] in self._seen:
-            raise Refused("duplicate_argument", f"{path[0]} is given twice")
-        for key in path[:-1]:
-            tree = tree.setdefault(key, {})
-            if not isinstance(tree, dict):
-                raise Refused("duplicate_argument", f"{'.'.join(path)} is given twice")
-        if path[-1] in tree:
-            raise Refused("duplicate_argument", f"{'.'.join(path)} is given twice")
-        tree[path[-1]] = value
-
-    def _put_json(self, text: str, fresh: list[str]) -> None:
-        field = self._field
-        try:
-            value = loads(text)
-        except ValueError as error:
-            raise Refused("invalid_json", str(error)) from None
-        self._add(field.path, dumps(_typed(value, field.schema)), fresh)
-
-    def _put_object(self, text: str, fresh: list[str]) -> None:
-        try:
-            members = loads(text)
-        except ValueError as error:
-            raise Refused("invalid_json", str(error)) from None
-        properties = self._tool.schema.get("properties", {})
-        for key, value in members.items():
-            self._add((key,), dumps(_typed(value, properties.get(key, {}))), fresh)
-
     def _json_end(self, buf: str, pos: int) -> int:
         """Behind a JSON value, now in the pieces; or -1 minus how much of the buffer is still needed."""
         at = pos
@@ -910,31 +645,6 @@ class HandWritten:
             else:
                 pos += 1
         return pos - size - 1
-
-
-def _write_tree(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "{" + ",".join([f"{json_string(k)}:{_write_tree(v)}" for k, v in value.items()]) + "}"
-
-
-def _typed(value: Any, schema: Schema) -> Any:
-    """JSON numbers and booleans inside a string field become text; everything else is kept."""
-    kind = schema.get("type")
-    if kind == "string":
-        if isinstance(value, (int, float)):
-            return dumps(value)
-    elif isinstance(value, list):
-        items = schema.get("items")
-        if items:
-            return [_typed(item, items) for item in value]
-    elif isinstance(value, dict):
-        members = schema.get("properties")
-        if members:
-            return {key: _typed(item, members.get(key, {})) for key, item in value.items()}
-    elif kind == "integer" and isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
 
 
 def parse(tools: Tools, text: str) -> list[Event]:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import baseline
 from baseline import HandWritten, NoOp, compile_tools
+from baseline_events import CallEnd
 from workloads import Catalogue, Workload, messages
 
 NO_OP, HAND_WRITTEN, WIRECALL = "no-op", "hand-written", "wirecall"
@@ -146,7 +147,7 @@ def check_encode(contestant: str, catalogue: Catalogue) -> None:
     for name, arguments in catalogue.calls:
         text = write(name, arguments)
         items = baseline.parse(compiled, text)
-        if read := [(e.name, json.loads(e.arguments)) for e in items if isinstance(e, baseline.CallEnd)]:
+        if read := [(e.name, json.loads(e.arguments)) for e in items if isinstance(e, CallEnd)]:
             if read != [(name, arguments)]:
                 raise Wrong(f"{contestant}: {text} reads as {read}")
         else:

@@ -70,6 +70,7 @@ class Row:
     shown: str = "-"  # the ratio, in words
     met: bool | None = None
     grown: dict[str, Any] = field(default_factory=dict)
+    shares: dict[str, int] = field(default_factory=dict)  # units of each contestant, where they differ
 
     def judge(self, ratio: float, shown: str, met: bool) -> None:
         self.ratio, self.shown, self.met = ratio, shown, met

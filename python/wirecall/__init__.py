@@ -1,6 +1,7 @@
 """Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
 
 from wirecall._core import (
+    PROTOCOLS,
     ArgumentsDelta,
     CallEnd,
     CallError,
@@ -15,6 +16,7 @@ from wirecall._core import (
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
+from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
 from wirecall.middleware import compact_tools
@@ -24,12 +26,14 @@ from wirecall.toolset import Toolset
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [
+    "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
     "CallFailed",
     "CallStart",
     "Definition",
+    "Detection",
     "Event",
     "Field",
     "Message",
@@ -44,5 +48,6 @@ __all__ = [
     "Toolset",
     "compact_tools",
     "definitions",
+    "detect",
     "wrap",
 ]

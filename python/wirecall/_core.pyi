@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 from typing_extensions import Self, disjoint_base
 
 __all__ = [
+    "PROTOCOLS",
     "ArgumentsDelta",
     "CallEnd",
     "CallError",
@@ -28,6 +29,9 @@ __all__ = [
 
 _Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
+PROTOCOLS: tuple[str, ...]
+"""The names of the protocols, without aliases."""
+
 @disjoint_base
 class Toolset:
     """Compiled tools, immutable: one may be used by any number of threads at once.
@@ -42,6 +46,7 @@ class Toolset:
         /,
         *,
         protocol: str = "wire",
+        recover: bool = False,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
         strict: bool = False,
@@ -56,7 +61,9 @@ class Toolset:
         Args:
             tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
                 the full schema whatever `validate` says.
-            protocol: The name of a protocol; there is one, "wire".
+            protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and reads that
+                of each message's first call.
+            recover: Read calls in the other formats, too, until there was one in the own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Refuse near misses (section 5).

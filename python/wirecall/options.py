@@ -31,7 +31,7 @@ class Options:
     """Options of `wrap`, `compact_tools` and the codec.
 
     Attributes:
-        protocol, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
+        protocol, recover, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
             limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
         template: Writes the manual: gets the definitions of the request's tools, in their order.
@@ -55,6 +55,7 @@ class Options:
     """
 
     protocol: str | Protocol = "wire"
+    recover: bool = False
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
@@ -127,6 +128,7 @@ _CHOICES = {
 }
 _TOOLSET = (
     "protocol",
+    "recover",
     "syntax",
     "fallback_to_json",
     "strict",

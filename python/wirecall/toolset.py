@@ -19,7 +19,11 @@ class Toolset(_core.Toolset):
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
-        protocol: How calls stand in text: a name of docs/protocols.md, or a `Protocol` of your own.
+        protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
+            a model was trained on. "auto" writes wire, and reads that of each message's first call. A
+            `Protocol` is one of your own.
+        recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
+            a call in the own one; each is the repair `other_format`. Not if `strict`.
         syntax: How calls are written: "wire", or "json" for an object body in every call.
         fallback_to_json: What becomes of a tool that pairs cannot express: "complex" writes its calls as
             object bodies, "error" raises, "force" writes pairs for every tool.
@@ -50,6 +54,7 @@ class Toolset(_core.Toolset):
         tools: Iterable[object] = (),
         *,
         protocol: str | Protocol = "wire",
+        recover: bool = False,
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
         strict: bool = False,
@@ -64,6 +69,7 @@ class Toolset(_core.Toolset):
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
+            recover=recover,
             syntax=syntax,
             fallback_to_json=fallback_to_json,
             strict=strict,

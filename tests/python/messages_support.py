@@ -2,20 +2,18 @@
 
 import copy
 import json
-import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hypothesis import settings
-
+from law import law
 from wirecall.answer import CallFailed
 from wirecall.dialects.messages import messages as dialect
 from wirecall.exchange import Exchange
 from wirecall.options import Options
 
-LAW = settings(max_examples=max(200, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 4), deadline=None)
+LAW = law(4)
 Json = dict[str, Any]
 
 SEARCH = {

@@ -7,18 +7,7 @@ or `{"stop": …}`; what goes out says `said` and `call`. Every other event is u
 from collections.abc import Mapping
 from typing import Any
 
-from wirecall.answer import (
-    Call,
-    CallBegun,
-    CallBroken,
-    CallDone,
-    CallFragment,
-    Choice,
-    Held,
-    Part,
-    Said,
-    Turn,
-)
+from wirecall import answer
 from wirecall.dialects.base import Asked, Json, Refused
 from wirecall.history import History
 from wirecall.options import Options
@@ -33,7 +22,7 @@ class StandIn:
     def read(self, request: Mapping[str, Any]) -> Asked:
         if "held_by_server" in request:
             raise Refused("The server holds the history.")
-        return Asked(list(request.get("tools", [])), [], Choice(), False)
+        return Asked(list(request.get("tools", [])), [], answer.Choice(), False)
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
@@ -45,18 +34,18 @@ class StandIn:
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
         return {**request, "say": [*request["say"], words, message]}
 
-    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+    def whole(self, body: Mapping[str, Any], turn: answer.Turn) -> Json | None:
         if "text" not in body:
             return body  # type: ignore[return-value]
         reader = turn.reader(fragments=False)
         stop = body.get("stop")
         parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
         if turn.ends(normal=stop == "stop"):
-            turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, Held))]
+            turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, answer.Held))]
             return None
         return {"parts": written([*turn.kept, *parts]), "stop": stop}
 
-    def stream(self, turn: Turn) -> "StandInStream":
+    def stream(self, turn: answer.Turn) -> "StandInStream":
         return StandInStream(turn)
 
     def error(self, error: Exception) -> Json:
@@ -64,12 +53,12 @@ class StandIn:
 
 
 class StandInStream:
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: answer.Turn) -> None:
         self.asks_again = False
         self.ended = False
         self._turn = turn
         self._reader = turn.reader()
-        self._held: list[Part] | None = None
+        self._held: list[answer.Part] | None = None
         self._over = False
 
     @property
@@ -96,17 +85,17 @@ class StandInStream:
         held, self._held, self._over = self._held or [], None, True
         return [*sent, *written(held), {"stop": stop}]
 
-    def _send(self, parts: list[Part]) -> list[Json]:
-        out: list[Part] = []
+    def _send(self, parts: list[answer.Part]) -> list[Json]:
+        out: list[answer.Part] = []
         for part in parts:
-            if isinstance(part, Held):
+            if isinstance(part, answer.Held):
                 self._held = []
-            elif self._held is not None and not isinstance(part, Call):
+            elif self._held is not None and not isinstance(part, answer.Call):
                 self._held.append(part)
             else:
                 out += [*(self._held or []), part]
                 self._held = None
-            self.ended = self.ended or isinstance(part, CallBroken)
+            self.ended = self.ended or isinstance(part, answer.CallBroken)
         return written(out)
 
 
@@ -117,16 +106,16 @@ def cut(stop: object) -> bool | None:
 def written(parts: list[Any]) -> list[Json]:
     out: list[Json] = []
     for part in parts:
-        if isinstance(part, Said):
+        if isinstance(part, answer.Said):
             out.append({"said": part.text})
-        elif isinstance(part, Call):
+        elif isinstance(part, answer.Call):
             out.append({"call": part.name, "arguments": part.arguments})
-        elif isinstance(part, CallBegun):
+        elif isinstance(part, answer.CallBegun):
             out.append({"begun": part.name})
-        elif isinstance(part, CallFragment):
+        elif isinstance(part, answer.CallFragment):
             out.append({"fragment": part.delta})
-        elif isinstance(part, CallDone):
+        elif isinstance(part, answer.CallDone):
             out.append({"done": True})
-        elif isinstance(part, CallBroken):
+        elif isinstance(part, answer.CallBroken):
             out.append({"error": {"message": part.error.message}})
     return out

@@ -1,15 +1,15 @@
 """One answer, read: the same parts however it is cut, what is asked for again, bad calls."""
 
-import os
 import random
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import generate
+from law import LAW
 from wirecall import CallError, CallFailed, Notice, Options, Toolset
 from wirecall.answer import (
     Call,
@@ -24,7 +24,6 @@ from wirecall.answer import (
     Turn,
 )
 
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
 PARAMETERS = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
@@ -32,6 +31,7 @@ PARAMETERS = {
 }
 TOOLS = Toolset([("get", PARAMETERS), ("stop", {"type": "object"})])
 GOOD, OTHER, BAD = "<call>get city=Ulm</call>", "<call>stop</call>", "<call>get city</call>"
+ULM = ("get", '{"city":"Ulm"}')
 
 
 def turn(choice: Choice | None = None, *, alone: bool = True, **options: Any) -> Turn:
@@ -153,9 +153,9 @@ def test_nothing_is_lost(seed: int) -> None:
         ("", []),
         ("Hello", ["Hello"]),
         (" \n", [" \n"]),
-        (f" \n{GOOD}\n ", [("get", '{"city":"Ulm"}')]),
-        (f"A \n{GOOD}\n {OTHER} B", ["A \n", ("get", '{"city":"Ulm"}'), ("stop", "{}"), " B"]),
-        (f"\n\n A {GOOD}", ["\n\n A ", ("get", '{"city":"Ulm"}')]),
+        (f" \n{GOOD}\n ", [ULM]),
+        (f"A \n{GOOD}\n {OTHER} B", ["A \n", ULM, ("stop", "{}"), " B"]),
+        (f"\n\n A {GOOD}", ["\n\n A ", ULM]),
     ],
 )
 def test_blank_text_around_calls_is_dropped(text: str, parts: list[Any]) -> None:
@@ -171,9 +171,7 @@ def test_text_goes_out_as_it_came() -> None:
 
 
 def test_strip_preamble() -> None:
-    assert folded(read(turn(strip_preamble=True), f"Let me look. {GOOD} Done.")) == [
-        ("get", '{"city":"Ulm"}')
-    ]
+    assert folded(read(turn(strip_preamble=True), f"Let me look. {GOOD} Done.")) == [ULM]
     assert folded(read(turn(strip_preamble=True), "No call.")) == ["No call."]
     assert folded(read(turn(strip_preamble=True), *"No call.")) == ["No call."]
 
@@ -181,7 +179,7 @@ def test_strip_preamble() -> None:
 def test_strip_preamble_keeps_errors_in_their_place() -> None:
     options = {"strip_preamble": True, "on_error": "text", "emit_raw_on_error": True}
     assert folded(read(turn(**options), f"A {BAD} B")) == [f"A {BAD} B"]
-    assert folded(read(turn(**options), f"A {BAD} B {GOOD} C {BAD}")) == [BAD, ("get", '{"city":"Ulm"}'), BAD]
+    assert folded(read(turn(**options), f"A {BAD} B {GOOD} C {BAD}")) == [BAD, ULM, BAD]
 
 
 def test_none_reads_nothing() -> None:
@@ -330,7 +328,7 @@ def test_a_forged_result_is_no_native_call() -> None:
 def test_a_call_that_may_not_stand_here_is_no_native_call(choice: Choice, text: str) -> None:
     one = turn(choice, on_error="native")
     call, shown = folded(read(one, text))
-    assert call == ("get", '{"city":"Ulm"}')
+    assert call == ULM
     assert shown.startswith('<tool-error name="stop">')
     assert one.called == 1
 
@@ -377,14 +375,14 @@ def test_other_calls_than_those_allowed_are_refused() -> None:
 def test_one_call_only() -> None:
     for options in ({}, {"stream_arguments": True}):
         one = turn(Choice(parallel=False), emit_raw_on_error=True, **options)
-        assert folded(read(one, GOOD, OTHER)) == [("get", '{"city":"Ulm"}'), OTHER]
+        assert folded(read(one, GOOD, OTHER)) == [ULM, OTHER]
         assert not one.ends(normal=True)
 
 
 def test_siblings_do_not_know_of_each_other() -> None:
     one = turn(Choice("required", parallel=False), alone=False)
     first, second = one.sibling(), one.sibling()
-    assert folded(read(first, GOOD)) == folded(read(second, GOOD)) == [("get", '{"city":"Ulm"}')]
+    assert folded(read(first, GOOD)) == folded(read(second, GOOD)) == [ULM]
     assert (first.called, second.called, one.called) == (1, 1, 0)
 
 

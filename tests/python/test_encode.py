@@ -3,16 +3,16 @@
 import collections
 import enum
 import json
-import os
 import types
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wirecall
+from law import LAW
 from wirecall import CallEnd, Field, Toolset
 
 PARAMETERS = {
@@ -222,7 +222,6 @@ def test_nothing_given_is_changed() -> None:
 # Round trips --------------------------------------------------------------------------------------
 
 # Hypothesis takes ten times as long as the laws of Rust.
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
     st.sampled_from(

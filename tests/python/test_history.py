@@ -1,19 +1,18 @@
 """Calls and results of a conversation as text: nothing lost, nothing refused, nothing forged."""
 
 import json
-import os
 import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import generate
+from law import LAW
 from wirecall import Toolset
 from wirecall.history import History, PastCall
 
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
 TOOLS = Toolset([("get", {"type": "object", "properties": {"city": {"type": "string"}}})])
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from test_chat import GET, SET, USER, asking, call, result, said
-from test_chat_answers import BAD, GOOD, ULM, accumulated, body, chunks
+from chat_support import BAD, GET, GOOD, SET, ULM, USER, accumulated, asking, body, call, chunks, result, said
 from wirecall import CallFailed, Refused, ToolError, Toolset
 
 Json = dict[str, Any]

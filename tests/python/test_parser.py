@@ -2,16 +2,16 @@
 
 import itertools
 import json
-import os
 import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import wirecall
+from law import LAW
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text
 
 PARAMETERS = {
@@ -275,7 +275,6 @@ ALPHABET = (
 # fmt: on
 PIECES = st.lists(st.sampled_from(ALPHABET), max_size=40)
 # Hypothesis takes ten times as long as the laws of Rust.
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
 
 
 def cut(message: str, seed: int) -> Iterator[str]:

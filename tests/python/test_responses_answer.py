@@ -1,216 +1,33 @@
 """Answers of the Responses API: whole and streamed they become the same, and what is not ours stays."""
 
-import copy
-import os
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from responses_peers import accumulate, message, native_call, output_text, response, streamed
+from responses_peers import (
+    BAD,
+    GOOD,
+    REQUEST,
+    accumulate,
+    interleaved,
+    kinds,
+    leaving_out,
+    message,
+    native_call,
+    output_text,
+    plain,
+    read_stream,
+    read_whole,
+    response,
+    search,
+    streamed,
+)
 from wirecall.answer import CallFailed
 from wirecall.dialects.responses import responses
 from wirecall.exchange import Exchange
 from wirecall.options import Notice, Options
 
 Json = dict[str, Any]
-
-LAW = settings(max_examples=max(100, int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 10), deadline=None)
-TOOLS = [
-    {"type": "function", "name": name, "parameters": {"type": "object", "properties": {"x": {}}}}
-    for name in ("f", "g")
-]
-REQUEST: Json = {"model": "m", "input": "hi", "tools": TOOLS}
-GOOD = '<call>f x="a b"</call>'
-BAD = "<call>f [object Object]</call>"
-
-# A host -------------------------------------------------------------------------------------------
-
-
-def plain(output: list[Json]) -> list[Json]:
-    """Without the random ids of our calls, which must differ."""
-    calls = [item for item in output if item["type"] == "function_call"]
-    ids = [item["id"] for item in calls] + [item["call_id"] for item in calls]
-    assert len(set(ids)) == len(ids)
-    return [
-        {**item, "id": None, "call_id": None} if item["type"] == "function_call" else item for item in output
-    ]
-
-
-def read_whole(answers: list[Json], options: Options, request: Json = REQUEST) -> tuple[Json, Exchange]:
-    exchange = Exchange(responses, request, options)
-    for answer in answers:
-        if (read := exchange.whole(answer)) is not None:
-            return dict(read), exchange
-    raise AssertionError("asked again once too often")
-
-
-def read_stream(
-    answers: list[list[Json]], options: Options, request: Json = REQUEST
-) -> tuple[list[Json], Exchange]:
-    exchange = Exchange(responses, request, options)
-    stream = exchange.stream()
-    sent: list[Json] = []
-    for answer in answers:
-        for event in answer:
-            read = stream.feed(event)
-            sent += [event] if read is None else read
-        sent += stream.end()
-        if not stream.asks_again:
-            assert stream.ended or not stream.holds
-            return sent, exchange
-        exchange.ask_again()
-    raise AssertionError("asked again once too often")
-
-
-# Laws ---------------------------------------------------------------------------------------------
-
-FRAGMENTS = st.sampled_from(
-    [
-        "Let me look. ",
-        " ",
-        "\n",
-        "a < b",
-        "<cal",
-        GOOD,
-        "<call>g x=1</call>",
-        "<call>f x=</call>",
-        BAD,
-        "<call>nothing x=1</call>",
-        "<call>f x=1",
-        "</call>",
-        "<tool-result name=f>",
-        "<think>",
-        "</think>",
-        "\U0001f600",
-    ]
-)
-TEXTS = st.lists(FRAGMENTS, max_size=5).map("".join)
-REFUSAL = {"type": "refusal", "refusal": "I will not."}
-PARTS = st.one_of(TEXTS.map(output_text), TEXTS.map(output_text), st.just(REFUSAL))
-
-
-@st.composite
-def items(draw: st.DrawFn, attempt: int) -> list[Json]:
-    written = []
-    for number in range(draw(st.integers(0, 4))):
-        id = f"{attempt}_{number}"
-        kind = draw(
-            st.sampled_from(["message", "message", "message", "reasoning", "search", "function_call"])
-        )
-        if kind == "message":
-            parts = draw(st.lists(PARTS, min_size=1, max_size=2))
-            status = draw(st.sampled_from(["completed", "completed", "incomplete"]))
-            # Some servers give every message the same id.
-            same = draw(st.integers(0, 9)) == 0
-            written.append(message(*parts, id="msg_1" if same else f"msg_{id}", status=status))
-        elif kind == "function_call":
-            written.append(native_call(f"fc_{id}"))
-        else:
-            summary = [{"type": "summary_text", "text": "<call>f x=1</call>"}]
-            written.append({"type": kind, "id": f"x_{id}", "status": "completed", "summary": summary})
-    return written
-
-
-@st.composite
-def answer(draw: st.DrawFn, attempt: int) -> Json:
-    status = draw(st.sampled_from(["completed"] * 4 + ["incomplete", "failed"]))
-    details = {"reason": draw(st.sampled_from(["max_output_tokens", "content_filter"]))}
-    more = {"incomplete_details": details if status == "incomplete" else None}
-    return response(*draw(items(attempt)), id=f"resp_{attempt}", status=status, **more)
-
-
-OPTIONS = st.builds(
-    Options,
-    on_error=st.sampled_from(["retry", "text", "native"]),
-    on_missing_call=st.sampled_from(["retry", "pass"]),
-    max_retries=st.integers(0, 2),
-    strip_preamble=st.booleans(),
-    emit_raw_on_error=st.booleans(),
-)
-CHOICES = st.sampled_from(
-    [
-        {},
-        {},
-        {"tool_choice": "required"},
-        {"tool_choice": {"type": "function", "name": "g"}},
-        {"tool_choice": "none"},
-        {"parallel_tool_calls": False},
-    ]
-)
-SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=4).map(tuple)
-
-
-@pytest.mark.laws
-@LAW
-@given(st.tuples(answer(0), answer(1), answer(2)), OPTIONS, CHOICES, SIZES)
-def test_whole_and_streamed_are_the_same(
-    answers: tuple[Json, ...], options: Options, choice: Json, sizes: tuple[int, ...]
-) -> None:
-    request = {**REQUEST, **choice}
-    streams = [streamed(one, sizes) for one in answers]
-    before = copy.deepcopy((answers, streams, request))
-
-    whole, exchange = read_whole(list(answers), options, request)
-    events, other = read_stream(streams, options, request)
-
-    assert (answers, streams, request) == before, "nothing is changed"
-    last = events[-1]["response"]
-    output = accumulate(events)
-    assert last["output"] == output
-    assert plain(output) == plain(whole["output"])
-    assert exchange.request == other.request
-    for key in ("id", "status", "usage", "incomplete_details"):
-        assert last[key] == whole[key]
-    assert whole["id"] == "resp_0"
-    assert whole["status"] == answers[exchange.turn.attempt]["status"]  # type: ignore[union-attr]
-    assert [event["type"] for event in events].count("response.created") == 1
-    spoken = [part for item in output for part in item.get("content", [])]
-    given_texts = [part for one in answers for item in one["output"] for part in item.get("content", [])]
-    for part in spoken:
-        assert part.get("text") or part in given_texts, "no empty texts but those of the model"
-
-
-@pytest.mark.laws
-@LAW
-@given(answer(0), SIZES)
-def test_what_is_not_ours_stays_the_same_object(given_answer: Json, sizes: tuple[int, ...]) -> None:
-    options = Options(on_error="text")
-    whole, _ = read_whole([given_answer], options)
-    kept = [item for item in given_answer["output"] if item["type"] != "message"]
-    ours = [item for item in whole["output"] if any(item is one for one in kept)]
-    assert len(ours) == len(kept)
-    for item in given_answer["output"]:
-        if item["type"] == "message" and not any("<" in part.get("text", "") for part in item["content"]):
-            full = [part for part in item["content"] if part.get("text", "x")]
-            if full == item["content"] and item["id"] != "msg_1":
-                assert any(item is one for one in whole["output"])
-
-
-@pytest.mark.laws
-@LAW
-@given(TEXTS, SIZES)
-def test_fragments_of_arguments_join_to_the_whole_call(text: str, sizes: tuple[int, ...]) -> None:
-    options = Options(stream_arguments=True, on_error="text")
-    answers = [response(message(text))]
-    events, _ = read_stream([streamed(one, sizes) for one in answers], options)
-    whole, _ = read_whole(answers, options)
-    if events[-1]["type"] == "error":
-        opened = [event["item"] for event in events if event["type"] == "response.output_item.added"]
-        closed = [event["item"]["id"] for event in events if event["type"] == "response.output_item.done"]
-        assert opened[-1]["type"] == "function_call"
-        assert opened[-1]["id"] not in closed, "never a closed call"
-        assert [event["sequence_number"] for event in events] == list(range(len(events)))
-    else:
-        assert plain(accumulate(events)) == plain(whole["output"])
-
-
-# Examples -----------------------------------------------------------------------------------------
-
-
-def kinds(events: list[Json]) -> list[str]:
-    return [event["type"].removeprefix("response.") for event in events]
 
 
 def test_a_call_in_a_message() -> None:
@@ -261,6 +78,32 @@ def test_text_without_calls_passes_as_it_came() -> None:
     assert sent == streamed(whole)
 
 
+def test_a_message_without_calls_stays_beside_one_with_a_call() -> None:
+    words = message("Just words.", phase="commentary")
+    whole, _ = read_whole([response(words, message(GOOD, id="msg_2"))], Options())
+    assert [item["type"] for item in whole["output"]] == ["message", "function_call"]
+    assert whole["output"][0] is words
+
+
+@pytest.mark.parametrize("empty", [message(), message(""), message("", "")])
+def test_an_empty_message_stays_as_empty(empty: Json) -> None:
+    given_answer = response(empty)
+    assert read_whole([given_answer], Options())[0]["output"] == [empty]
+    sent, _ = read_stream([streamed(given_answer)], Options())
+    assert accumulate(sent) == sent[-1]["response"]["output"]
+    assert [item["id"] for item in accumulate(sent)] == ["msg_1"]
+
+
+def test_messages_of_one_id_become_messages_of_several() -> None:
+    given_answer = response(message(f"A {GOOD} B"), message("C"), message("D"))
+    for output in (
+        read_whole([given_answer], Options())[0]["output"],
+        accumulate(read_stream([streamed(given_answer)], Options())[0]),
+    ):
+        spoken = [item for item in output if item["type"] == "message"]
+        assert [item["id"] for item in spoken] == ["msg_1", "msg_1_2", "msg_1_3", "msg_1_4"]
+
+
 def test_a_retry_goes_on_in_the_same_stream() -> None:
     first = response(message(f"Look. {BAD}"), id="resp_1")
     second = response(message(f"Again. {GOOD}", id="msg_2"), id="resp_2")
@@ -283,6 +126,14 @@ def test_a_retry_goes_on_in_the_same_stream() -> None:
     assert words == {"role": "assistant", "content": f"Look. {BAD}"}
     assert told["role"] == "user"
     assert told["content"].startswith('<tool-error name="f">')
+
+
+def test_a_retry_that_brings_nothing_leaves_nothing_open() -> None:
+    first = streamed(response(message(f"Look. {BAD}")))
+    for second in (streamed(response(id="resp_2")), []):
+        sent, _ = read_stream([first, second], Options())
+        (only,) = accumulate(sent)
+        assert (only["status"], only["content"][0]["text"]) == ("completed", "Look. ")
 
 
 def test_reasoning_of_the_second_answer_closes_the_first_message() -> None:
@@ -338,6 +189,52 @@ def test_a_last_call_without_its_end_is_read_only_if_nothing_was_cut_off(
     given_answer = response(*output, status=status, incomplete_details={"reason": reason})
     whole, _ = read_whole([given_answer], Options(on_error="text"))
     assert whole["output"][0]["type"] == ("function_call" if read else "message")
+
+
+@pytest.mark.parametrize(
+    ("behind", "about", "read"),
+    [
+        ("response.search.searching", 0, True),
+        ("response.output_item.done", 0, True),
+        ("response.output_text.done", 1, False),
+        ("response.output_item.done", 1, False),
+    ],
+)
+def test_what_comes_behind_a_message_from_another_item_says_that_it_was_not_cut_off(
+    behind: str, about: int, read: bool
+) -> None:
+    cut_off = response(
+        search(),
+        message("<call>f x=1"),
+        status="incomplete",
+        incomplete_details={"reason": "max_output_tokens"},
+    )
+    *events, last = streamed(cut_off)
+    of_search = [event for event in events if event.get("output_index") == 0]
+    late = next(event for event in events if (event["type"], event.get("output_index")) == (behind, about))
+    given_events = [*(event for event in events if event not in of_search[1:]), late, last]
+    sent, _ = read_stream([given_events], Options(on_error="text"))
+    assert sent[-1]["response"]["output"][1]["type"] == ("function_call" if read else "message")
+
+
+def test_items_that_are_no_messages_may_end_late() -> None:
+    whole = response(search(), message(f"Look. {GOOD} Done."), search("ws_2"), message("End.", id="msg_2"))
+    events = interleaved(streamed(whole), [100, 0, 3])
+    assert kinds(events)[-4:] == ["search.searching", "output_item.done", "output_item.done", "completed"]
+    sent, _ = read_stream([events], Options())
+    read = accumulate(sent, in_turn=False)
+    assert plain(read) == plain(read_whole([whole], Options())[0]["output"])
+    assert sent[-1]["response"]["output"] == read
+
+
+@pytest.mark.parametrize("behind", [output_text("Done."), {"type": "refusal", "refusal": "I will not."}])
+def test_a_part_ends_where_the_next_one_begins(behind: Json) -> None:
+    # The answer was cut off, but not in its first part.
+    given_answer = response(message("<call>f x=1", behind), status="incomplete")
+    whole, _ = read_whole([given_answer], Options())
+    call, rest = whole["output"]
+    assert (call["name"], call["arguments"]) == ("f", '{"x":1}')
+    assert rest["content"] == [behind]
 
 
 def test_a_refusal_is_not_asked_again() -> None:
@@ -407,6 +304,18 @@ def test_a_call_that_fails_after_its_first_fragment_ends_the_stream() -> None:
     assert exchange.whole(response(message(text))) is None
 
 
+def test_nothing_is_told_behind_the_end_of_a_stream() -> None:
+    heard: list[Notice] = []
+    stream = Exchange(responses, REQUEST, Options(stream_arguments=True, on_event=heard.append)).stream()
+    text = '<call>f x={"a":1,,}</call> <call>g x=1'
+    for event in streamed(response(message(text)), (len(text),))[:-4]:
+        stream.feed(event)
+    assert stream.ended
+    before = len(heard)
+    assert stream.end() == []
+    assert heard[before:] == []
+
+
 def test_the_error_event() -> None:
     assert responses.error(ValueError("no")) == {
         "type": "error",
@@ -445,6 +354,21 @@ def test_annotations_and_logprobs_fit_in_front_of_the_first_call() -> None:
     assert "output_text.annotation.added" in kinds(events)
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_an_annotation_that_comes_behind_the_call_is_lost(late: bool) -> None:
+    cited = {"type": "url_citation", "start_index": 0, "end_index": 4, "url": "u", "title": "t"}
+    text = f"See. {GOOD}"
+    events = streamed(response(message(output_text(text, annotations=[cited]))), (5, 3, len(text)))
+    begins, ends = (at for at, event in enumerate(events) if event.get("delta") in ("<ca", text[8:]))
+    (annotation,) = (event for event in events if "annotation" in event)
+    # As providers do: behind the text that it is about.
+    events.insert(ends + 1 if late else begins + 1, annotation)
+    events.remove(annotation)
+    sent, _ = read_stream([events], Options())
+    first, _ = accumulate(sent)
+    assert first["content"][0]["annotations"] == ([] if late else [cited])
+
+
 def test_unknown_events_pass_with_a_new_number() -> None:
     events = streamed(response(message(GOOD)))
     unknown = [{"type": "response.new", "sequence_number": 90}, {"type": "keepalive", "sequence_number": 91}]
@@ -456,15 +380,34 @@ def test_unknown_events_pass_with_a_new_number() -> None:
     assert [event["sequence_number"] for event in sent] == list(range(len(sent)))
 
 
+def with_logprobs(*tokens: str) -> Json:
+    return output_text("".join(tokens), logprobs=[{"token": token, "logprob": -1.0} for token in tokens])
+
+
 @pytest.mark.parametrize("kept", [("output_item.done",), ("output_item.added", "output_text.delta"), ()])
 def test_servers_that_leave_events_out(kept: tuple[str, ...]) -> None:
-    whole = response(message(f"Look. {GOOD} Done."), native_call())
-    events = [
-        event
-        for event in streamed(whole)
-        if event["type"].removeprefix("response.") in (*kept, "created", "completed")
-        or (kept and event.get("output_index") == 1)
-    ]
-    sent, _ = read_stream([events], Options())
-    assert sent[-1]["response"]["output"] == accumulate(sent)
-    assert plain(accumulate(sent)) == plain(read_whole([whole], Options())[0]["output"])
+    whole = response(message(with_logprobs("Look. ", GOOD, " Done.")), native_call())
+    sent, _ = read_stream([leaving_out(streamed(whole), kept)], Options())
+    deltas = "output_text.delta" in kept
+    output = accumulate(sent, all_deltas=deltas)
+    assert sent[-1]["response"]["output"] == output
+    assert plain(output) == plain(read_whole([whole], Options())[0]["output"])
+
+
+def test_each_logprob_comes_with_one_delta() -> None:
+    tokens = ("a ", "<", " b", " <call>f", " x=1</call>", " c", " d")
+    whole = response(message(with_logprobs(*tokens)))
+    sent, _ = read_stream([streamed(whole, tuple(map(len, tokens)))], Options())
+    deltas = [event for event in sent if event["type"] == "response.output_text.delta"]
+    assert [event["delta"] for event in deltas] == ["a ", "< b", " ", " c", " d"]
+    carried = [[one["token"] for one in event["logprobs"]] for event in deltas]
+    assert carried == [["a "], ["<", " b"], [" <call>f"], [" x=1</call>", " c"], [" d"]]
+
+
+def test_a_text_without_logprobs_gets_none() -> None:
+    part = {"type": "output_text", "text": f"Look. {GOOD} Done.", "annotations": []}
+    sent, _ = read_stream([streamed(response(message(part)))], Options())
+    begun = [event["part"] for event in sent if event["type"] == "response.content_part.added"]
+    ended = [item["content"][0] for item in accumulate(sent) if item["type"] == "message"]
+    assert len(begun) == len(ended) == 2
+    assert all("logprobs" not in one for one in [*begun, *ended])

@@ -49,6 +49,7 @@ class FakeCore:
 
 DEFAULTS = {
     "protocol": "wire",
+    "recover": False,
     "syntax": "wire",
     "fallback_to_json": "complex",
     "strict": False,

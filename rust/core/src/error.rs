@@ -16,6 +16,7 @@ pub enum Repair {
     KeyStyle,
     ToolStyle,
     Coerced,
+    OtherFormat,
 }
 
 impl Repair {
@@ -32,6 +33,7 @@ impl Repair {
             Repair::KeyStyle => "key_style",
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
+            Repair::OtherFormat => "other_format",
         }
     }
 }

@@ -31,7 +31,7 @@ pub use json::{Member, Value, parse as parse_json};
 pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};
-pub use protocol::{Custom, Host, Reading, write_error};
+pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};

@@ -6,7 +6,7 @@
 use crate::body::{Body, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
-use crate::protocol::Attempt;
+use crate::protocol::{Attempt, Reads};
 use crate::scan::{Mark, starts};
 use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
@@ -28,6 +28,10 @@ pub struct Parser {
     whole: bool,
     /// The message is known not to be cut off: its end decides what a call leaves open.
     complete: bool,
+    /// The other protocol that is read, of the call or, from its first call on, of the message.
+    other: Option<usize>,
+    /// Which protocol is read is decided.
+    settled: bool,
     /// The last call, for its memory.
     spare: Option<Box<Call>>,
 }
@@ -107,13 +111,14 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates == [b'<'; 3] && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
                 }
                 make_room(&mut call.raw, text.len());
                 make_room(&mut call.found.args.json, text.len());
+                let tools = self.other.map_or(tools, |at| &tools.others[at]);
                 let Some(same) = call.body.feed_plain(&mut call.found, text, &tools.delimiters) else {
                     return Plain::No;
                 };
@@ -151,7 +156,7 @@ impl Parser {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
-            self.end_inside(tools, sink);
+            self.end_inside(self.read_as(tools), sink);
         }
         *self = Parser { whole: self.whole, ..Parser::default() };
     }
@@ -182,9 +187,12 @@ impl Parser {
                 }
                 State::Call(_) => {
                     let begin = window.at;
-                    self.call(tools, &mut window, begin, sink)
+                    self.call(self.read_as(tools), &mut window, begin, sink)
                 }
             };
+            if tools.reads == Reads::Recovers && matches!(self.state, State::Text) {
+                self.other = None;
+            }
             if !more {
                 break;
             }
@@ -222,16 +230,12 @@ impl Parser {
 
     fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let (text, last) = (window.text, window.last);
-        let bytes = text.as_bytes();
-        let [first, second, third] = tools.candidates;
+        let own = self.read_as(tools);
         let mut at = window.at;
-        let mut begins = window.before + at == 0 && tools.protocol.begins_anyhow();
+        let mut begins = window.before + at == 0;
         loop {
-            let found = match () {
-                () if std::mem::take(&mut begins) => Some(0),
-                () if first == second && second == third => memchr::memchr(first, &bytes[at..]),
-                () => memchr::memchr3(first, second, third, &bytes[at..]),
-            };
+            let found =
+                if std::mem::take(&mut begins) { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
             let Some(offset) = found else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
@@ -239,34 +243,52 @@ impl Parser {
             };
             at += offset;
             let rest = &text[at..];
-            let mut held = false;
-            for mark in tools.result_marks() {
-                match starts(rest, mark, last) {
-                    Mark::Yes => return self.forged(window, at, mark, sink),
-                    Mark::Partial => held = true,
-                    Mark::No => {}
-                }
-            }
-            match tools.protocol.attempt(tools, rest, last) {
-                _ if held => {}
-                Attempt::Need => {}
-                Attempt::Text(length) => {
-                    at += length;
-                    continue;
-                }
-                attempt => {
-                    if let Attempt::Call { lead, .. } = attempt {
-                        at += lead;
+            let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
+            let mut held = rest.is_empty();
+            let mut step = usize::MAX;
+            for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+                // Text that another format would not allow is nobody's mistake.
+                let asks = other.is_none() || reads == Reads::First;
+                let marks: &[String] = if asks { &tools.result_marks } else { &[] };
+                for mark in marks {
+                    match starts(rest, mark, last) {
+                        Mark::Yes => return self.forged(window, at, mark, sink),
+                        Mark::Partial => held = true,
+                        Mark::No => {}
                     }
-                    emit_text(&text[window.at..at], sink);
-                    window.at = at;
-                    return self.commit(tools, window, attempt, sink);
+                }
+                match tools.protocol.attempt(tools, rest, last) {
+                    _ if held => break,
+                    Attempt::Need => held = true,
+                    Attempt::Text(length) => step = step.min(length),
+                    Attempt::Call { open, name: Some((_, lookup)), .. }
+                        if other.is_some() && reads == Reads::Recovers && lookup.tool().is_none() =>
+                    {
+                        step = step.min(open.max(1));
+                    }
+                    attempt => {
+                        if let Attempt::Call { lead, .. } = attempt {
+                            at += lead;
+                        }
+                        emit_text(&text[window.at..at], sink);
+                        window.at = at;
+                        self.other = other;
+                        return self.commit(tools, window, attempt, sink);
+                    }
                 }
             }
-            emit_text(&text[window.at..at], sink);
-            window.at = at;
-            return false;
+            if held {
+                emit_text(&text[window.at..at], sink);
+                window.at = at;
+                return false;
+            }
+            at += step;
         }
+    }
+
+    /// The toolset in whose protocol the call, or the rest of the message, is read.
+    fn read_as<'t>(&self, tools: &'t Toolset) -> &'t Toolset {
+        self.other.map_or(tools, |at| &tools.others[at])
     }
 
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
@@ -295,6 +317,16 @@ impl Parser {
         true
     }
 
+    /// Which protocols are read is decided by a call's beginning.
+    fn settle(&mut self, tools: &Toolset, call: &mut Call) {
+        match tools.reads {
+            Reads::Own => {}
+            Reads::First => self.settled = true,
+            Reads::Recovers if self.other.is_none() => self.settled = true,
+            Reads::Recovers => call.found.repair(Repair::OtherFormat),
+        }
+    }
+
     /// A call begins at `window.at`, where the attempt was made or behind its `lead`.
     fn commit(&mut self, tools: &Toolset, window: &mut Window<'_>, attempt: Attempt, sink: Sink<'_>) -> bool {
         let begin = window.at;
@@ -309,6 +341,8 @@ impl Parser {
         }
         self.calls += 1;
         let mut call = self.spare.take().unwrap_or_default();
+        self.settle(tools, &mut call);
+        let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
         match attempt {
             Attempt::Call { name, body, kind, .. } => {

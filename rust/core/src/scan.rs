@@ -82,10 +82,49 @@ pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 /// What could open or end a result.
 const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
+/// The bytes that something may begin with, and how they are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidates {
+    few: [u8; 3],
+    /// There are more than three.
+    many: Option<Box<[bool; 256]>>,
+}
+
+impl Candidates {
+    pub fn new(few: [u8; 3]) -> Self {
+        Candidates { few, many: None }
+    }
+
+    pub fn add(&mut self, more: [u8; 3]) {
+        let few = self.few;
+        let table = self.many.get_or_insert_with(|| Box::new(std::array::from_fn(|byte| few.contains(&(byte as u8)))));
+        for byte in more {
+            table[byte as usize] = true;
+        }
+    }
+
+    /// Is it this byte alone?
+    #[inline]
+    pub fn is_only(&self, byte: u8) -> bool {
+        self.few == [byte; 3] && self.many.is_none()
+    }
+
+    /// Where the first of them stands.
+    #[inline]
+    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let [first, second, third] = self.few;
+        match &self.many {
+            Some(table) => bytes.iter().position(|byte| table[*byte as usize]),
+            None if first == second && second == third => memchr::memchr(first, bytes),
+            None => memchr::memchr3(first, second, third, bytes),
+        }
+    }
+}
+
 /// Puts a visible backslash into whatever could be taken for a result tag or OPEN; changes nothing else.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    let firsts = [delimiters.open.as_bytes()[0], b'<', b'<'];
-    neutralise_marks(text, &firsts, |rest| is_mark(rest, delimiters))
+    let candidates = Candidates::new([delimiters.open.as_bytes()[0], b'<', b'<']);
+    neutralise_marks(text, &candidates, |rest| is_mark(rest, delimiters))
 }
 
 /// Could a call begin in front of this text, or a result begin or end?
@@ -93,14 +132,17 @@ pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
     text.starts_with(&delimiters.open) || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
-/// Puts a backslash behind the first character of each mark, all of which begin with one of the `firsts`.
+/// Puts a backslash behind the first character of each mark, all of which begin with one of the candidates.
 ///
 /// The output contains no mark, and a text that already has the backslash is left alone.
-pub fn neutralise_marks(text: &str, firsts: &[u8; 3], is_mark: impl Fn(&str) -> bool) -> String {
+pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
+    let mut next = 0;
     // Most texts have no mark at all, and a mark begins with a character's first byte.
-    for at in memchr::memchr3_iter(firsts[0], firsts[1], firsts[2], text.as_bytes()) {
+    while let Some(offset) = candidates.find(&text.as_bytes()[next..]) {
+        let at = next + offset;
+        next = at + 1;
         if text.is_char_boundary(at) && is_mark(&text[at..]) {
             let behind = at + text[at..].chars().next().map_or(1, char::len_utf8);
             out.push_str(&text[from..behind]);

@@ -10,8 +10,8 @@ use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::{Custom, Own, Protocol, named, write_result};
-use crate::scan::Delimiters;
+use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
+use crate::scan::{Candidates, Delimiters};
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
 
 /// How a tool's calls are written. Both are read, whatever is written.
@@ -39,6 +39,8 @@ pub struct Options {
     pub protocol: String,
     /// The host's own protocol, instead.
     pub custom: Option<Custom>,
+    /// Read calls in other formats, too, while there was none in the own one; never in strict mode.
+    pub recover: bool,
     pub syntax: Syntax,
     pub fallback: Fallback,
     pub strict: bool,
@@ -57,6 +59,7 @@ impl Default for Options {
         Options {
             protocol: "wire".into(),
             custom: None,
+            recover: false,
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
             strict: false,
@@ -113,67 +116,49 @@ impl Lookup {
     }
 }
 
+/// The tools themselves, and how they are found: the same in every protocol.
 #[derive(Debug)]
-pub struct Toolset {
-    tools: Vec<Tool>,
+struct Tools {
+    list: Vec<Tool>,
     names: KeyMap<usize>,
     /// `None` where two names fold alike.
     folded: HashMap<String, Option<usize>>,
-    pub(crate) protocol: Arc<dyn Protocol>,
-    /// What calls and results begin with.
-    pub(crate) candidates: [u8; 3],
-    pub(crate) result_marks: Vec<String>,
-    pub(crate) strict: bool,
-    pub(crate) descriptions: Descriptions,
-    pub delimiters: Delimiters,
-    pub(crate) reasoning: Option<(String, String)>,
-    pub(crate) limits: Limits,
     /// The type of the arguments of tools that nothing is known of.
-    pub(crate) unknown: Schema,
+    unknown: Schema,
 }
 
-impl Toolset {
-    pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let Options { syntax, fallback, strict, validate, descriptions, delimiters, reasoning, limits, .. } = options;
-        let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
-        let protocol = match options.custom {
-            Some(parts) => Own::new(parts).map(|own| Arc::new(own) as Arc<dyn Protocol>),
-            None => named(&options.protocol),
-        };
-        let protocol = protocol.map_err(fault)?;
-        let delimiters = delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
-        let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
-        let mut set = Toolset {
-            tools: Vec::with_capacity(definitions.len()),
+impl Tools {
+    fn new(
+        definitions: Vec<Definition>,
+        protocol: &dyn Protocol,
+        delimiters: &Delimiters,
+        options: &Options,
+    ) -> Result<Self, ToolError> {
+        let mut tools = Tools {
+            list: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
             folded: HashMap::new(),
-            candidates: protocol.candidates(&delimiters),
-            result_marks: protocol.result_marks(),
-            protocol,
-            strict,
-            descriptions,
-            delimiters,
-            reasoning,
-            limits,
             unknown: Schema::unknown(),
         };
         for definition in definitions {
-            set.add(definition, syntax, fallback, validate)?;
+            tools.add(definition, protocol, delimiters, options)?;
         }
-        Ok(set)
+        Ok(tools)
     }
 
     fn add(
         &mut self,
         definition: Definition,
-        syntax: Syntax,
-        fallback: Fallback,
-        validate: bool,
+        protocol: &dyn Protocol,
+        delimiters: &Delimiters,
+        options: &Options,
     ) -> Result<(), ToolError> {
         let Definition { name, description, parameters, strict } = definition;
+        let Options { syntax, fallback, validate, limits, .. } = options;
+        let (syntax, fallback, validate) = (*syntax, *fallback, *validate);
         let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
         let error = |pointer: String, message: String| fault(Some(pointer), message);
-        if let Some(why) = self.protocol.bad_name(&name, &self.delimiters) {
+        if let Some(why) = protocol.bad_name(&name, delimiters) {
             return Err(fault(None, format!("a call cannot be written with this name: {why}")));
         }
         if self.names.get(&name).is_some() {
@@ -185,17 +170,17 @@ impl Toolset {
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
             return Err(error(String::new(), "the parameters of a tool must be able to be an object".into()));
         }
-        let reason = self.protocol.complexity(&schema);
+        let reason = protocol.complexity(&schema);
         let syntax = match (syntax, reason, fallback) {
             (Syntax::Json, _, _) => Syntax::Json,
             (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
             (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
             (Syntax::Wire, Some(reason), Fallback::Error) => {
-                let form = self.protocol.encoding();
+                let form = protocol.encoding();
                 return Err(fault(None, format!("its calls cannot be written as {form}: {reason}")));
             }
         };
-        if (strict || validate) && self.limits.depth > RECURSION {
+        if (strict || validate) && limits.depth > RECURSION {
             let message = format!("its calls cannot be validated with a limit of depth over {RECURSION}");
             return Err(fault(None, message));
         }
@@ -203,27 +188,83 @@ impl Toolset {
             true => Some(Validator::new(&value).map_err(|(pointer, message)| error(pointer, message))?),
             false => None,
         };
-        let at = self.tools.len();
+        let at = self.list.len();
         self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
-        self.tools.push(Tool { name, description, schema, syntax, reason, validator });
+        self.list.push(Tool { name, description, schema, syntax, reason, validator });
         Ok(())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Toolset {
+    tools: Arc<Tools>,
+    pub(crate) protocol: Arc<dyn Protocol>,
+    /// The same tools in other protocols, in which calls are read, too, while none of the own was.
+    pub(crate) others: Arc<[Toolset]>,
+    pub(crate) reads: Reads,
+    /// Where calls and results may begin, in whichever protocol.
+    pub(crate) candidates: Candidates,
+    pub(crate) result_marks: Vec<String>,
+    pub(crate) strict: bool,
+    pub(crate) descriptions: Descriptions,
+    pub delimiters: Delimiters,
+    pub(crate) reasoning: Option<(String, String)>,
+    pub(crate) limits: Limits,
+}
+
+impl Toolset {
+    pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
+        let Options { strict, descriptions, reasoning, limits, .. } = options.clone();
+        let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
+        let recovers = options.recover && !strict;
+        let (protocol, others, reads) = match &options.custom {
+            Some(parts) => Own::with_others(parts.clone(), recovers),
+            None => named(&options.protocol, recovers),
+        }
+        .map_err(fault)?;
+        let delimiters = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
+        let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
+        let tools = Tools::new(definitions, &*protocol, &delimiters, &options)?;
+        let mut set = Toolset {
+            tools: Arc::new(tools),
+            others: Arc::new([]),
+            reads,
+            candidates: Candidates::new(protocol.candidates(&delimiters)),
+            result_marks: protocol.result_marks(),
+            protocol,
+            strict,
+            descriptions,
+            delimiters,
+            reasoning,
+            limits,
+        };
+        let mut same = |protocol: Arc<dyn Protocol>| {
+            let delimiters = protocol.delimiters(None).map_err(fault)?;
+            let candidates = protocol.candidates(&delimiters);
+            set.candidates.add(candidates);
+            let (candidates, result_marks) = (Candidates::new(candidates), protocol.result_marks());
+            Ok(Toolset { protocol, delimiters, candidates, result_marks, reads: Reads::Own, ..set.clone() })
+        };
+        let others = others.into_iter().map(&mut same).collect::<Result<Vec<_>, _>>()?;
+        set.others = others.into();
+        Ok(set)
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter()
+        self.tools.list.iter()
     }
 
     pub(crate) fn tool(&self, at: usize) -> &Tool {
-        &self.tools[at]
+        &self.tools.list[at]
     }
 
     /// What a body needs to know of a call with this name, whose tool is `at`.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         Context {
             protocol: &*self.protocol,
-            schema: at.map_or(&self.unknown, |at| &self.tool(at).schema),
+            schema: at.map_or(&self.tools.unknown, |at| &self.tool(at).schema),
             syntax: at.map(|at| self.tool(at).syntax),
             strict: self.strict,
             delimiters: &self.delimiters,
@@ -234,17 +275,17 @@ impl Toolset {
 
     /// The tool of exactly that name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.names.get(name).map(|at| &self.tools[*at])
+        self.tools.names.get(name).map(|at| self.tool(*at))
     }
 
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
-        if self.tools.is_empty() {
+        if self.tools.list.is_empty() {
             return Lookup::Open;
         }
-        if let Some(at) = self.names.get(name) {
+        if let Some(at) = self.tools.names.get(name) {
             return Lookup::Exact(*at);
         }
-        match self.folded.get(&fold(name)) {
+        match self.tools.folded.get(&fold(name)) {
             Some(Some(at)) => Lookup::Folded(*at),
             Some(None) | None => Lookup::Unknown,
         }
@@ -282,7 +323,7 @@ impl Toolset {
         arguments: &[json::Member<'_>],
         out: &mut String,
     ) -> Result<(), EncodeError> {
-        let at = self.names.get(name).copied();
+        let at = self.tools.names.get(name).copied();
         if at.is_none() && self.protocol.bad_name(name, &self.delimiters).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }

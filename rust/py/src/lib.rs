@@ -25,4 +25,12 @@ mod _core {
     use crate::parser::Parser;
     #[pymodule_export]
     use crate::toolset::{Field, Plan, Toolset};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let protocols: Vec<&str> = wirecall_core::protocols().collect();
+        module.add("PROTOCOLS", pyo3::types::PyTuple::new(module.py(), protocols)?)
+    }
 }

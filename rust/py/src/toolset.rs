@@ -143,7 +143,7 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol=None, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol=None, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
@@ -151,6 +151,7 @@ impl Toolset {
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
         protocol: Option<&Bound<'_, PyAny>>,
+        recover: bool,
         syntax: &str,
         fallback_to_json: &str,
         strict: bool,
@@ -171,6 +172,7 @@ impl Toolset {
         let options = core::Options {
             protocol: named,
             custom,
+            recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
             fallback: one_of(
                 "fallback_to_json",

@@ -19,6 +19,7 @@ from agents.models import _openai_shared
 from application import Json, Step, native, texts
 from pydantic import BaseModel
 from server import Answer, Delivery, Failure, Server, serve
+from wrapping import run_sync
 
 import wirecall
 
@@ -123,18 +124,6 @@ async def streamed(agent: Agent[None], ran: Ran) -> Any:
     return result
 
 
-def run_sync(agent: Agent[None], client: Any) -> Any:
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        result = Runner.run_sync(agent, "Sell shirts.")
-        loop.run_until_complete(client.close())
-    finally:
-        loop.close()
-        asyncio.set_event_loop(None)
-    return result
-
-
 def client_of(server: Server, wrap: Wrap, **more: Any) -> Any:
     return wrap(
         openai.AsyncOpenAI(**{"base_url": server.openai_url, "api_key": "k", "max_retries": 0, **more})
@@ -164,7 +153,10 @@ def play(
                     streamed(agent, ran) if way == "run_streamed" else Runner.run(agent, "Sell shirts.")
                 )
 
-        result = run_sync(agent, client) if way == "run_sync" else asyncio.run(main())
+        if way == "run_sync":
+            result = run_sync(Runner.run_sync, agent, "Sell shirts.", client=client)
+        else:
+            result = asyncio.run(main())
         assert server.errors == []
         assert [request.refused for request in server.requests] == [None] * len(script)
         assert {request.api for request in server.requests} == {api}

@@ -1,16 +1,15 @@
-"""A server that plays a script, and chat models that ask it."""
+"""Servers that play scripts, and chat models that ask them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
-from server import Script, Server, serve
-
-KINDS = ["chat", "responses", "anthropic"]
+from playing import CLIENT
+from playing import play as play
+from server import Server
 
 
 @pytest.fixture(autouse=True)
@@ -22,19 +21,9 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def play() -> Iterator[Callable[..., Server]]:
-    with ExitStack() as stack:
-
-        def start(script: Script, **options: Any) -> Server:
-            return stack.enter_context(serve(script, **options))
-
-        yield start
-
-
-@pytest.fixture
 def model() -> Callable[..., BaseChatModel]:
     def make(kind: str, server: Server, **options: Any) -> BaseChatModel:
-        options = {"api_key": "sk-test", "max_retries": 0, "timeout": 10, **options}
+        options = {**CLIENT, **options}
         if kind == "anthropic":
             return ChatAnthropic(model="claude-sonnet-5", base_url=server.url, max_tokens=1000, **options)
         responses = kind == "responses"

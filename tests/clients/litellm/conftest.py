@@ -5,7 +5,6 @@ import gc
 import os
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
-from server import Script, Server, serve
+from playing import play as play
 
 from wirecall.integrations.litellm import Provider, register
 
@@ -42,16 +41,6 @@ def run() -> Iterator[Callable[[Coroutine[Any, Any, T]], T]]:
     yield loop.run_until_complete
     loop.run_until_complete(litellm.close_litellm_async_clients())
     loop.close()
-
-
-@pytest.fixture
-def play() -> Iterator[Callable[..., Server]]:
-    with ExitStack() as stack:
-
-        def start(script: Script, **options: Any) -> Server:
-            return stack.enter_context(serve(script, **options))
-
-        yield start
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from server import Answer, Delivery, Failure, Server, serve
+from wrapping import run_sync
 
 import wirecall
 
@@ -156,18 +157,6 @@ async def once(agent: Agent[None, Any], way: str, ran: Ran) -> Any:
     return run.result
 
 
-def run_sync(agent: Agent[None, Any], client: Any) -> Any:
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        result = agent.run_sync("Sell shirts.")
-        loop.run_until_complete(client.close())
-    finally:
-        loop.close()
-        asyncio.set_event_loop(None)
-    return result
-
-
 def play(
     script: list[Any], api: str, way: str, wrap: Wrap, output: Any = str, **more: Any
 ) -> tuple[Ran, Server]:
@@ -180,7 +169,10 @@ def play(
             async with client:
                 return await once(agent, way, ran)
 
-        result = run_sync(agent, client) if way == "run_sync" else asyncio.run(main())
+        if way == "run_sync":
+            result = run_sync(agent.run_sync, "Sell shirts.", client=client)
+        else:
+            result = asyncio.run(main())
         assert server.errors == []
         assert [request.refused for request in server.requests] == [None] * len(script)
     messages = result.all_messages()

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{Attempt, Protocol, named};
+use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, named};
 use crate::body::{BodyKind, Context};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
@@ -65,7 +65,7 @@ pub struct Own {
 impl Own {
     /// The protocol, or a sentence that says what is wrong with its parts.
     pub fn new(parts: Custom) -> Result<Self, String> {
-        let base = parts.base.map(named).transpose()?;
+        let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
         let (result, close) = (&parts.result, &parts.close);
         let marks = [&parts.open, &result.0, &result.1];
         for mark in marks {
@@ -94,6 +94,15 @@ impl Own {
             }
         }
         Ok(Own { parts, base })
+    }
+
+    /// The same, and the protocols in which calls are read, too.
+    pub fn with_others(parts: Custom, recovers: bool) -> Result<Protocols, String> {
+        let own: Arc<dyn Protocol> = Arc::new(Own::new(parts)?);
+        if !recovers {
+            return Ok((own, Vec::new(), Reads::Own));
+        }
+        Ok((own, PROTOCOLS.iter().map(|(_, make)| make()).collect(), Reads::Recovers))
     }
 
     fn header(&self, tools: &Toolset) -> String {
@@ -139,10 +148,6 @@ impl Protocol for Own {
     fn candidates(&self, _: &Delimiters) -> [u8; 3] {
         let first = |mark: &str| mark.as_bytes()[0];
         [first(&self.parts.open), first(&self.parts.result.0), first(&self.parts.result.1)]
-    }
-
-    fn begins_anyhow(&self) -> bool {
-        self.base.as_ref().is_some_and(|base| base.begins_anyhow())
     }
 
     fn result_marks(&self) -> Vec<String> {

@@ -52,11 +52,6 @@ pub trait Protocol: Send + Sync + Debug {
         [delimiters.open.as_bytes()[0], b'<', b'<']
     }
 
-    /// May a call begin where the message does, with any byte?
-    fn begins_anyhow(&self) -> bool {
-        false
-    }
-
     /// What begins a result; outside a call only the host writes it.
     fn result_marks(&self) -> Vec<String>;
 
@@ -111,16 +106,46 @@ pub trait Protocol: Send + Sync + Debug {
 
 type Make = fn() -> Arc<dyn Protocol>;
 
+/// A protocol, the others in which calls are read, and when.
+pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+
+/// In which protocols calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// In its own alone.
+    Own,
+    /// In that of the message's first call.
+    First,
+    /// In the others as repairs, until there was a call in its own.
+    Recovers,
+}
+
 /// The protocols, by name.
 const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire))];
 
-/// The protocol of that name, or a sentence that lists the names.
-pub fn named(name: &str) -> Result<Arc<dyn Protocol>, String> {
-    match PROTOCOLS.iter().find(|(own, _)| *own == name) {
-        Some((_, make)) => Ok(make()),
-        None => {
-            let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
-            Err(format!("there is no protocol {name:?}; there are: {}", names.join(", ")))
-        }
-    }
+/// Other names of theirs.
+const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
+
+/// The names, without aliases.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROTOCOLS.iter().map(|(name, _)| *name)
+}
+
+/// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
+pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
+    let canonical = match name {
+        // What is written is wire.
+        "auto" => PROTOCOLS[0].0,
+        _ => ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name),
+    };
+    let (_, own) = PROTOCOLS.iter().find(|(own, _)| *own == canonical).ok_or_else(|| {
+        format!("there is no protocol {name:?}; there are: {}, auto", names().collect::<Vec<_>>().join(", "))
+    })?;
+    let reads = match name {
+        "auto" => Reads::First,
+        _ if recovers => Reads::Recovers,
+        _ => return Ok((own(), Vec::new(), Reads::Own)),
+    };
+    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
+    Ok((own(), others.collect(), reads))
 }
