@@ -21,6 +21,7 @@ from wirecall.dialects.base import Refused
 from wirecall.errors import ToolError
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
+from wirecall.protocol import Protocol
 from wirecall.toolset import Toolset
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -42,6 +43,7 @@ __all__ = [
     "Parser",
     "Plan",
     "Problem",
+    "Protocol",
     "Refused",
     "Text",
     "ToolError",

@@ -45,7 +45,7 @@ class Toolset(_core.Toolset):
             its schema. Also a protocol that does not exist.
         ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
-        TypeError: A limit that is no int.
+        TypeError: A limit that is no int; a protocol that is neither a name nor a `Protocol`.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
 
@@ -64,6 +64,8 @@ class Toolset(_core.Toolset):
         reasoning: tuple[str, str] | None = ("<think>", "</think>"),
         limits: Mapping[str, int] | None = None,
     ) -> "Self":
+        if not isinstance(protocol, (str, Protocol)):
+            raise TypeError(f"protocol must be a name or a Protocol, not {type(protocol).__name__}")
         read = definitions(tools)
         made = super().__new__(
             cls,

@@ -294,8 +294,10 @@ impl Parser {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
         window.at = at;
+        // A mark leaves out what a tag may have in it.
+        let end = if mark.starts_with('<') && !mark.ends_with('>') { ">" } else { "" };
         let message =
-            format!("Only the tools write {mark}>. End your message after the calls and wait for their results.");
+            format!("Only the tools write {mark}{end}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
     }
 
