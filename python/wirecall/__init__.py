@@ -18,7 +18,8 @@ from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
-from wirecall.errors import ToolError
+from wirecall.errors import ToolError, XmlError
+from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
 from wirecall.protocol import Protocol
@@ -48,8 +49,12 @@ __all__ = [
     "Text",
     "ToolError",
     "Toolset",
+    "XmlError",
+    "XmlParser",
     "compact_tools",
     "definitions",
     "detect",
+    "format_xml",
+    "parse_xml",
     "wrap",
 ]

@@ -38,3 +38,27 @@ class ToolError(ValueError):
 def both(kind: Any, base: Any) -> Any:
     """The class of exceptions that are of two classes: whoever catches either, catches them."""
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+class XmlError(ValueError):
+    """XML that cannot be read, or was repaired.
+
+    Attributes:
+        message: What is wrong, without the place.
+        line: Where it was found, from 1.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the message: `line 3, column 7: an element is not closed`.
+    """
+
+    def __init__(self, message: str, *, line: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.message}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r}, line={self.line}, column={self.column})"

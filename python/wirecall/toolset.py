@@ -64,8 +64,6 @@ class Toolset(_core.Toolset):
         reasoning: tuple[str, str] | None = ("<think>", "</think>"),
         limits: Mapping[str, int] | None = None,
     ) -> "Self":
-        if not isinstance(protocol, (str, Protocol)):
-            raise TypeError(f"protocol must be a name or a Protocol, not {type(protocol).__name__}")
         read = definitions(tools)
         made = super().__new__(
             cls,

@@ -17,6 +17,21 @@ pub enum Repair {
     ToolStyle,
     Coerced,
     OtherFormat,
+    KeyNumber,
+    ListWrapper,
+    ValueWrapper,
+    EnumQuotes,
+    KeyAlias,
+    EncodedArguments,
+    UnbalancedBrackets,
+    StrayTag,
+    Markup,
+    BareText,
+    BareName,
+    UnclosedTag,
+    TagStyle,
+    MissingWrapper,
+    InnerTags,
 }
 
 impl Repair {
@@ -34,6 +49,21 @@ impl Repair {
             Repair::ToolStyle => "tool_style",
             Repair::Coerced => "coerced",
             Repair::OtherFormat => "other_format",
+            Repair::KeyNumber => "key_number",
+            Repair::ListWrapper => "list_wrapper",
+            Repair::ValueWrapper => "value_wrapper",
+            Repair::EnumQuotes => "enum_quotes",
+            Repair::KeyAlias => "key_alias",
+            Repair::EncodedArguments => "encoded_arguments",
+            Repair::UnbalancedBrackets => "unbalanced_brackets",
+            Repair::StrayTag => "stray_tag",
+            Repair::Markup => "markup",
+            Repair::BareText => "bare_text",
+            Repair::BareName => "bare_name",
+            Repair::UnclosedTag => "unclosed_tag",
+            Repair::TagStyle => "tag_style",
+            Repair::MissingWrapper => "missing_wrapper",
+            Repair::InnerTags => "inner_tags",
         }
     }
 }

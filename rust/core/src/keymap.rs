@@ -60,6 +60,10 @@ impl<V> KeyMap<V> {
         (key, value)
     }
 
+    pub fn value_mut(&mut self, at: usize) -> &mut V {
+        &mut self.entries[at].1
+    }
+
     /// Adds a key that is not there yet.
     pub fn push(&mut self, key: Arc<str>, value: V) {
         if let Some(index) = &mut self.index {

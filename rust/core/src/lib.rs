@@ -11,8 +11,10 @@
 
 mod body;
 mod coerce;
+mod document;
 mod error;
 mod event;
+mod functions;
 mod json;
 mod keymap;
 mod limits;
@@ -24,7 +26,11 @@ mod scan;
 mod schema;
 mod state;
 mod toolset;
+mod tree;
+mod xml;
+mod yaml;
 
+pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Member, Value, parse as parse_json};
@@ -35,3 +41,4 @@ pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};

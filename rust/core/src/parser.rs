@@ -152,7 +152,8 @@ impl Parser {
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         self.complete = truncated == Some(false);
-        if self.complete || !matches!(self.state, State::Call(_)) {
+        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        if self.complete || !inside {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
@@ -249,7 +250,7 @@ impl Parser {
             for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
                 let asks = other.is_none() || reads == Reads::First;
-                let marks: &[String] = if asks { &tools.result_marks } else { &[] };
+                let marks = if asks { tools.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -349,14 +350,14 @@ impl Parser {
         match attempt {
             Attempt::Call { name, body, kind, .. } => {
                 window.at = base + body;
+                let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 if let Some((name, lookup)) = name {
-                    let written = &window.text[base + name.start..base + name.end];
                     self.name_call(tools, &mut call, written, lookup, kind.skip(), sink);
                     if call.failure.is_some() && kind.skip() != Skip::Body {
                         window.at = base + name.end;
                     }
                 }
-                call.body = Body::new(&tools.context(call.tool, ""), kind);
+                call.body = Body::new(&tools.context(call.tool, ""), kind, written);
             }
             Attempt::Bad { open, message } => {
                 window.at = begin + open;
@@ -407,9 +408,9 @@ impl Parser {
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
     fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
-        let last = window.last && self.complete;
         loop {
             let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let last = window.last && (self.complete || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             if let Some(failure) = failure {
                 let close = tools.delimiters.close.as_str();

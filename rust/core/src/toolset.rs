@@ -1,5 +1,6 @@
 //! Tools, compiled once; immutable, and shared by all parsers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -88,6 +89,8 @@ pub struct Definition {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
+    /// The schema of its parameters, as it was given.
+    pub(crate) parameters: Value,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
     /// Why it is written as JSON, where it is not by choice.
@@ -192,7 +195,7 @@ impl Tools {
         self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
-        self.list.push(Tool { name, description, schema, syntax, reason, validator });
+        self.list.push(Tool { name, description, parameters: value, schema, syntax, reason, validator });
         Ok(())
     }
 }
@@ -206,7 +209,6 @@ pub struct Toolset {
     pub(crate) reads: Reads,
     /// Where calls and results may begin, in whichever protocol.
     pub(crate) candidates: Candidates,
-    pub(crate) result_marks: Vec<String>,
     pub(crate) strict: bool,
     pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
@@ -232,7 +234,6 @@ impl Toolset {
             others: Arc::new([]),
             reads,
             candidates: Candidates::new(protocol.candidates(&delimiters)),
-            result_marks: protocol.result_marks(),
             protocol,
             strict,
             descriptions,
@@ -244,8 +245,8 @@ impl Toolset {
             let delimiters = protocol.delimiters(None).map_err(fault)?;
             let candidates = protocol.candidates(&delimiters);
             set.candidates.add(candidates);
-            let (candidates, result_marks) = (Candidates::new(candidates), protocol.result_marks());
-            Ok(Toolset { protocol, delimiters, candidates, result_marks, reads: Reads::Own, ..set.clone() })
+            let candidates = Candidates::new(candidates);
+            Ok(Toolset { protocol, delimiters, candidates, reads: Reads::Own, ..set.clone() })
         };
         let others = others.into_iter().map(&mut same).collect::<Result<Vec<_>, _>>()?;
         set.others = others.into();
@@ -297,8 +298,8 @@ impl Toolset {
     }
 
     /// What begins a result.
-    pub fn result_marks(&self) -> &[String] {
-        &self.result_marks
+    pub fn result_marks(&self) -> &[Cow<'static, str>] {
+        self.protocol.result_marks()
     }
 
     pub fn limits(&self) -> &Limits {

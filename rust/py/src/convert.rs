@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyTypeError, PyUnicodeEncodeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{IntoPyDict, PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use smallvec::SmallVec;
 use wirecall_core::{Member, Toolset, Value};
 
@@ -180,6 +181,52 @@ fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
     }
     let kind = item.get_type().qualname()?;
     Err(PyTypeError::new_err(format!("{kind} is no JSON value; convert it first")))
+}
+
+/// The same, at most `depth` levels deep.
+pub fn json(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value<'static>> {
+    value(given, Depth::of(depth))
+}
+
+/// JSON text, decoded. Integers beyond what `int()` reads are decimals.
+pub fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = text.py();
+    let loads = LOADS.import(py, "json", "loads")?;
+    match loads.call1((text,)) {
+        Err(error) if error.is_instance_of::<PyValueError>(py) => {
+            let integer = wrap_pyfunction!(any_integer, py)?;
+            loads.call((text,), Some(&[("parse_int", integer)].into_py_dict(py)?))
+        }
+        other => other,
+    }
+}
+
+/// An int, or a Decimal where the interpreter refuses so many digits.
+#[pyfunction]
+fn any_integer<'py>(digits: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+    static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = digits.py();
+    match py.get_type::<PyInt>().call1((digits,)) {
+        Err(error) if error.is_instance_of::<PyValueError>(py) => {
+            DECIMAL.import(py, "decimal", "Decimal")?.call1((digits,))
+        }
+        other => other,
+    }
+}
+
+/// An option that counts from 1, of any size that Python can write.
+pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
+    match given.extract::<isize>() {
+        Ok(number) => {
+            usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
+        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
+            Err(refused("no number of that size can be meant"))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The JSON text of a call's arguments as a host's protocol has read them: a mapping, or JSON text of an object.

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use wirecall_core::{EncodeError, ToolError};
+use wirecall_core::{EncodeError, ToolError, XmlError};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
 pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
@@ -14,6 +14,19 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
         let details = PyDict::new(py);
         details.set_item("tool", (!error.tool.is_empty()).then_some(&error.tool))?;
         details.set_item("pointer", &error.pointer)?;
+        Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
+    };
+    raise().unwrap_or_else(|other| other)
+}
+
+/// `wirecall.XmlError`, with the line and the column as attributes.
+pub fn xml_error(py: Python<'_>, error: &XmlError) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let raise = || -> PyResult<PyErr> {
+        let class = CLASS.import(py, "wirecall.errors", "XmlError")?;
+        let details = PyDict::new(py);
+        details.set_item("line", error.line)?;
+        details.set_item("column", error.column)?;
         Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
     };
     raise().unwrap_or_else(|other| other)
@@ -31,4 +44,12 @@ pub fn in_use() -> PyErr {
 
 pub fn finished() -> PyErr {
     PyRuntimeError::new_err("this Parser is finished; call reset() before the next message")
+}
+
+pub fn xml_in_use() -> PyErr {
+    PyRuntimeError::new_err("this XmlParser is being used right now by another thread; use one for each document")
+}
+
+pub fn xml_finished() -> PyErr {
+    PyRuntimeError::new_err("this XmlParser is finished; make another one for the next document")
 }

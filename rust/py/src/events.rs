@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{IntoPyDict, PyDict, PyInt, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use wirecall_core as core;
 
+use crate::convert;
 use crate::ids::Ids;
 use crate::text::{LazyText, Slot};
 
@@ -146,19 +145,6 @@ impl PartialEq for CallEnd {
             && Python::attach(|py| same(self.arguments.get(py), other.arguments.get(py)))
             && self.repairs == other.repairs
             && self.problems == other.problems
-    }
-}
-
-/// An int, or a Decimal where the interpreter refuses so many digits.
-#[pyfunction]
-fn any_integer<'py>(digits: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
-    static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = digits.py();
-    match py.get_type::<PyInt>().call1((digits,)) {
-        Err(error) if error.is_instance_of::<PyValueError>(py) => {
-            DECIMAL.import(py, "decimal", "Decimal")?.call1((digits,))
-        }
-        other => other,
     }
 }
 
@@ -333,17 +319,7 @@ impl CallEnd {
     /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let loads = LOADS.import(py, "json", "loads")?;
-        let text = self.arguments.get(py);
-        let decoded = match loads.call1((text,)) {
-            Err(error) if error.is_instance_of::<PyValueError>(py) => {
-                let integer = wrap_pyfunction!(any_integer, py)?;
-                loads.call((text,), Some(&[("parse_int", integer)].into_py_dict(py)?))
-            }
-            other => other,
-        };
-        Ok(decoded?.cast_into()?)
+        Ok(convert::loads(self.arguments.get(py).bind(py))?.cast_into()?)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -13,6 +13,7 @@ mod recycle;
 mod text;
 #[allow(non_upper_case_globals)]
 mod toolset;
+mod xml;
 
 /// The compiled part of `wirecall`.
 #[pyo3::pymodule(gil_used = false)]
@@ -25,6 +26,8 @@ mod _core {
     use crate::parser::Parser;
     #[pymodule_export]
     use crate::toolset::{Field, Plan, Toolset};
+    #[pymodule_export]
+    use crate::xml::{XmlParser, format_xml};
 
     use pyo3::prelude::*;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::convert;
@@ -22,6 +23,11 @@ pub fn raised() -> PyResult<()> {
 
 /// What the protocol is made of.
 pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall.protocol", "Protocol")?)? {
+        let kind = protocol.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!("protocol must be a str or a wirecall.Protocol, not {kind}")));
+    }
     let text = |name: &str| protocol.getattr(name)?.extract::<String>();
     let flag = |name: &str| protocol.getattr(name)?.extract::<bool>();
     let body = text("body")?;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyInt, PyString, PyTuple};
@@ -117,20 +117,6 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
     Ok(limits)
 }
 
-/// An option that counts from 1, of any size that Python can write.
-fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let refused = |what: &str| PyValueError::new_err(format!("{option} is {given}; {what}"));
-    match given.extract::<isize>() {
-        Ok(number) => {
-            usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
-        }
-        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
-            Err(refused("no number of that size can be meant"))
-        }
-        Err(error) => Err(error),
-    }
-}
-
 impl Toolset {
     fn tool(&self, name: &str) -> PyResult<&core::Tool> {
         self.tools.get(name).ok_or_else(|| {
@@ -218,7 +204,7 @@ impl Toolset {
     /// What the results of tools begin with: stop sequences, since models invent results.
     #[getter]
     fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.tools.result_marks())
+        PyTuple::new(py, self.tools.result_marks().iter().map(|mark| &**mark).collect::<Vec<&str>>())
     }
 
     /// Read a whole message: the same as feeding it to a parser.
@@ -276,7 +262,7 @@ impl Toolset {
             borrowed.push(convert::backed(text?.cast::<PyString>()?)?);
         }
         let threads = match threads {
-            Some(threads) => positive("threads", threads)?,
+            Some(threads) => convert::positive("threads", threads)?,
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
@@ -344,7 +330,7 @@ impl Toolset {
         error: bool,
         number: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let number = number.map(|number| positive("number", number)).transpose()?.map(|number| number as u64);
+        let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
             let text = core::write_error(&self.tools, name.as_deref(), &failed.get().message);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::Context;
+use super::{Context, MAX_PROBLEM_BYTES};
 use crate::error::ProblemKind;
 use crate::json::{Member, Value, json_string, parse};
 use crate::limits::Limits;
@@ -33,12 +33,34 @@ pub fn too_large(limits: &Limits) -> String {
 /// A member's path, as a key would be written.
 pub fn join(path: &str, name: &str) -> String {
     let mut out = String::from(path);
+    push_join(&mut out, name);
+    out
+}
+
+pub fn push_join(path: &mut String, name: &str) {
     if !path.is_empty() {
-        out.push('.');
+        path.push('.');
     }
     static DEFAULT: LazyLock<Delimiters> = LazyLock::new(Delimiters::default);
-    push_segment(&mut out, name, &DEFAULT);
-    out
+    push_segment(path, name, &DEFAULT);
+}
+
+/// As much of a text as a problem can name.
+pub fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_PROBLEM_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+pub fn invalid_json(path: &str, what: &str) -> String {
+    let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
+    format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
+}
+
+pub fn too_deep(limits: &Limits) -> String {
+    format!("The value is nested more than {} levels deep.", limits.depth)
 }
 
 /// A short value that the type takes, as it would be written behind `=`.

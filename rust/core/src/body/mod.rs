@@ -4,12 +4,17 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod elements;
+mod envelope;
+mod fields;
+mod functions;
 mod messages;
 mod object;
 mod own;
 mod pairs;
 mod place;
 mod skip;
+mod tree;
 mod validate;
 mod whole;
 mod work;
@@ -17,6 +22,7 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
+use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::scan::{Delimiters, Mark, starts};
@@ -24,12 +30,17 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
+pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
+pub use envelope::Envelope;
+pub use fields::{Fields, Slot};
+pub use functions::Functions;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use own::Own;
 pub use pairs::Pairs;
-pub use place::is_declared;
+pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
+pub use tree::{Lists, is_repeated, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -86,6 +97,9 @@ pub struct Failure {
     pub skip: Skip,
 }
 
+/// Why a part of a call cannot be read, and a sentence for the model.
+pub type Bad = (ErrorKind, String);
+
 /// What came of a window; `Io::at` says how much was consumed.
 #[derive(Debug)]
 pub enum Step {
@@ -129,11 +143,7 @@ impl Found {
             return;
         }
         for text in [&mut field, &mut message] {
-            let mut end = text.len().min(MAX_PROBLEM_BYTES);
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
-            text.truncate(end);
+            text.truncate(messages::cut(text).len());
         }
         if self.problems.iter().any(|told| told.kind == kind && told.field == field) {
             return;
@@ -173,6 +183,11 @@ pub enum BodyKind {
     Object(Option<Wrapper>),
     /// The host reads it.
     Own,
+    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    Envelope(Option<Wrapper>),
+    Elements(Ends),
+    /// Parameters in tags.
+    Functions(Opened),
 }
 
 impl BodyKind {
@@ -181,6 +196,9 @@ impl BodyKind {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
             BodyKind::Own => Skip::Body,
+            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Elements(_) => Skip::Body,
+            BodyKind::Functions(_) => Skip::Body,
         }
     }
 }
@@ -191,6 +209,9 @@ pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
     Own(Own),
+    Envelope(Box<Envelope>),
+    Elements(Box<Elements>),
+    Functions(Box<Functions>),
 }
 
 impl Default for Body {
@@ -200,11 +221,15 @@ impl Default for Body {
 }
 
 impl Body {
-    pub fn new(cx: &Context<'_>, kind: BodyKind) -> Self {
+    /// `name`: that of the tool, as it is written.
+    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Own => Body::Own(Own::default()),
+            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
+            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
     }
 
@@ -213,6 +238,9 @@ impl Body {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
             Body::Own(own) => return own.feed(io),
+            Body::Envelope(envelope) => return envelope.feed(io),
+            Body::Elements(elements) => return elements.feed(io),
+            Body::Functions(functions) => return functions.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -225,7 +253,9 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Elements(_) => Body::default(),
+            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
+            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
     }
 
@@ -235,6 +265,9 @@ impl Body {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
             Body::Own(own) => own.read_on(io),
+            Body::Envelope(envelope) => envelope.read_on(io),
+            Body::Elements(elements) => elements.read_on(io),
+            Body::Functions(functions) => functions.read_on(io),
         }
     }
 
@@ -245,6 +278,9 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) | Body::Own(_) => None,
+            Body::Envelope(envelope) => envelope.feed_plain(found, text),
+            Body::Elements(elements) => elements.feed_plain(found, text),
+            Body::Functions(functions) => functions.feed_plain(found, text),
         }
     }
 
@@ -254,6 +290,9 @@ impl Body {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
             Body::Own(_) => Skip::Body,
+            Body::Envelope(_) => Skip::Body,
+            Body::Elements(_) => Skip::Body,
+            Body::Functions(_) => Skip::Body,
         }
     }
 
@@ -263,6 +302,19 @@ impl Body {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
             Body::Own(_) => false,
+            Body::Envelope(envelope) => envelope.closable(),
+            // It has looked at the end itself.
+            Body::Elements(_) => false,
+            // They end themselves where the message does.
+            Body::Functions(_) => false,
+        }
+    }
+
+    /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Functions(functions) => functions.is_complete(),
         }
     }
 
@@ -272,6 +324,9 @@ impl Body {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
             Body::Own(_) => false,
+            Body::Envelope(envelope) => !envelope.closable(),
+            Body::Elements(elements) => elements.unterminated(),
+            Body::Functions(functions) => functions.unterminated(),
         }
     }
 
@@ -295,7 +350,9 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) | Body::Own(_) => found.args.release(),
+            Body::Whole(_) | Body::Own(_) | Body::Envelope(_) => found.args.release(),
+            Body::Elements(elements) => elements.finish(found),
+            Body::Functions(functions) => functions.finish(found),
         }
     }
 }

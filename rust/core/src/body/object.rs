@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Context, Failure, Found, Io, Skip, messages};
+use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, is_plain, parse, push_char, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
@@ -83,8 +83,6 @@ pub struct Object {
     above: usize,
 }
 
-type Bad = (ErrorKind, String);
-
 impl Object {
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object {
@@ -106,6 +104,28 @@ impl Object {
             0 => Skip::After,
             depth => Skip::in_brackets(depth, self.lexer.open_quote()),
         }
+    }
+
+    /// Brackets that are open.
+    pub fn brackets(&self) -> usize {
+        self.brackets
+    }
+
+    /// The quote of the string that is open.
+    pub fn open_quote(&self) -> Option<u8> {
+        self.lexer.open_quote()
+    }
+
+    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
+    /// nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let quote = self.lexer.open_quote()?;
+        let plain = matches!(self.text, Text::Live) && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        plain.then(|| {
+            found.args.json.push_str(text);
+            true
+        })
     }
 
     /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
@@ -223,9 +243,7 @@ impl Object {
     }
 
     fn invalid(&self, kind: ErrorKind, what: &str) -> Bad {
-        let path = self.path();
-        let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
-        (kind, format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}."))
+        (kind, messages::invalid_json(&self.path(), what))
     }
 
     fn in_object(&self) -> bool {
@@ -366,16 +384,11 @@ impl Object {
 
     fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<bool, Bad> {
         if self.brackets + self.above >= cx.limits.depth {
-            let message = format!("The value is nested more than {} levels deep.", cx.limits.depth);
-            return Err((ErrorKind::TooDeep, message));
+            return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
         self.prefix(cx, found);
         let node = cx.schema.node(self.node);
-        let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
-        let takes = |id: NodeId| {
-            let node = cx.schema.node(id);
-            node.is_unknown() || node.has(&wanted) || node.literals(bracket).next().is_some()
-        };
+        let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
         if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
             cx.repair(found, Repair::Coerced)
                 .map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", self.path())))?;
@@ -414,32 +427,16 @@ impl Object {
         }
         found.args.json.push(if matches!(frame.shape, Shape::Object { .. }) { '}' } else { ']' });
         if let Some((start, holds)) = frame.literal {
-            self.literal(cx, found, frame.node, start);
+            let bracket = found.args.json.as_bytes()[start];
+            if !equal_literal(cx, found, frame.node, start) {
+                self.node = frame.node;
+                self.violation(cx, found, if bracket == b'{' { "{…}" } else { "[…]" });
+            }
             if holds {
                 found.args.release();
             }
         }
         self.value_done(found)
-    }
-
-    /// An object or array is written whose type has literals of that kind: equal to one, it becomes that one.
-    fn literal(&mut self, cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) {
-        let written = &found.args.json[start..];
-        let Ok(value) = parse(written, cx.limits.depth) else { return };
-        let node = cx.schema.node(id);
-        let bracket = written.as_bytes()[0];
-        let digest = value.digest();
-        // Literals may be many and large, and values many: few of them are worth a closer look.
-        let same = |literal: &&Literal| {
-            literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
-        };
-        if let Some(literal) = node.literals(bracket).find(same) {
-            found.args.json.truncate(start);
-            found.args.json.push_str(&literal.json);
-        } else if !node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array }) {
-            self.node = id;
-            self.violation(cx, found, if bracket == b'{' { "{…}" } else { "[…]" });
-        }
     }
 
     /// A value is written: account for it in what it is part of.
@@ -470,4 +467,27 @@ impl Object {
         }
         Ok(false)
     }
+}
+
+/// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
+/// only be a literal, and is none.
+pub(super) fn equal_literal(cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) -> bool {
+    let written = &found.args.json[start..];
+    let node = cx.schema.node(id);
+    let bracket = written.as_bytes()[0];
+    if node.literals(bracket).next().is_none() {
+        return true;
+    }
+    let Ok(value) = parse(written, cx.limits.depth) else { return true };
+    let digest = value.digest();
+    // Literals may be many and large, and values many: few of them are worth a closer look.
+    let same = |literal: &&Literal| {
+        literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
+    };
+    if let Some(literal) = node.literals(bracket).find(same) {
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal.json);
+        return true;
+    }
+    node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })
 }

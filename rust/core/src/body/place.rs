@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::args::{Step, To};
-use super::{Context, Found, messages};
+use super::args::{Args, Step, To};
+use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
 use crate::pairs::{Segment, segments};
-use crate::schema::{Choice, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{Additional, Choice, Node, NodeId, Object, Schema, UNKNOWN};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]
@@ -159,6 +159,61 @@ fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &
     let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
     let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
     found.problem(ProblemKind::WrongType, path, message);
+}
+
+/// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
+/// the one required key that it `has` not.
+pub fn named(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    key: &str,
+    exact: bool,
+    path: &dyn Fn() -> String,
+    has: &dyn Fn(&Args, &str) -> bool,
+) -> Result<(Arc<str>, NodeId), Bad> {
+    if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
+        if let Some((name, node)) = object.properties.entry(key) {
+            return Ok((name.clone(), *node));
+        }
+        let alike = match object.folded(key).filter(|_| !object.explicitly_open()) {
+            Some(alike) => Some((Repair::KeyStyle, alike)),
+            None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
+        };
+        if let Some((repair, (name, node))) = alike {
+            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx, node, key, name)))?;
+            return Ok((name.clone(), node));
+        }
+    }
+    Ok((Arc::from(key), member(cx, found, id, key, path)))
+}
+
+/// Is a key that is not declared taken for one that is?
+pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
+    schema.node(id).object.as_ref().is_some_and(|object| {
+        object.properties.get(key).is_none() && !object.explicitly_open() && object.folded(key).is_some()
+    })
+}
+
+/// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.
+fn numbered<'o>(object: &'o Object, key: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'o Arc<str>, NodeId)> {
+    if object.additional != Additional::Closed || object.member(key).is_some() {
+        return None;
+    }
+    let with = |ending: &str| Some(format!("{key}{ending}"));
+    let instead = |ending: &str, other: &str| Some(format!("{}{other}", key.strip_suffix(ending)?));
+    let forms = [with("s"), with("es"), instead("s", ""), instead("es", ""), instead("y", "ies"), instead("ies", "y")];
+    let mut found: Option<(&Arc<str>, NodeId)> = None;
+    for (name, node) in forms.iter().flatten().filter_map(|form| object.folded(form)) {
+        if has(name) || !object.required.iter().any(|required| **required == **name) {
+            continue;
+        }
+        if found.is_some_and(|(other, _)| other != name) {
+            return None;
+        }
+        found = Some((name, node));
+    }
+    found
 }
 
 /// The type of an exact key; a forbidden one is a problem and untyped.

@@ -1,5 +1,6 @@
 //! A protocol of a host's own: its markers around a body that is read here, or around one that the host reads itself.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ const HEAD_CHARS: usize = 64;
 #[derive(Debug)]
 pub struct Own {
     parts: Custom,
+    /// What results begin with.
+    marks: [Cow<'static, str>; 1],
     base: Option<Arc<dyn Protocol>>,
 }
 
@@ -93,7 +96,8 @@ impl Own {
                 return Err(format!("the end of the mark {a:?} or {b:?} is the beginning of the other"));
             }
         }
-        Ok(Own { parts, base })
+        let marks = [Cow::Owned(result.0.clone())];
+        Ok(Own { parts, marks, base })
     }
 
     /// The same, and the protocols in which calls are read, too.
@@ -150,8 +154,8 @@ impl Protocol for Own {
         [first(&self.parts.open), first(&self.parts.result.0), first(&self.parts.result.1)]
     }
 
-    fn result_marks(&self) -> Vec<String> {
-        vec![self.parts.result.0.clone()]
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &self.marks
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {

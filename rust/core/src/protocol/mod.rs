@@ -3,9 +3,14 @@
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
 mod custom;
+mod hermes;
+mod qwen3coder;
 mod results;
+pub mod tags;
 mod wire;
+mod xml;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,8 +22,14 @@ use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use custom::{Custom, Host, Own, Reading};
+pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
+pub use xml::Xml;
+
+/// The mark of results in the formats that models were trained on.
+pub(crate) static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +64,7 @@ pub trait Protocol: Send + Sync + Debug {
     }
 
     /// What begins a result; outside a call only the host writes it.
-    fn result_marks(&self) -> Vec<String>;
+    fn result_marks(&self) -> &[Cow<'static, str>];
 
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
@@ -121,7 +132,13 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire))];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+    ("xml", || Arc::new(Xml)),
+];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];

@@ -216,14 +216,20 @@ impl Node {
         self.choices == [Choice::String]
     }
 
+    /// Can the value begin with this bracket? An unknown one can.
+    pub fn takes(&self, bracket: u8) -> bool {
+        let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
+        self.is_unknown() || self.has(&wanted) || self.literals(bracket).next().is_some()
+    }
+
     /// Can the value be an object? An unknown one can.
     pub fn takes_object(&self) -> bool {
-        self.is_unknown() || self.has(&Choice::Object) || self.literals(b'{').next().is_some()
+        self.takes(b'{')
     }
 
     /// Can the value be an object or an array? An unknown one can.
     pub fn takes_container(&self) -> bool {
-        self.takes_object() || self.has(&Choice::Array) || self.literals(b'[').next().is_some()
+        self.takes(b'{') || self.takes(b'[')
     }
 
     /// The literals that begin with this bracket.

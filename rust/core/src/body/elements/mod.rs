@@ -1,0 +1,462 @@
+//! The body of a call in elements, one for each field: `<name><key>value</key></name>`.
+//!
+//! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
+//! that fits, and typed there. A body that starts with `{` is one JSON object.
+
+mod write;
+
+use super::{Bad, Failure, Fields, Found, Io, Lists, Object, Skip, Slot, Step, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::json::is_plain;
+use crate::limits::ATTEMPT_CHARS;
+use crate::protocol::tags::{Form, closer};
+use crate::scan::{Mark, first_chars, starts, ws_run};
+use crate::schema::{Schema, fold};
+use crate::tree::Tree;
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, empty, name_length};
+
+pub use write::{ElementWriter, is_nestable};
+
+/// What ends a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A closing tag, unless the opening one is empty; or `/>`, where that one was not complete.
+    Tag(Form),
+    /// A closing tag, or whatever is no field: the name stood alone on a line.
+    Line,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Behind the opening tag.
+    Start,
+    Between,
+    /// In a string that is passed on.
+    Live {
+        name: String,
+        slot: Slot,
+    },
+    Collect {
+        name: String,
+        slot: Slot,
+        reader: Reader,
+    },
+    Json(Object),
+    /// Behind it.
+    Behind,
+    /// In text that stands for the one field.
+    Text(String),
+    /// Reading on after an error: between elements, in one of this name, or in JSON.
+    On,
+    InElement(String),
+    InJson(Skip),
+    Closed,
+}
+
+#[derive(Debug)]
+pub struct Elements {
+    /// As the opening tag has it.
+    name: String,
+    ends: Ends,
+    lexer: Lexer,
+    fields: Fields,
+    state: State,
+    /// Fields were read; text was, which is none.
+    any: bool,
+    stray: bool,
+    json: bool,
+}
+
+/// The one field of a tool whose text may stand without its tags: its only required one, or its only one, if it is a string.
+pub fn lone_text(schema: &Schema) -> Option<&str> {
+    let object = schema.node(schema.root).object.as_ref()?;
+    let name = match (&object.required[..], object.properties.len()) {
+        ([name], _) => name.as_str(),
+        ([], 1) => object.properties.at(0).0,
+        _ => return None,
+    };
+    object.properties.get(name).filter(|id| schema.node(**id).is_string()).map(|_| name)
+}
+
+/// Is this, in some style, a field that the tool declares?
+pub fn is_field(schema: &Schema, name: &str) -> bool {
+    let object = schema.node(schema.root).object.as_ref();
+    object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
+}
+
+impl Elements {
+    pub fn new(name: &str, ends: Ends) -> Self {
+        Elements {
+            name: name.to_owned(),
+            ends,
+            lexer: Lexer::default(),
+            fields: Fields::new(Lists::Elements),
+            state: State::Start,
+            any: false,
+            stray: false,
+            json: false,
+        }
+    }
+
+    pub fn unterminated(&self) -> bool {
+        !matches!(self.state, State::Start | State::Between | State::Behind | State::Closed)
+    }
+
+    /// The call is closed.
+    pub fn finish(&self, found: &mut Found) {
+        if self.json { found.args.release() } else { found.args.close() }
+    }
+
+    /// Takes text in a string that is passed on.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let State::Live { slot, .. } = &self.state else { return None };
+        if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
+            return None;
+        }
+        let plain = text.bytes().all(is_plain);
+        if plain {
+            slot.push_plain(found, text)
+        } else {
+            slot.push(found, text)
+        }
+        Some(plain)
+    }
+
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            let step = match &mut self.state {
+                State::Start => self.start(io),
+                State::Between => self.between(io),
+                State::Live { .. } => self.live(io),
+                State::Collect { .. } => self.collect(io),
+                State::Json(object) => match object.feed(io) {
+                    Err(Failure { kind, message, skip }) => {
+                        self.state = State::InJson(skip);
+                        Err((kind, message))
+                    }
+                    Ok(true) => {
+                        self.state = State::Behind;
+                        Ok(None)
+                    }
+                    Ok(false) => Ok(Some(Step::Need)),
+                },
+                State::Behind => self.behind(io),
+                State::Text(_) => self.text(io),
+                State::On | State::InElement(_) | State::InJson(_) | State::Closed => return Step::Done,
+            };
+            match step {
+                Ok(None) => {}
+                Ok(Some(step)) => return step,
+                Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
+            }
+        }
+    }
+
+    fn start(&mut self, io: &mut Io<'_>) -> Progress {
+        let near_miss = match self.ends {
+            Ends::Line => Some((Repair::BareName, "A call stands in tags of the tool's name.")),
+            Ends::Tag(Form::Broken) => Some((Repair::UnclosedTag, "The opening tag of a call ends with >.")),
+            Ends::Tag(Form::Open | Form::Empty) => None,
+        };
+        if let Some((repair, what)) = near_miss {
+            note(io, repair, what)?;
+        }
+        if self.ends == Ends::Tag(Form::Empty) {
+            return self.close(io);
+        }
+        io.at = ws_run(io.window, io.at);
+        match io.rest().as_bytes().first() {
+            None => return Ok(Some(Step::Need)),
+            Some(b'{') => {
+                self.json = true;
+                self.state = State::Json(Object::new(&io.cx, io.cx.schema.root, String::new(), 0));
+            }
+            Some(_) => self.state = State::Between,
+        }
+        Ok(None)
+    }
+
+    /// Everything is read: what has waited is written.
+    fn close(&mut self, io: &mut Io<'_>) -> Progress {
+        self.state = State::Closed;
+        if self.stray && !self.any {
+            let message = format!("Text stands where the fields have to be. Write: {}", io.cx.protocol.example(&io.cx));
+            return Err((ErrorKind::MalformedCall, message));
+        }
+        if !self.json {
+            self.fields.finish(&io.cx, io.found)?;
+        }
+        Ok(Some(Step::Done))
+    }
+
+    /// The message has ended where the call could be closed.
+    fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
+        if !io.last || !(self.any || self.json) {
+            return Ok(Some(Step::Need));
+        }
+        note(io, Repair::MissingClose, "The call is not closed.")?;
+        self.close(io)
+    }
+
+    fn is_own(&self, name: &str) -> bool {
+        name == self.name || fold(name) == fold(&self.name)
+    }
+
+    fn between(&mut self, io: &mut Io<'_>) -> Progress {
+        match self.ends {
+            Ends::Line if self.any => {
+                if let Some(step) = self.behind_line(io)? {
+                    return Ok(Some(step));
+                }
+            }
+            Ends::Tag(Form::Broken) => {
+                io.at = ws_run(io.window, io.at);
+                match starts(io.rest(), "/>", io.last) {
+                    Mark::Yes => {
+                        io.at += 2;
+                        return self.close(io);
+                    }
+                    Mark::Partial => return Ok(Some(Step::Need)),
+                    Mark::No => {}
+                }
+            }
+            Ends::Tag(Form::Open | Form::Empty) | Ends::Line => {}
+        }
+        let begin = io.at;
+        match self.lexer.next(io.window, &mut io.at, io.last, None) {
+            Lexeme::Need => return self.close_at_end(io),
+            Lexeme::Ignored => {}
+            Lexeme::Text(text) if text.trim_ascii().is_empty() => {}
+            Lexeme::Text(_) | Lexeme::Cdata(_) | Lexeme::Char(_) | Lexeme::Stray(_) => {
+                if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
+                    self.state = State::Text(io.window[begin..io.at].to_owned());
+                } else {
+                    self.stray(io)?;
+                }
+            }
+            Lexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
+            Lexeme::Close(name) if self.is_own(name) => return self.close(io),
+            Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
+        }
+        Ok(None)
+    }
+
+    fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+        self.stray = true;
+        note(io, Repair::Markup, "Only fields stand in a call.")
+    }
+
+    /// Behind a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is behind the
+    /// field then.
+    fn behind_line(&mut self, io: &mut Io<'_>) -> Progress {
+        let window = &io.rest()[..first_chars(io.rest(), ATTEMPT_CHARS)];
+        let last = io.last || window.len() < io.rest().len();
+        let blanks = ws_run(window, 0);
+        let rest = &window[blanks..];
+        let need = |step: &mut Self, io: &mut Io<'_>| if last { step.close(io) } else { Ok(Some(Step::Need)) };
+        if rest.is_empty() {
+            return if io.last && window.len() == io.rest().len() { self.close_at_end(io) } else { need(self, io) };
+        }
+        if !rest.starts_with('<') {
+            return self.close(io);
+        }
+        match closer(rest, &self.name, last) {
+            (Mark::Yes, length) => {
+                io.at += blanks + length;
+                return self.close(io);
+            }
+            (Mark::Partial, _) => return need(self, io),
+            (Mark::No, _) => {}
+        }
+        let length = name_length(&rest[1..]);
+        if 1 + length == rest.len() && !last {
+            return need(self, io);
+        }
+        if !is_field(io.cx.schema, &rest[1..1 + length]) {
+            return self.close(io);
+        }
+        io.at += blanks;
+        Ok(None)
+    }
+
+    /// The opening tag of a field.
+    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
+        self.any = true;
+        // Where reading goes on if this fails.
+        self.state = if closed { State::On } else { State::InElement(name.to_owned()) };
+        let (cx, found) = (&io.cx, &mut *io.found);
+        let mut slot = self.fields.open(cx, found, name, false)?;
+        let scalar = !cx.schema.node(slot.node()).is_unknown() && !cx.schema.node(slot.node()).takes_container();
+        if scalar && !attributes.trim_ascii().is_empty() {
+            note(io, Repair::Markup, "A field has no attributes.")?;
+        }
+        let (cx, found) = (&io.cx, &mut *io.found);
+        if closed && (scalar || attributes.is_empty()) {
+            let tree = empty(cx.schema, slot.node());
+            self.fields.close(cx, found, slot, tree)?;
+            self.state = State::Between;
+        } else if slot.is_string(cx) {
+            slot.start(cx, found)?;
+            self.state = State::Live { name: name.to_owned(), slot };
+        } else {
+            let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
+            let mut refused = None;
+            if !scalar {
+                reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+            }
+            if let Some(bad) = refused {
+                return Err(bad);
+            }
+            if closed {
+                let tree = reader.take(io.cx.schema);
+                self.fields.close(&io.cx, io.found, slot, tree)?;
+                self.state = State::Between;
+            } else {
+                self.state = State::Collect { name: name.to_owned(), slot, reader };
+            }
+        }
+        Ok(())
+    }
+
+    fn live(&mut self, io: &mut Io<'_>) -> Progress {
+        let State::Live { name, slot } = &self.state else { return Ok(None) };
+        loop {
+            match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+                Lexeme::Need => return Ok(Some(Step::Need)),
+                Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => slot.push(io.found, text),
+                Lexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
+                Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored => break,
+            }
+        }
+        if let State::Live { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+            slot.end(&io.cx, io.found)?;
+        }
+        self.state = State::Between;
+        Ok(None)
+    }
+
+    fn collect(&mut self, io: &mut Io<'_>) -> Progress {
+        let State::Collect { reader, .. } = &mut self.state else { return Ok(None) };
+        let mut refused = None;
+        let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
+        let mut at = io.at;
+        let outcome =
+            reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
+        io.at = at;
+        let tree = match outcome {
+            Outcome::Need => return Ok(Some(Step::Need)),
+            Outcome::Done(tree) | Outcome::Unclosed(tree) => tree,
+            Outcome::TooDeep => return Err((ErrorKind::TooDeep, messages::too_deep(io.cx.limits))),
+            Outcome::Refused => return Err(refused.unwrap_or((ErrorKind::MalformedCall, String::new()))),
+        };
+        if let State::Collect { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+            self.fields.close(&io.cx, io.found, slot, tree)?;
+        }
+        self.state = State::Between;
+        Ok(None)
+    }
+
+    /// Behind a JSON object.
+    fn behind(&mut self, io: &mut Io<'_>) -> Progress {
+        io.at = ws_run(io.window, io.at);
+        if io.rest().is_empty() {
+            return self.close_at_end(io);
+        }
+        let end = match self.ends {
+            Ends::Tag(Form::Broken) => (starts(io.rest(), "/>", io.last), 2),
+            Ends::Tag(_) | Ends::Line => closer(io.rest(), &self.name, io.last),
+        };
+        match end {
+            (Mark::Yes, length) => {
+                io.at += length;
+                self.close(io)
+            }
+            (Mark::Partial, _) => Ok(Some(Step::Need)),
+            (Mark::No, _) => {
+                self.state = State::InJson(Skip::After);
+                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.name)))
+            }
+        }
+    }
+
+    fn text(&mut self, io: &mut Io<'_>) -> Progress {
+        let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
+        let begin = io.at;
+        let lexeme = self.lexer.next(io.window, &mut io.at, io.last, None);
+        let State::Text(source) = &mut self.state else { return Ok(None) };
+        match lexeme {
+            Lexeme::Need => return Ok(Some(Step::Need)),
+            Lexeme::Open { name, attributes, empty } if name == key => {
+                self.stray(io)?;
+                self.field(io, name, attributes, empty)?;
+            }
+            Lexeme::Close(name) if name == self.name => {
+                let text = content(source).trim_ascii().to_owned();
+                self.state = State::Closed;
+                note(io, Repair::BareText, &format!("The text stands in <{key}> tags."))?;
+                let slot = self.fields.open(&io.cx, io.found, key, true)?;
+                self.fields.close(&io.cx, io.found, slot, Tree::Scalar { text, quoted: true })?;
+                return self.close(io);
+            }
+            _ => source.push_str(&io.window[begin..io.at]),
+        }
+        Ok(None)
+    }
+
+    /// Reads on after an error: up to the closing tag, to which no field's content belongs.
+    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match &mut self.state {
+                State::Start | State::Between | State::Text(_) => self.state = State::On,
+                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
+                State::Collect { name, reader, .. } => {
+                    self.lexer = reader.lexer();
+                    self.state = State::InElement(std::mem::take(name));
+                }
+                State::Json(object) => self.state = State::InJson(object.skip()),
+                State::Behind => self.state = State::InJson(Skip::After),
+                State::Closed => return Step::Done,
+                State::On => match self.lexer.next(io.window, &mut io.at, io.last, None) {
+                    Lexeme::Need => return Step::Need,
+                    Lexeme::Open { name, empty: false, .. } => self.state = State::InElement(name.to_owned()),
+                    Lexeme::Close(name) if self.is_own(name) => return Step::Done,
+                    _ => {}
+                },
+                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+                    Lexeme::Need => return Step::Need,
+                    Lexeme::Close(_) => self.state = State::On,
+                    _ => {}
+                },
+                State::InJson(skip) => {
+                    let close = format!("</{}>", self.name);
+                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
+                    io.at += if closed { close.len() } else { 0 };
+                    return if closed { Step::Done } else { Step::Need };
+                }
+            }
+        }
+    }
+}
+
+/// The next step, if it is one for the parser.
+type Progress = Result<Option<Step>, Bad>;
+
+fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
+    let Io { cx, found, .. } = io;
+    cx.repair(found, repair).map_err(|kind| (kind, format!("{what} Write: {}", cx.protocol.example(cx))))
+}
+
+/// May what has this fault be read all the same?
+fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
+    match fault {
+        Fault::Xml(_) => true,
+        Fault::Markup(what) => match note(io, Repair::Markup, what) {
+            Ok(()) => true,
+            Err(bad) => {
+                *refused = Some(bad);
+                false
+            }
+        },
+    }
+}

@@ -1,0 +1,192 @@
+//! The fields of a call whose arguments stand in elements or lines, one for each key, over [`Args`].
+//!
+//! A plain string goes out as it comes, other values when they are complete. What could be repeated, and so be a list, is a
+//! piece: from the first one on the arguments wait for the call's end, in the order in which each began.
+
+use std::sync::Arc;
+
+use super::args::{Step, Target, To};
+use super::tree::{Lists, is_whole_list, repeats, twice, write_tree};
+use super::{Args, Bad, Context, Found, messages, place};
+use crate::json::push_str;
+use crate::keymap::KeyMap;
+use crate::schema::NodeId;
+use crate::tree::Tree;
+
+#[derive(Debug)]
+pub struct Fields {
+    lists: Lists,
+    waiting: KeyMap<Waiting>,
+}
+
+/// A field that could be repeated.
+#[derive(Debug)]
+struct Waiting {
+    node: NodeId,
+    target: Target,
+    /// The first value, while there is no other.
+    first: Option<Tree>,
+    /// The JSON of the items, with commas.
+    items: String,
+    count: usize,
+}
+
+/// The place of one key's value.
+#[derive(Debug)]
+pub struct Slot {
+    key: Arc<str>,
+    node: NodeId,
+    /// Of a value that is being written: where it goes, and where it starts in the arguments.
+    begun: Option<(Target, usize)>,
+}
+
+impl Fields {
+    pub fn new(lists: Lists) -> Self {
+        Fields { lists, waiting: KeyMap::default() }
+    }
+
+    /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
+    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, key: &str, exact: bool) -> Result<Slot, Bad> {
+        let (key, node) = match self.waiting.entry(key) {
+            Some((key, waiting)) => (key.clone(), waiting.node),
+            None => {
+                let has = |args: &Args, name: &str| args.has_root_key(name);
+                place::named(cx, found, cx.schema.root, key, exact, &String::new, &has)?
+            }
+        };
+        Ok(Slot { key, node, begun: None })
+    }
+
+    /// The value of a slot, complete.
+    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot, tree: Tree) -> Result<(), Bad> {
+        let (path, node) = (slot.path(), slot.node);
+        let Some(position) = self.waiting.position(&slot.key) else {
+            if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
+                slot.begin(cx, found)?;
+                write_tree(cx, found, node, &path, 1, &tree, self.lists)?;
+                return slot.done(cx, found);
+            }
+            let target = slot.place(cx, found, true)?;
+            if let Target::Again(_) = target {
+                return Err(slot.twice(cx));
+            }
+            let waiting = Waiting { node, target, first: Some(tree), items: String::new(), count: 0 };
+            self.waiting.push(slot.key, waiting);
+            return Ok(());
+        };
+        let lists = self.lists;
+        let waiting = self.waiting.value_mut(position);
+        if let Some(first) = waiting.first.take() {
+            waiting.add(cx, found, &path, &first, lists)?;
+        }
+        waiting.add(cx, found, &path, &tree, lists)
+    }
+
+    /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
+    pub fn finish(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        for position in 0..self.waiting.len() {
+            let (key, waiting) = self.waiting.at(position);
+            let start = found.args.begin(waiting.target, key);
+            match &waiting.first {
+                Some(tree) => {
+                    let path = messages::join("", messages::cut(key));
+                    write_tree(cx, found, waiting.node, &path, 1, tree, self.lists)?;
+                }
+                None => {
+                    found.args.json.push('[');
+                    found.args.json.push_str(&waiting.items);
+                    found.args.json.push(']');
+                }
+            }
+            found.args.end(waiting.target, start);
+        }
+        found.args.write_pieces(&mut |_, _, _| {});
+        found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+        Ok(())
+    }
+}
+
+impl Waiting {
+    /// Types one of several values; a list adds its items, unless they are lists.
+    fn add(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
+        let node = cx.schema.node(cx.schema.item(self.node, self.count));
+        match tree {
+            Tree::List(items) if node.is_unknown() || !node.takes(b'[') => {
+                items.iter().try_for_each(|item| self.item(cx, found, path, item, lists))
+            }
+            _ => self.item(cx, found, path, tree, lists),
+        }
+    }
+
+    fn item(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
+        let start = found.args.json.len();
+        let node = cx.schema.item(self.node, self.count);
+        write_tree(cx, found, node, &format!("{path}[{}]", self.count), 2, tree, lists)?;
+        if self.count > 0 {
+            self.items.push(',');
+        }
+        self.items.push_str(&found.args.json[start..]);
+        found.args.json.truncate(start);
+        self.count += 1;
+        Ok(())
+    }
+}
+
+impl Slot {
+    /// Is the value a string, whatever its text? Then it can be pushed as it comes.
+    pub fn is_string(&self, cx: &Context<'_>) -> bool {
+        cx.schema.node(self.node).is_string()
+    }
+
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// As the key would be written, for messages.
+    pub fn path(&self) -> String {
+        messages::join("", messages::cut(&self.key))
+    }
+
+    /// Begins a string that is pushed as it comes.
+    pub fn start(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        self.begin(cx, found)?;
+        found.args.json.push('"');
+        Ok(())
+    }
+
+    /// Passes a part of the string on.
+    pub fn push(&self, found: &mut Found, text: &str) {
+        push_str(&mut found.args.json, text);
+    }
+
+    /// The same for text that needs no escapes in JSON.
+    pub fn push_plain(&self, found: &mut Found, text: &str) {
+        found.args.json.push_str(text);
+    }
+
+    /// The string that was started is complete.
+    pub fn end(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        found.args.json.push('"');
+        self.done(cx, found)
+    }
+
+    fn place(&self, cx: &Context<'_>, found: &mut Found, piece: bool) -> Result<Target, Bad> {
+        let steps = [Step { from: cx.schema.root, to: To::Key(self.key.clone()) }];
+        found.args.place(&steps, piece).map_err(|_| self.twice(cx))
+    }
+
+    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let target = self.place(cx, found, false)?;
+        self.begun = Some((target, found.args.begin(target, &self.key)));
+        Ok(())
+    }
+
+    fn done(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let written = self.begun.is_some_and(|(target, start)| found.args.end(target, start));
+        if written { Ok(()) } else { Err(self.twice(cx)) }
+    }
+
+    fn twice(&self, cx: &Context<'_>) -> Bad {
+        twice(cx, self.node, &self.path())
+    }
+}

@@ -1,0 +1,508 @@
+//! A [`Tree`] in, typed JSON out.
+//!
+//! What a text becomes says [`crate::coerce`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
+//! protocols that have their own, and the near misses that only those have.
+
+use smallvec::SmallVec;
+
+use super::object::equal_literal;
+use super::{Args, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Object, messages, place};
+use crate::coerce::{self, Outcome};
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::json::{Value, json_string, parse, push_string};
+use crate::keymap::KeyMap;
+use crate::limits::FEW_CHOICES;
+use crate::scan::is_ws;
+use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
+use crate::tree::Tree;
+
+/// How a protocol writes lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// As elements: a repeated key, or a map with `item` or indexes for keys; a lone element is a list of one.
+    Elements,
+    /// In a form of its own; the others are repairs, and a repeated key is a mistake.
+    Own,
+}
+
+/// Appends the typed JSON of a value of type `id`, which stands at `path`, `above` levels deep in the arguments.
+pub fn write_tree(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    path: &str,
+    above: usize,
+    tree: &Tree,
+    lists: Lists,
+) -> Result<(), Bad> {
+    Writer { cx, found, lists }.value(id, &At { parent: None, step: Place::Root(path) }, above, tree)
+}
+
+/// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
+/// is where that reads back as it, all else as JSON.
+pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, lists: Lists, out: &mut String) {
+    match value {
+        Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text, lists) => {
+            out.push_str(text)
+        }
+        _ => value.write(out),
+    }
+}
+
+/// Does the text, as it is, read as that string, with neither repair nor problem?
+fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str, lists: Lists) -> bool {
+    if text != trim(text) {
+        return false;
+    }
+    let cx = Context { strict: true, ..*cx };
+    let mut found = Found::default();
+    let tree = Tree::Scalar { text: text.to_owned(), quoted: false };
+    let read = write_tree(&cx, &mut found, id, "", 1, &tree, lists);
+    read.is_ok() && found.problems.is_empty() && found.args.json == json_string(text)
+}
+
+/// Where a value stands, from the inside out; paths are for messages, and are made where there is one.
+struct At<'p> {
+    parent: Option<&'p At<'p>>,
+    step: Place<'p>,
+}
+
+enum Place<'p> {
+    Root(&'p str),
+    Key(&'p str),
+    Index(usize),
+}
+
+impl At<'_> {
+    /// As a key would be written, or the beginning of that.
+    fn path(&self) -> String {
+        let mut steps: SmallVec<[&Place<'_>; 8]> = SmallVec::new();
+        let mut at = Some(self);
+        while let Some(At { parent, step }) = at {
+            steps.push(step);
+            at = *parent;
+        }
+        let mut path = String::new();
+        for step in steps.iter().rev() {
+            if path.len() > MAX_PROBLEM_BYTES {
+                break;
+            }
+            match step {
+                Place::Root(root) => path.push_str(messages::cut(root)),
+                Place::Key(name) => messages::push_join(&mut path, messages::cut(name)),
+                Place::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        path
+    }
+
+    fn key<'p>(&'p self, name: &'p str) -> At<'p> {
+        At { parent: Some(self), step: Place::Key(name) }
+    }
+
+    fn item(&self, index: usize) -> At<'_> {
+        At { parent: Some(self), step: Place::Index(index) }
+    }
+}
+
+struct Writer<'w, 'c> {
+    cx: &'w Context<'c>,
+    found: &'w mut Found,
+    lists: Lists,
+}
+
+impl<'c> Writer<'_, 'c> {
+    fn node(&self, id: NodeId) -> &'c Node {
+        self.cx.schema.node(id)
+    }
+
+    /// Recursion is as deep as the limits allow.
+    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
+        match tree {
+            Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
+            Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
+            Tree::Json(text) => self.json(id, at, above, text)?.map_or(Ok(()), Err),
+            Tree::List(items) => self.list(id, at, above, &mut items.iter()),
+            Tree::Map(members) => self.map(id, at, above, members),
+        }
+    }
+
+    fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+        self.cx.repair(self.found, repair).map_err(|kind| (kind, message()))
+    }
+
+    fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
+        if !self.found.is_full() {
+            let field = at.path();
+            let message = messages::violation(self.cx, id, kind, &field, value);
+            self.found.problem(kind, field, message);
+        }
+    }
+
+    fn bare(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+        let node = self.node(id);
+        if node.is_string() {
+            push_string(&mut self.found.args.json, text);
+            return Ok(());
+        }
+        let text = trim(text);
+        match text.bytes().next() {
+            Some(bracket @ (b'{' | b'['))
+                if (node.takes(bracket) || (node.takes_container() && !node.takes_string()))
+                    && self.json(id, at, above, text)?.is_none() =>
+            {
+                return Ok(());
+            }
+            Some(b'"') if !is_literal(node, text) => {
+                if let Ok(Value::String(inner)) = parse(text, 0) {
+                    return self.quoted(id, at, above, &inner);
+                }
+            }
+            _ => {}
+        }
+        if self.lists == Lists::Elements
+            && let Some((items, _)) = coerce::items(self.cx.schema, id, text, false, 0)
+            && items.len() == 1
+        {
+            return self.lone(id, above, |writer, item| writer.bare(item, &at.item(0), above + 1, text));
+        }
+        self.scalar(id, at, text, false)
+    }
+
+    fn quoted(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+        let node = self.node(id);
+        let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
+        if bracket.is_some_and(|bracket| node.takes(bracket))
+            && !node.takes_string()
+            && self.json(id, at, above, text)?.is_none()
+        {
+            return self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text));
+        }
+        self.scalar(id, at, text, true)
+    }
+
+    fn scalar(&mut self, id: NodeId, at: &At<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
+        let schema = self.cx.schema;
+        let json = &mut self.found.args.json;
+        let start = json.len();
+        let Outcome { converted, problem } = coerce::scalar(schema, id, text, quoted, json);
+        if let Some(kind) = problem {
+            let Some(literal) = unquoted_literal(schema.node(id), text) else {
+                self.violation(id, at, kind, text);
+                return Ok(());
+            };
+            json.truncate(start);
+            json.push_str(&literal);
+            return self.repair(Repair::EnumQuotes, || messages::not_as_written(self.cx, id, &at.path(), text));
+        }
+        if converted {
+            self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text))?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is JSON; `Some` is why it is none, and then nothing was written.
+    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<Option<Bad>, Bad> {
+        let (length, problems, repairs) =
+            (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
+        // What may be taken back must not go out.
+        let holds = self.found.args.hold();
+        let read = read_json(self.cx, self.found, id, at.path(), above, text);
+        if holds {
+            self.found.args.release();
+        }
+        let Err(bad) = read else { return Ok(None) };
+        let is_json = match bad.0 {
+            ErrorKind::InvalidJson => false,
+            ErrorKind::Strict(Repair::RelaxedJson) => {
+                let schema = Schema::unknown();
+                let cx = Context { strict: false, schema: &schema, ..*self.cx };
+                read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), above, text).is_ok()
+            }
+            _ => true,
+        };
+        if is_json {
+            return Err(bad);
+        }
+        self.found.args.json.truncate(length);
+        self.found.problems.truncate(problems);
+        self.found.repairs.truncate(repairs);
+        Ok(Some(bad))
+    }
+
+    fn deeper(&self, above: usize) -> Result<(), Bad> {
+        if above < self.cx.limits.depth {
+            return Ok(());
+        }
+        Err((ErrorKind::TooDeep, messages::too_deep(self.cx.limits)))
+    }
+
+    /// The type of a container that stands where type `id` is expected; one that has no place there is untyped.
+    fn container(&mut self, id: NodeId, at: &At<'_>, bracket: u8) -> NodeId {
+        if self.node(id).takes(bracket) {
+            return id;
+        }
+        self.misplaced(id, at, bracket);
+        UNKNOWN
+    }
+
+    fn misplaced(&mut self, id: NodeId, at: &At<'_>, bracket: u8) {
+        let shown = if bracket == b'{' { "{…}" } else { "[…]" };
+        self.violation(id, at, coerce::violation(self.node(id)), shown);
+    }
+
+    /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
+    fn contained(&mut self, id: NodeId, at: &At<'_>, start: usize) {
+        let bracket = self.found.args.json.as_bytes()[start];
+        if !equal_literal(self.cx, self.found, id, start) {
+            self.misplaced(id, at, bracket);
+        }
+    }
+
+    fn list(
+        &mut self,
+        id: NodeId,
+        at: &At<'_>,
+        above: usize,
+        items: &mut dyn Iterator<Item = &Tree>,
+    ) -> Result<(), Bad> {
+        self.deeper(above)?;
+        let id = self.container(id, at, b'[');
+        let start = self.found.args.json.len();
+        self.found.args.json.push('[');
+        for (index, item) in items.enumerate() {
+            if index > 0 {
+                self.found.args.json.push(',');
+            }
+            self.value(self.cx.schema.item(id, index), &at.item(index), above + 1, item)?;
+        }
+        self.found.args.json.push(']');
+        self.contained(id, at, start);
+        Ok(())
+    }
+
+    /// A list of one item.
+    fn lone(
+        &mut self,
+        id: NodeId,
+        above: usize,
+        write: impl FnOnce(&mut Self, NodeId) -> Result<(), Bad>,
+    ) -> Result<(), Bad> {
+        self.deeper(above)?;
+        self.found.args.json.push('[');
+        write(self, self.cx.schema.item(id, 0))?;
+        self.found.args.json.push(']');
+        Ok(())
+    }
+
+    fn map(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, Tree)]) -> Result<(), Bad> {
+        let node = self.node(id);
+        if let Some(mut items) = self.wrapped(id, members) {
+            if self.lists == Lists::Own {
+                self.repair(Repair::ListWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
+            }
+            return self.list(id, at, above, &mut items);
+        }
+        if !node.takes_object() {
+            if node.has(&Choice::Array) && self.node(self.cx.schema.item(id, 0)).takes_object() {
+                if self.lists == Lists::Own {
+                    let message = || messages::not_as_written(self.cx, id, &at.path(), "{…}");
+                    self.repair(Repair::Coerced, message)?;
+                }
+                return self.lone(id, above, |writer, item| writer.map(item, &at.item(0), above + 1, members));
+            }
+            if let [(key, value)] = members
+                && key == "value"
+            {
+                self.deeper(above)?;
+                self.repair(Repair::ValueWrapper, || messages::not_as_written(self.cx, id, &at.path(), "{…}"))?;
+                return self.value(id, at, above + 1, value);
+            }
+        }
+        self.deeper(above)?;
+        let id = self.container(id, at, b'{');
+        self.object(id, at, above, members)
+    }
+
+    /// The items of a map that is a list in a wrapper.
+    fn wrapped<'t>(
+        &self,
+        id: NodeId,
+        members: &'t [(String, Tree)],
+    ) -> Option<Box<dyn Iterator<Item = &'t Tree> + 't>> {
+        let node = self.node(id);
+        let list = node.has(&Choice::Array) || (node.is_unknown() && self.lists == Lists::Elements);
+        if members.is_empty() || !list || (node.takes_object() && self.lists == Lists::Own) {
+            return None;
+        }
+        let declares = |id: NodeId, key: &str| {
+            let object = self.node(id).object.as_ref();
+            object.is_some_and(|object| object.properties.get(key).is_some())
+        };
+        let (first, _) = &members[0];
+        // The object itself, or the one that is the list's lone item.
+        if declares(id, first) || declares(self.cx.schema.item(id, 0), first) {
+            return None;
+        }
+        if members.iter().all(|(key, _)| key == "item") {
+            return match members {
+                [(_, Tree::List(items))] => Some(Box::new(items.iter())),
+                _ => Some(Box::new(members.iter().map(|(_, item)| item))),
+            };
+        }
+        let numbered = |(index, (key, _)): (usize, &(String, Tree))| key.parse() == Ok(index) && !key.starts_with('+');
+        members
+            .iter()
+            .enumerate()
+            .all(numbered)
+            .then(|| -> Box<dyn Iterator<Item = &'t Tree> + 't> { Box::new(members.iter().map(|(_, item)| item)) })
+    }
+
+    fn object(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, Tree)]) -> Result<(), Bad> {
+        let mut keys: KeyMap<usize> = KeyMap::default();
+        let mut groups: Vec<(NodeId, SmallVec<[&Tree; 1]>)> = Vec::new();
+        for (written, tree) in members {
+            let position = match keys.position(written) {
+                Some(position) => position,
+                None => {
+                    let has = |_: &Args, name: &str| keys.position(name).is_some();
+                    let exact = self.lists == Lists::Own && self.cx.schema.member(id, written).is_some();
+                    let (name, node) = place::named(self.cx, self.found, id, written, exact, &|| at.path(), &has)?;
+                    match keys.position(&name) {
+                        Some(position) => position,
+                        None => {
+                            keys.push(name, groups.len());
+                            groups.push((node, SmallVec::new()));
+                            groups.len() - 1
+                        }
+                    }
+                }
+            };
+            groups[position].1.push(tree);
+        }
+        let start = self.found.args.json.len();
+        self.found.args.json.push('{');
+        for (position, (node, trees)) in groups.iter().enumerate() {
+            let (name, _) = keys.at(position);
+            if position > 0 {
+                self.found.args.json.push(',');
+            }
+            push_string(&mut self.found.args.json, name);
+            self.found.args.json.push(':');
+            self.member(*node, &at.key(name), above + 1, trees)?;
+        }
+        self.found.args.json.push('}');
+        let has = |name: &str| keys.position(name).is_some();
+        self.found.missing(self.cx, id, &|| at.path(), |_, name| has(name));
+        self.contained(id, at, start);
+        Ok(())
+    }
+
+    /// All values of one key.
+    fn member(&mut self, id: NodeId, at: &At<'_>, above: usize, trees: &[&Tree]) -> Result<(), Bad> {
+        if let [tree] = trees {
+            return self.value(id, at, above, tree);
+        }
+        if repeats(self.node(id), self.lists) {
+            return self.list(id, at, above, &mut trees.iter().copied());
+        }
+        let start = self.found.args.json.len();
+        let mut end = None;
+        for tree in trees {
+            let from = self.found.args.json.len();
+            self.value(id, at, above, tree)?;
+            let json = &mut self.found.args.json;
+            match end {
+                None => end = Some(json.len()),
+                Some(end) if json[start..end] == json[from..] => json.truncate(from),
+                Some(_) => return Err(twice(self.cx, id, &at.path())),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads all of a text as JSON of type `id`.
+fn read_json(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    path: String,
+    above: usize,
+    text: &str,
+) -> Result<(), Bad> {
+    // A word ends with a blank.
+    let padded;
+    let window = match trim(text).as_bytes().first() {
+        Some(b'{' | b'[' | b'"' | b'\'') => text,
+        _ => {
+            padded = format!("{text} ");
+            &padded
+        }
+    };
+    let mut io = Io { cx: *cx, found, window, at: 0, last: true };
+    let message = match Object::new(cx, id, path, above).feed(&mut io) {
+        Ok(true) if trim(io.rest()).is_empty() => return Ok(()),
+        Err(failure) => return Err((failure.kind, failure.message)),
+        Ok(true) => "something follows the value",
+        Ok(false) => "it ends too early",
+    };
+    Err((ErrorKind::InvalidJson, messages::invalid_json("", message)))
+}
+
+/// Does a repeated key make a list?
+pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
+    lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
+}
+
+/// Can a list of this type be written by repeating its key?
+pub fn is_repeated(schema: &Schema, id: NodeId) -> bool {
+    repeats(schema.node(id), Lists::Elements)
+}
+
+/// Is it the JSON text of a whole list, which no repeated key adds to?
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
+    let (Tree::Scalar { text, quoted: false } | Tree::Json(text)) = tree else { return false };
+    let item = schema.node(schema.item(id, 0));
+    let items_are_lists = !item.is_unknown() && item.takes(b'[');
+    schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
+}
+
+pub(super) fn twice(cx: &Context<'_>, id: NodeId, path: &str) -> Bad {
+    let example = cx.protocol.field_example(path, &messages::example(cx.schema, id));
+    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once: {example}"))
+}
+
+/// Without the ASCII blanks around it.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
+}
+
+/// Is the text, to the letter, a string of the enum?
+fn is_literal(node: &Node, text: &str) -> bool {
+    node.candidates(text).iter().any(|choice| match choice {
+        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+        _ => false,
+    })
+}
+
+/// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
+fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
+    let text = trim(text);
+    let quotes = ['"', '\'', '`'];
+    let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);
+    let matching = |same: &dyn Fn(&str) -> bool| {
+        let candidates = node.candidates(inner);
+        let mut found = candidates.iter().filter_map(|choice| match choice {
+            Choice::Literal(literal) if literal.text.as_deref().is_some_and(same) => Some(literal.json.clone()),
+            _ => None,
+        });
+        found.next().filter(|_| found.next().is_none())
+    };
+    let squeezed = |text: &str| text.bytes().filter(|byte| !is_ws(*byte)).collect::<Vec<u8>>();
+    matching(&|own| own == inner).or_else(|| {
+        // Many strings are looked up, and that way only as they are.
+        let few = node.choices.len() <= FEW_CHOICES;
+        few.then(|| squeezed(inner)).and_then(|wanted| matching(&|own| squeezed(own) == wanted))
+    })
+}

@@ -1,0 +1,237 @@
+//! Whole documents, and documents in parts: text in, typed JSON out.
+
+use std::sync::Arc;
+
+use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
+use crate::json::Value;
+use crate::limits::{Limits, RECURSION};
+use crate::protocol::Xml;
+use crate::scan::Delimiters;
+use crate::schema::{Schema, UNKNOWN, compile};
+use crate::tree::Tree;
+use crate::xml::{For, Outcome, Reader, UNCLOSED, is_member, is_name};
+
+/// What is wrong with a document, and where: lines and columns count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XmlError {
+    pub message: String,
+    pub line: usize,
+    pub column: usize,
+}
+
+/// The type of a document, compiled once.
+#[derive(Clone, Debug)]
+pub struct XmlSchema(Arc<Schema>);
+
+impl XmlSchema {
+    /// Of the JSON text of a schema; without one nothing is known. The error is a JSON pointer and a sentence.
+    pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
+        let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
+        let value = serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is no JSON: {e}")))?;
+        Ok(XmlSchema(Arc::new(compile(&value)?)))
+    }
+}
+
+/// What typing needs to know.
+fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
+    Context { protocol: &Xml, schema, syntax: None, strict, delimiters, limits, tool: "" }
+}
+
+/// Faults that are listed; a hostile document has as many as characters.
+const FAULTS: usize = 100;
+
+/// Reads one document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    schema: Arc<Schema>,
+    limits: Limits,
+    reader: Reader,
+    buffer: String,
+    /// Bytes that were read, and the place behind the part of them that is consumed.
+    bytes: usize,
+    place: Place,
+    notes: Notes,
+}
+
+/// What is wrong with it.
+#[derive(Clone, Debug)]
+struct Notes {
+    repair: bool,
+    faults: Vec<XmlError>,
+    failed: Option<XmlError>,
+}
+
+impl Notes {
+    /// Notes a fault; false: it is an error.
+    fn fault(&mut self, message: &str, place: Place) -> bool {
+        if !self.repair {
+            self.fail(message, place);
+        } else if self.faults.len() < FAULTS {
+            self.faults.push(place.error(message));
+        }
+        self.repair
+    }
+
+    fn fail(&mut self, message: &str, place: Place) {
+        self.failed.get_or_insert_with(|| place.error(message));
+    }
+
+    fn state(&self) -> Result<(), XmlError> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    fn behind(self, text: &str) -> Self {
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+        let tail = memchr::memrchr(b'\n', text.as_bytes()).map_or(text, |at| &text[at + 1..]);
+        let chars = tail.chars().count();
+        Place { line: self.line + lines, column: if lines > 0 { 1 } else { self.column } + chars }
+    }
+
+    fn error(self, message: &str) -> XmlError {
+        XmlError { message: message.to_owned(), line: self.line, column: self.column }
+    }
+}
+
+impl Document {
+    /// `limits`: of them `call_bytes` and `depth` count.
+    pub fn new(schema: &XmlSchema, repair: bool, limits: Limits) -> Self {
+        Document {
+            schema: schema.0.clone(),
+            limits: Limits { depth: limits.depth.min(RECURSION), ..limits },
+            reader: Reader::document(&schema.0),
+            buffer: String::new(),
+            bytes: 0,
+            place: Place { line: 1, column: 1 },
+            notes: Notes { repair, faults: Vec::new(), failed: None },
+        }
+    }
+
+    /// What was wrong with the text so far, and was read all the same.
+    pub fn faults(&self) -> &[XmlError] {
+        &self.notes.faults
+    }
+
+    /// Reads on.
+    pub fn feed(&mut self, text: &str) -> Result<(), XmlError> {
+        self.bytes += text.len();
+        if self.bytes > self.limits.call_bytes {
+            let message = format!("the document has more than {} bytes", self.limits.call_bytes);
+            self.notes.fail(&message, self.place);
+        }
+        self.notes.state()?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.push_str(text);
+        let read = self.run(&buffer, false);
+        buffer.drain(..read);
+        self.buffer = buffer;
+        self.notes.state()
+    }
+
+    /// The text has ended: the JSON of its value.
+    pub fn finish(&mut self) -> Result<String, XmlError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        loop {
+            self.notes.state()?;
+            self.run(&buffer, true);
+            // A string that is never closed has swallowed what follows it: that is read once more, by its tags.
+            let Some(source) = self.notes.repair.then(|| self.reader.reopen(&self.schema)).flatten() else { break };
+            self.notes.fault(UNCLOSED, self.place);
+            buffer = source;
+        }
+        self.value()
+    }
+
+    /// The value of what was read.
+    fn value(&mut self) -> Result<String, XmlError> {
+        let Document { reader, schema, place, notes, .. } = self;
+        notes.state()?;
+        let tree = reader.finish(schema, &mut |fault, _| notes.fault(fault.what(), *place));
+        notes.state()?;
+        self.typed(&tree.unwrap_or(Tree::Map(Vec::new())))
+    }
+
+    /// The JSON of the value as far as it is known, as if the text ended here; `None` in front of the first element.
+    pub fn partial(&self) -> Option<Result<String, XmlError>> {
+        let mut document = self.clone();
+        document.notes.repair = true;
+        // What is held back may become anything.
+        document.buffer.clear();
+        self.reader.has_begun().then(|| document.value())
+    }
+
+    /// Reads what can be decided. Returns the bytes that were consumed.
+    fn run(&mut self, window: &str, last: bool) -> usize {
+        let Document { schema, limits, reader, place, notes, .. } = self;
+        let (mut at, mut counted) = (0, 0);
+        let outcome = reader.feed(schema, limits.depth, window, &mut at, last, &mut |fault, at| {
+            *place = place.behind(&window[counted..at]);
+            counted = at;
+            notes.fault(fault.what(), *place)
+        });
+        *place = place.behind(&window[counted..at]);
+        if outcome == Outcome::TooDeep {
+            notes.fail(&format!("elements are nested more than {} levels deep", limits.depth), *place);
+        }
+        at
+    }
+
+    fn typed(&mut self, tree: &Tree) -> Result<String, XmlError> {
+        let (delimiters, mut found) = (Delimiters::default(), Found::default());
+        let Document { schema, limits, place, notes, .. } = self;
+        let cx = context(schema, !notes.repair, &delimiters, limits);
+        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", 0, tree, Lists::Elements) {
+            notes.fail(&message, *place);
+        }
+        for problem in &found.problems {
+            notes.fault(&problem.message, *place);
+        }
+        notes.state()?;
+        Ok(found.args.json)
+    }
+}
+
+/// The elements of a value, one on each line; what they cannot carry stands as JSON in them. With `root` it is the content of
+/// that element, else its one member is the root. The error is a sentence.
+pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
+    let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());
+    let XmlSchema(schema) = schema;
+    let cx = context(schema, true, &delimiters, &limits);
+    let mut writer = ElementWriter { cx: &cx, whom: For::Anyone, out: &mut out };
+    let typed = !schema.node(schema.root).is_unknown();
+    match (root, value) {
+        (Some(name), _) if !is_name(name) => return Err(format!("{name:?} is no name for an element")),
+        (Some(name), _) if typed && is_member(schema, name) => {
+            return Err(format!("the root cannot be {name:?}: the value has a member of this name"));
+        }
+        (Some(name), _) => writer.element(name, schema.root, value, 0),
+        (None, Value::Object(members))
+            if is_nestable(schema, schema.root, members) && members.len() == 1 && is_member(schema, &members[0].0) =>
+        {
+            let (name, value) = &members[0];
+            writer.element(name, schema.member(schema.root, name).unwrap_or(UNKNOWN), value, 0);
+        }
+        (None, _) => return Err("only an object with one member has a root of its own; give root=".to_owned()),
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    Ok(out)
+}
+
+/// Reads a whole document.
+pub fn parse_xml(
+    text: &str,
+    schema: &XmlSchema,
+    repair: bool,
+    limits: Limits,
+) -> (Result<String, XmlError>, Vec<XmlError>) {
+    let mut document = Document::new(schema, repair, limits);
+    let read = document.feed(text).and_then(|()| document.finish());
+    (read, document.notes.faults)
+}

@@ -1,0 +1,102 @@
+//! Tags that have a tool's name: what opens and closes a call in xml and yaml.
+
+use std::ops::Range;
+
+use crate::limits::ATTEMPT_CHARS;
+use crate::scan::{Mark, first_chars, is_ws, ws_run};
+
+/// What stands at a `<`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opener {
+    Need,
+    /// No opening tag, whatever it is.
+    No,
+    /// `<name>`, or another of the forms.
+    Tag {
+        name: Range<usize>,
+        form: Form,
+        /// Where it ends.
+        end: usize,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `<name>`
+    Open,
+    /// `<name/>`
+    Empty,
+    /// `<name`, and on the next line the body, which `/>` ends.
+    Broken,
+}
+
+/// Looks at an opening tag without attributes. Of the text, which starts with `<`, at most [`ATTEMPT_CHARS`] are looked at.
+pub fn opener(text: &str, last: bool) -> Opener {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let need = if last || end < text.len() { Opener::No } else { Opener::Need };
+    let text = &text[..end];
+    let bytes = text.as_bytes();
+    let start = ws_run(text, 1);
+    let ends_name = |byte: &u8| is_ws(*byte) || matches!(byte, b'>' | b'<' | b'&' | b'"' | b'\'');
+    let Some(length) = bytes[start.min(end)..].iter().position(ends_name) else { return need };
+    // `<name/>`, but a slash may be part of a name.
+    let closes = bytes[start + length] == b'>' && text[..start + length].ends_with('/');
+    let name = start..start + length - usize::from(closes);
+    if name.is_empty() || closes {
+        let tag = Opener::Tag { name: name.clone(), form: Form::Empty, end: start + length + 1 };
+        return if name.is_empty() { Opener::No } else { tag };
+    }
+    let next = ws_run(text, name.end);
+    let tag = |form: Form, end: usize| Opener::Tag { name: name.clone(), form, end };
+    match (bytes.get(next), bytes.get(next + 1)) {
+        (None, _) | (Some(b'/'), None) => need,
+        (Some(b'>'), _) => tag(Form::Open, next + 1),
+        (Some(b'/'), Some(b'>')) => tag(Form::Empty, next + 2),
+        _ if crate::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
+        _ => Opener::No,
+    }
+}
+
+/// Is this, which starts with `<`, the closing tag of that name? And how long is it?
+pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
+    let end = first_chars(text, ATTEMPT_CHARS + name.len());
+    let need = if last || end < text.len() { Mark::No } else { Mark::Partial };
+    let text = &text[..end];
+    let bytes = text.as_bytes();
+    match bytes.get(1) {
+        None => return (need, 0),
+        Some(b'/') => {}
+        Some(_) => return (Mark::No, 0),
+    }
+    let start = ws_run(text, 2);
+    match crate::scan::starts(&text[start..], name, need == Mark::No) {
+        Mark::Yes => {}
+        mark => return (mark, 0),
+    }
+    let behind = ws_run(text, start + name.len());
+    match bytes.get(behind) {
+        None => (need, 0),
+        Some(b'>') => (Mark::Yes, behind + 1),
+        Some(_) => (Mark::No, 0),
+    }
+}
+
+/// What is wrong with a tool's name, if no tag can have it.
+pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
+    let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
+    let fits = !name.is_empty()
+        && name.chars().count() <= crate::limits::NAME_CHARS
+        && !name.contains(odd)
+        && !name.starts_with(['/', '!', '?'])
+        && !name.ends_with('/');
+    let tag = format!("<{name}");
+    let taken = results.iter().any(|mark| crate::scan::starts_ignoring_case(&tag, mark));
+    match (fits, taken) {
+        (true, false) => None,
+        (false, _) => Some(
+            "it must have 1 to 128 characters, no blanks, control characters, quotes or any of < > & { } =, and no slash at \
+             either end",
+        ),
+        (true, true) => Some("results begin with it"),
+    }
+}

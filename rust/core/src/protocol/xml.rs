@@ -1,0 +1,297 @@
+//! Calls in tags: `<name>`, an element for each argument, `</name>`.
+
+use std::borrow::Cow;
+
+use super::tags::{Form, Opener, bad_name, closer, opener};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
+use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
+use crate::json::{Member, Value, parse, write_object};
+use crate::limits::{ATTEMPT_CHARS, RECURSION};
+use crate::scan::{
+    Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, starts_ignoring_case, ws_run,
+};
+use crate::schema::{Choice, Descriptions, Schema, one_line, signature};
+use crate::toolset::{Lookup, Syntax, Tool, Toolset};
+use crate::xml::{For, escape, is_name, name_length};
+
+#[derive(Debug)]
+pub struct Xml;
+
+const RESULTS: [&str; 1] = ["<tool_response"];
+const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
+
+/// What the text behind an opening tag is.
+enum Look {
+    Need,
+    Text,
+    Call,
+}
+
+/// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
+fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, last) = (&text[..end], last || end < text.len());
+    let lead = usize::from(text.starts_with('\n'));
+    let name = &text[lead..];
+    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
+    let Some(length) = name.bytes().position(is_ws) else {
+        return need(tools.tools().any(|tool| tool.name.starts_with(name)));
+    };
+    let Lookup::Exact(at) = tools.lookup(&name[..length]) else { return None };
+    let next = ws_run(name, length);
+    let rest = &name[next..];
+    let broken = crate::scan::has_line_break(&name[length..next]);
+    if !rest.starts_with('<') {
+        return need(rest.is_empty());
+    }
+    let field = name_length(&rest[1..]);
+    if 1 + field == rest.len() && !last {
+        return need(broken);
+    }
+    let is_call = broken && is_field(&tools.tool(at).schema, &rest[1..1 + field]);
+    is_call.then_some(Ok((lead, length)))
+}
+
+impl Xml {
+    /// Looks at what stands behind the opening tag, which ends at byte `end`.
+    fn behind(&self, tools: &Toolset, name: &str, at: usize, text: &str, end: usize, last: bool) -> Look {
+        let most = first_chars(text, ATTEMPT_CHARS + name.len());
+        let (text, last) = (&text[..most.max(end)], last || most < text.len());
+        let need = if last { Look::Text } else { Look::Need };
+        let schema = &tools.tool(at).schema;
+        let next = ws_run(text, end);
+        match text.as_bytes().get(next) {
+            None => return need,
+            Some(b'{') => return Look::Call,
+            Some(_) => {}
+        }
+        // Text is a call's only if it is closed, or fields follow.
+        let mut from = next;
+        while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
+            let rest = &text[from + offset..];
+            match closer(rest, name, last) {
+                (Mark::Yes, _) => return Look::Call,
+                (Mark::Partial, _) => return Look::Need,
+                (Mark::No, _) => {}
+            }
+            let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+            let field = name_length(&rest[1..]);
+            if special.contains(&Mark::Partial) || (1 + field == rest.len() && !last) {
+                return Look::Need;
+            }
+            let first = from + offset == next;
+            let known = tools.lookup(&rest[1..1 + field]).tool().is_some();
+            match (special.contains(&Mark::Yes), is_field(schema, &rest[1..1 + field])) {
+                (true, _) if first => return Look::Call,
+                (_, true) => return Look::Call,
+                (_, false) if known => return Look::Text,
+                (_, false) if first && field > 0 => return Look::Call,
+                _ => {}
+            }
+            from += offset + 1;
+        }
+        need
+    }
+
+    fn call(&self, lead: usize, open: usize, name: std::ops::Range<usize>, lookup: Lookup, ends: Ends) -> Attempt {
+        Attempt::Call { lead, open, name: Some((name, lookup)), body: open, kind: BodyKind::Elements(ends) }
+    }
+}
+
+impl Protocol for Xml {
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
+        match given {
+            None => Ok(Delimiters::default()),
+            Some(_) => Err("calls in xml stand in tags of the tools' names, which cannot be configured".into()),
+        }
+    }
+
+    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
+        [b'<', b'\n', b'<']
+    }
+
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        bad_name(name, &RESULTS)
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        let root = schema.node(schema.root);
+        if root.union {
+            Some("its parameters are a union")
+        } else {
+            let object = root.is_unknown() || root.choices == [Choice::Object];
+            (!object).then_some("its parameters are no object")
+        }
+    }
+
+    fn encoding(&self) -> &'static str {
+        "elements"
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        let step = text.chars().next().map_or(1, char::len_utf8);
+        if tools.tools().next().is_none() {
+            return Attempt::Text(step);
+        }
+        if !text.starts_with('<') {
+            return match line(tools, text, last) {
+                None => Attempt::Text(step),
+                Some(Err(())) => Attempt::Need,
+                Some(Ok((lead, length))) => {
+                    let name = lead..lead + length;
+                    let lookup = tools.lookup(&text[name.clone()]);
+                    self.call(lead, name.end, name, lookup, Ends::Line)
+                }
+            };
+        }
+        let (name, form, end) = match opener(text, last) {
+            Opener::Need => return Attempt::Need,
+            Opener::No => return Attempt::Text(step),
+            Opener::Tag { name, form, end } => (name, form, end),
+        };
+        let lookup = tools.lookup(&text[name.clone()]);
+        let Some(at) = lookup.tool() else { return Attempt::Text(step) };
+        let look = match form {
+            Form::Empty => Look::Call,
+            Form::Open => self.behind(tools, &text[name.clone()], at, text, end, last),
+            Form::Broken => {
+                let field = name_length(text.get(end + 1..).unwrap_or(""));
+                match text.as_bytes().get(end) {
+                    Some(b'{') => Look::Call,
+                    Some(b'<') if end + 1 + field == text.len() && !last => Look::Need,
+                    Some(b'<') if is_field(&tools.tool(at).schema, &text[end + 1..end + 1 + field]) => Look::Call,
+                    _ => Look::Text,
+                }
+            }
+        };
+        match look {
+            Look::Need => Attempt::Need,
+            Look::Text => Attempt::Text(step),
+            Look::Call => self.call(0, end, name, lookup, Ends::Tag(form)),
+        }
+    }
+
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        let name = cx.tool;
+        if arguments.is_empty() {
+            out.push_str(&format!("<{name}/>"));
+            return;
+        }
+        out.push_str(&format!("<{name}>"));
+        if cx.syntax == Some(Syntax::Json) || !is_nestable(cx.schema, cx.schema.root, arguments) {
+            write_object(arguments, out);
+        } else {
+            out.push('\n');
+            ElementWriter { cx, whom: For::Us, out }.members(cx.schema.root, arguments, 1);
+        }
+        out.push_str(&format!("</{name}>"));
+    }
+
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        let tag = if error { "error" } else { "result" };
+        let mut out = String::from("<tool_response>\n  <tool_name>");
+        escape(&self.neutralise(tools, name), For::Us, &mut out);
+        out.push_str("</tool_name>\n");
+        if let Some(number) = number {
+            out.push_str(&format!("  <number>{number}</number>\n"));
+        }
+        out.push_str(&format!("  <{tag}>{content}</{tag}>\n</tool_response>"));
+        out
+    }
+
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+        if !text.starts_with('<') {
+            return matches!(line(tools, text, true), Some(Ok(_)));
+        }
+        let opens = match opener(text, true) {
+            Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
+            Opener::Need | Opener::No => false,
+        };
+        opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+    }
+
+    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
+        let candidates = Candidates::new(self.candidates(&tools.delimiters));
+        let neutral = neutralise_marks(text, &candidates, |rest| self.is_mark(tools, rest));
+        // The first line may be the name of a call.
+        match line(tools, &neutral, true) {
+            Some(Ok((0, _))) => neutralise_first(&neutral),
+            _ => neutral,
+        }
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        let name = field.rsplit('.').next().unwrap_or(field);
+        let name = name.split('[').next().unwrap_or(name);
+        if !is_name(name) {
+            return format!("{field}: {value}");
+        }
+        let mut text = String::new();
+        match parse(value, RECURSION) {
+            Ok(Value::String(string)) => escape(&string, For::Us, &mut text),
+            _ => escape(value, For::Us, &mut text),
+        }
+        format!("<{name}>{text}</{name}>")
+    }
+
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        if tool.syntax == Syntax::Json {
+            out.push_str(" as JSON");
+        }
+        if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
+            let line = one_line(description, &tools.delimiters);
+            if !line.is_empty() {
+                out.push_str(" - ");
+                out.push_str(&line);
+            }
+        }
+        format!("{}{}", tool.name, self.neutralise(tools, &out))
+    }
+}
+
+/// With a visible backslash behind the first character.
+fn neutralise_first(text: &str) -> String {
+    let at = text.chars().next().map_or(0, char::len_utf8);
+    format!("{}\\{}", &text[..at], &text[at..])
+}
+
+impl Xml {
+    fn header(&self, tools: &Toolset) -> String {
+        let mut out = String::from(
+            "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
+        );
+        // One with parameters shows more.
+        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
+        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
+        out.push_str(&self.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name)));
+        out.push_str(
+            "\nParameters without ? are required; their names and types are exact. Text stands in its tag as it is, except that & is \
+             written &amp; and < is written &lt;. A list repeats its tag, an object has tags in its tag, and any value but a string \
+             may be JSON. ",
+        );
+        if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
+            out.push_str("The tag of a tool marked \"as JSON\" holds one JSON object instead. ");
+        }
+        out.push_str(
+            "Several calls may follow each other. End your message after them: results come as <tool_response>; never write \
+             one.\nTools (? optional, string by default):",
+        );
+        out
+    }
+}

@@ -1,0 +1,16 @@
+//! A value as a protocol has read it, before it is typed.
+
+/// Whoever makes one bounds its depth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// `quoted`: certainly a string. Other text may be the JSON of something, where its type allows it.
+    Scalar {
+        text: String,
+        quoted: bool,
+    },
+    /// JSON, strict or relaxed, as it stood in the source.
+    Json(String),
+    List(Vec<Tree>),
+    /// A key may be repeated.
+    Map(Vec<(String, Tree)>),
+}
