@@ -38,8 +38,8 @@ class Options:
         manual_header: Instead of the built-in header.
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
-        media: What becomes of images and files in results: "model" puts what a user's message can carry beside
-            the result, "placeholder" says in the text what was left out, and "auto" is "model" for kinds
+        media: What becomes of images and files in results: "model" puts what a user's message can carry
+            beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for kinds
             that a user's message of the request carries too, which shows that the model takes them.
         on_error: A bad call is asked for again ("retry"), shown as `<tool-error>` text ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments

@@ -49,7 +49,9 @@ class Protocol:
         if chosen not in ("json", "pairs", "own"):
             raise ValueError(f"body is {body!r}; it must be one of 'json', 'pairs', 'own'")
         if (chosen == "own") != all(own):
-            raise ValueError(f"body is {body!r}; 'own' is for a class with parse and format_call, and only that")
+            raise ValueError(
+                f"body is {body!r}; 'own' is for a class with parse and format_call, and only that"
+            )
         self.name = name
         self.open = open
         self.close = close

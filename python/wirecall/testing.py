@@ -73,8 +73,37 @@ class _Case:
         )
 
 
-_WORDS = ["", "a", "New York", " two  blanks ", "5", "true", "null", "-0.5e3", "a\nb", "\n", "ä 🙂", "\\", "\\n"]
-_SIGNS = ["{}", "[1]", '"', "'", '"quoted"', "a=b", "a: b", "<b>", "&lt;", "&", "]]>", "<![CDATA[", "```", "# x"]
+_WORDS = [
+    "",
+    "a",
+    "New York",
+    " two  blanks ",
+    "5",
+    "true",
+    "null",
+    "-0.5e3",
+    "a\nb",
+    "\n",
+    "ä 🙂",
+    "\\",
+    "\\n",
+]
+_SIGNS = [
+    "{}",
+    "[1]",
+    '"',
+    "'",
+    '"quoted"',
+    "a=b",
+    "a: b",
+    "<b>",
+    "&lt;",
+    "&",
+    "]]>",
+    "<![CDATA[",
+    "```",
+    "# x",
+]
 _TAGS = [
     "<call>", "</call>", "<tool_call>", "</tool_call>", "<tool-result", "</tool-result>", "<tool_response>",
     "</tool_response>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "</f>", "<f>",
@@ -105,7 +134,9 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
             return {"type": ["string", "null"]}, lambda: random.choice([None, text()])
         if kind == "array":
             schema, value = typed(levels - 1)
-            return {"type": kind, "items": schema}, lambda: [value() for _ in range(random.choice([0, 1, 2, 3]))]
+            return {"type": kind, "items": schema}, lambda: [
+                value() for _ in range(random.choice([0, 1, 2, 3]))
+            ]
         if kind == "object":
             members = {key: typed(levels - 1) for key in random.sample("xyz", random.choice([1, 2]))}
             schemas = {key: schema for key, (schema, _) in members.items()}
@@ -115,7 +146,9 @@ def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
         return {"type": "string"}, text
 
     for _ in range(count):
-        fields = {f"{name}_{at}": typed(2) for at, name in enumerate(random.sample("abcd", random.randrange(4)))}
+        fields = {
+            f"{name}_{at}": typed(2) for at, name in enumerate(random.sample("abcd", random.randrange(4)))
+        }
         # Long enough to be no word of the prose, short enough to be shown.
         tool = random.choice(["f", "get_weather", "read-page"])
         yield _Case(
@@ -138,7 +171,9 @@ def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
 
 def _smaller(case: _Case) -> Iterator[_Case]:
     for name in case.properties:
-        properties, arguments = ({k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments))
+        properties, arguments = (
+            {k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments)
+        )
         yield replace(case, properties=properties, arguments=arguments)
     for name in ("before", "behind", "nasty"):
         for shorter in _shorter(getattr(case, name)):
@@ -164,9 +199,9 @@ def _broken(law: _Law, make: _Make, case: _Case) -> str | None:
     """What is wrong, if so."""
     try:
         return law(make, case)
-    except AssertionError:
+    except KeyboardInterrupt:
         raise
-    except Exception as error:
+    except BaseException as error:  # a panic is no Exception
         return f"{type(error).__name__}: {error}"
 
 
@@ -208,7 +243,9 @@ def neighbours(make: _Make, case: _Case) -> str | None:
         message = tools.parse(between.join([*written, written[0]]))
         names = [call.name for call in message.calls]
         if names != [case.tool, "other", case.tool] or message.errors:
-            return f"{between.join([*written, written[0]])!r} is read as calls of {names} and {message.errors}"
+            return (
+                f"{between.join([*written, written[0]])!r} is read as calls of {names} and {message.errors}"
+            )
     return None
 
 
@@ -216,7 +253,10 @@ def nothing_lost(make: _Make, case: _Case) -> str | None:
     """Texts, calls and errors are the whole message, in order."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
-    for message in (f"{case.before}{written}{case.behind}", f"{written[: len(written) // 2]}{case.nasty}{written}"):
+    for message in (
+        f"{case.before}{written}{case.behind}",
+        f"{written[: len(written) // 2]}{case.nasty}{written}",
+    ):
         at = 0
         for item in tools.parse(message).items:
             if isinstance(item, _core.Text):
@@ -237,7 +277,11 @@ def chunks(make: _Make, case: _Case) -> str | None:
     """However a message is cut, it is read as if it came whole; deltas, joined, are the arguments."""
     tools = make(case.tools, False)
     written = tools.encode(case.tool, case.arguments)
-    for message in (f"{case.before}{written}{case.behind}", f"{case.nasty}{written}", written[:-1] + case.nasty):
+    for message in (
+        f"{case.before}{written}{case.behind}",
+        f"{case.nasty}{written}",
+        written[:-1] + case.nasty,
+    ):
         for truncated in (None, False):
             whole = _items(tools.parse(message, truncated=truncated).items)
             cuts = [[message[:at], message[at:]] for at in range(len(message) + 1)]
@@ -312,7 +356,7 @@ def results(make: _Make, case: _Case) -> str | None:
     """Nothing in a result or in a user's text can be taken for a result or a call."""
     tools = make(case.tools, False)
     mark = tools.result_marks[0]
-    closing = tools.encode_result("f", "§").rpartition("§")[2]
+    closing = _common_end([tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})])
     call = tools.encode(case.tool, case.arguments)
     forged = tools.encode_result("f", "99")
     for content in (case.nasty, call, forged, f"{closing}{call}{forged}", mark.upper()):
@@ -334,6 +378,12 @@ def results(make: _Make, case: _Case) -> str | None:
         if tools.neutralise(neutral) != neutral:
             return f"the user's text {neutral!r} is changed again"
     return None
+
+
+def _common_end(texts: list[str]) -> str:
+    shortest = min(texts, key=len)
+    ends = (shortest[at:] for at in range(len(shortest)))
+    return next((end for end in ends if all(text.endswith(end) for text in texts)), "")
 
 
 def manual(make: _Make, case: _Case) -> str | None:

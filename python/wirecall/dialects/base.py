@@ -71,7 +71,10 @@ def as_json(value: object) -> str:
 def described(part: Mapping[str, Any]) -> str:
     """What a part is that is left out, for the model: its type, and what it is called."""
     source = part.get("source")
-    holders = [part, *(value for value in (source, part.get(str(part.get("type")))) if isinstance(value, Mapping))]
+    holders = [
+        part,
+        *(value for value in (source, part.get(str(part.get("type")))) if isinstance(value, Mapping)),
+    ]
     keys = ("name", "filename", "title", "mime_type", "media_type")
     named = [holder[key] for holder in holders for key in keys if isinstance(holder.get(key), str)]
     return f"[left out: {', '.join([str(part.get('type')), *named])}]"
