@@ -20,7 +20,8 @@ class Toolset(_core.Toolset):
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
         protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
-            a model was trained on. "auto" writes wire, and reads that of each message's first call. A
+            a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
+            "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call. A
             `Protocol` is one of your own.
         recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
             a call in the own one; each is the repair `other_format`. Not if `strict`.

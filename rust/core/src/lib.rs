@@ -33,7 +33,7 @@ mod yaml;
 pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
-pub use json::{Member, Value, parse as parse_json};
+pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
 pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};

@@ -111,7 +111,7 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
@@ -247,10 +247,10 @@ impl Parser {
             let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
             let mut held = rest.is_empty();
             let mut step = usize::MAX;
-            for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+            for (other, one) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
                 let asks = other.is_none() || reads == Reads::First;
-                let marks = if asks { tools.protocol.result_marks() } else { &[] };
+                let marks = if asks { one.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -258,7 +258,7 @@ impl Parser {
                         Mark::No => {}
                     }
                 }
-                match tools.protocol.attempt(tools, rest, last) {
+                match one.protocol.attempt(one, rest, last) {
                     _ if held => break,
                     Attempt::Need => held = true,
                     Attempt::Text(length) => step = step.min(length),

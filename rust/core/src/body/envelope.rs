@@ -21,6 +21,9 @@ enum Role {
     Other,
 }
 
+/// Keys of an envelope: those of the name, those of the arguments, and what says nothing of the call.
+const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
+
 #[derive(Debug)]
 enum State {
     /// At the opening bracket.
@@ -81,7 +84,7 @@ impl Envelope {
     pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
         Envelope {
             state: State::Start,
-            lexer: Lexer::new(!cx.strict),
+            lexer: Lexer::new(!cx.strict).with_comments(),
             wrapper,
             list: false,
             key: String::new(),
@@ -125,8 +128,13 @@ impl Envelope {
                 Ok(None) => {}
                 Ok(Some(step)) => return step,
                 Err((kind, message)) => {
-                    let unsound = [ErrorKind::InvalidJson, ErrorKind::Strict(Repair::RelaxedJson)];
-                    self.lose(!unsound.contains(&kind));
+                    let sound = !matches!(
+                        kind,
+                        ErrorKind::InvalidJson
+                            | ErrorKind::UnterminatedValue
+                            | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
+                    );
+                    self.lose(sound);
                     return Step::Failed(Failure { kind, message, skip: Skip::Body });
                 }
             }
@@ -250,11 +258,6 @@ impl Envelope {
         Ok(None)
     }
 
-    /// CLOSE stands here, or could.
-    fn close(io: &Io<'_>) -> Mark {
-        starts(io.rest(), &io.cx.delimiters.close, io.last)
-    }
-
     fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
         io.cx.repair(io.found, repair).map_err(|kind| (kind, self.said(&io.cx, what)))
     }
@@ -274,6 +277,10 @@ impl Envelope {
         }
         match lexeme {
             Lexeme::Need => Ok(None),
+            Lexeme::Word(word) if word.contains(io.cx.delimiters.close.as_str()) => {
+                io.at -= word.len() - word.find(io.cx.delimiters.close.as_str()).unwrap_or(0);
+                Err(self.bad(io, ErrorKind::InvalidJson, "a key is expected"))
+            }
             Lexeme::Bad(what) => Err(self.bad(io, ErrorKind::InvalidJson, what)),
             Lexeme::Lax(what) => Err(self.bad(io, ErrorKind::Strict(Repair::RelaxedJson), what)),
             lexeme => Ok(Some(lexeme)),
@@ -329,26 +336,17 @@ impl Envelope {
     fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         io.at = ws_run(io.window, io.at);
         let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
-        if !matches!(byte, b'{' | b'[' | b'"') {
-            match Envelope::close(io) {
-                Mark::Yes => return Err(self.bad(io, ErrorKind::InvalidJson, "a value is missing")),
-                Mark::Partial => return Ok(Some(Step::Need)),
-                Mark::No => {}
-            }
-        }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments stand under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && self.name.is_some() && byte == b'{';
         self.given |= arguments && live;
-        let object = match live {
-            true => Object::new(&io.cx, io.cx.schema.root, String::new(), 0),
-            false => {
-                self.aside.reset();
-                Object::new(&io.cx, UNKNOWN, String::new(), 0)
-            }
-        };
+        let node = if live { io.cx.schema.root } else { UNKNOWN };
+        if !live {
+            self.aside.reset();
+        }
+        let object = Object::new(&io.cx, node, String::new(), 0).forgiving(usize::from(self.list) + 1, &KEYS);
         self.state = State::Reading { object: Box::new(object), live };
         Ok(None)
     }
@@ -426,6 +424,9 @@ impl Envelope {
             return Err(self.bad(io, ErrorKind::MalformedCall, "the arguments are an object"));
         }
         let mut object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
+        if encoded {
+            object = object.forgiving(0, &[]);
+        }
         let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
         match object.feed(&mut inner) {
             Ok(true) if inner.rest().trim().is_empty() => Ok(()),
@@ -455,25 +456,37 @@ impl Envelope {
 
     /// Behind a value.
     fn comma(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        io.at = ws_run(io.window, io.at);
-        let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
-        if !matches!(byte, b',' | b'}') {
-            match Envelope::close(io) {
-                Mark::Yes => {
-                    self.repair(io, Repair::UnbalancedBrackets, "a bracket is missing at its end")?;
-                    return self.end(io);
-                }
-                Mark::Partial => return Ok(Some(Step::Need)),
+        match self.punct(io)? {
+            Punct::Need => return Ok(Some(Step::Need)),
+            Punct::Close => {
+                self.missing_bracket(io)?;
+                return self.end(io);
+            }
+            Punct::Is(b',') => self.state = State::Key { first: false },
+            Punct::Is(b'}') => return self.end(io),
+            Punct::Is(byte) => return Err(self.misplaced(io, Lexeme::Punct(byte), "a comma or } is expected")),
+        }
+        Ok(None)
+    }
+
+    /// Punctuation behind a value, or CLOSE, which stays.
+    fn punct(&mut self, io: &mut Io<'_>) -> Result<Punct, Bad> {
+        let lexeme = self.next_lexeme(io, Place::Punctuation);
+        if lexeme.is_err() {
+            match starts(io.rest(), &io.cx.delimiters.close, io.last) {
+                Mark::Yes => return Ok(Punct::Close),
+                Mark::Partial => return Ok(Punct::Need),
                 Mark::No => {}
             }
         }
-        match self.next_lexeme(io, Place::Punctuation)? {
-            None => return Ok(Some(Step::Need)),
-            Some(Lexeme::Punct(b',')) => self.state = State::Key { first: false },
-            Some(Lexeme::Punct(b'}')) => return self.end(io),
-            Some(lexeme) => return Err(self.misplaced(io, lexeme, "a comma or } is expected")),
-        }
-        Ok(None)
+        Ok(match lexeme? {
+            Some(Lexeme::Punct(byte)) => Punct::Is(byte),
+            _ => Punct::Need,
+        })
+    }
+
+    fn missing_bracket(&self, io: &mut Io<'_>) -> Result<(), Bad> {
+        self.repair(io, Repair::UnbalancedBrackets, "a bracket is missing at its end")
     }
 
     /// The object's last bracket is read.
@@ -491,34 +504,27 @@ impl Envelope {
     /// Behind an object of a list.
     fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         let State::Between { comma } = self.state else { return Ok(None) };
-        io.at = ws_run(io.window, io.at);
-        match io.rest().bytes().next() {
-            None => return Ok(Some(Step::Need)),
-            Some(b',') if !comma => {
-                self.state = State::Between { comma: true };
-                io.at += 1;
+        match self.punct(io)? {
+            Punct::Need => return Ok(Some(Step::Need)),
+            Punct::Close => {
+                self.missing_bracket(io)?;
+                self.state = State::Tail;
             }
-            Some(b'{') => {
+            Punct::Is(b',') if !comma => self.state = State::Between { comma: true },
+            Punct::Is(b'{') => {
+                io.at -= 1;
                 if !comma {
                     self.repair(io, Repair::RelaxedJson, "a comma stands between the objects of a list")?;
                 }
                 return Ok(Some(Step::Next));
             }
-            Some(b']') => {
+            Punct::Is(b']') => {
                 if comma {
                     self.repair(io, Repair::RelaxedJson, "a comma stands in front of ]")?;
                 }
                 self.state = State::Tail;
-                io.at += 1;
             }
-            Some(_) => match Envelope::close(io) {
-                Mark::Yes => {
-                    self.repair(io, Repair::UnbalancedBrackets, "a bracket is missing at its end")?;
-                    self.state = State::Tail;
-                }
-                Mark::Partial => return Ok(Some(Step::Need)),
-                Mark::No => return Err(self.bad(io, ErrorKind::InvalidJson, "a comma or ] is expected")),
-            },
+            Punct::Is(byte) => return Err(self.misplaced(io, Lexeme::Punct(byte), "a comma or ] is expected")),
         }
         Ok(None)
     }
@@ -528,7 +534,7 @@ impl Envelope {
         io.at = ws_run(io.window, io.at);
         let rest = io.rest();
         let Some(byte) = rest.bytes().next() else { return Ok(Some(Step::Need)) };
-        match Envelope::close(io) {
+        match starts(rest, &io.cx.delimiters.close, io.last) {
             Mark::Yes => {
                 io.at += io.cx.delimiters.close.len();
                 return Ok(Some(Step::Done));
@@ -587,6 +593,13 @@ fn decoded(json: &str) -> Option<String> {
         Ok(Value::String(text)) => Some(text.into_owned()),
         _ => None,
     }
+}
+
+/// What stands behind a value.
+enum Punct {
+    Need,
+    Is(u8),
+    Close,
 }
 
 enum Tag {

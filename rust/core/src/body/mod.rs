@@ -13,6 +13,7 @@ mod object;
 mod own;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod tree;
 mod validate;
