@@ -120,9 +120,7 @@ def test_the_application_sees_the_same_in_every_protocol(
 ) -> None:
     control, _ = play(native(), api, asynchronous=asynchronous, stream=stream)
     script = texts(protocol=protocol, delivery=CUT if stream else None)
-    seen, server = play(
-        script, api, asynchronous=asynchronous, stream=stream, options={"protocol": protocol}
-    )
+    seen, server = play(script, api, asynchronous=asynchronous, stream=stream, options={"protocol": protocol})
     assert seen == control
     assert len(server.requests) == len(PLAN) + MISTAKES
     check_text_only(server, protocol)
