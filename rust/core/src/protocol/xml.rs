@@ -1,7 +1,9 @@
 //! Calls in tags: `<name>`, an element for each argument, `</name>`.
 
+use std::borrow::Cow;
+
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
@@ -103,8 +105,8 @@ impl Protocol for Xml {
         [b'<', b'\n', b'<']
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULTS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
@@ -165,6 +167,15 @@ impl Protocol for Xml {
             Look::Need => Attempt::Need,
             Look::Text => Attempt::Text(step),
             Look::Call => self.call(0, end, name, lookup, Ends::Tag(form)),
+        }
+    }
+
+    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
+        match body.trim_start().bytes().next() {
+            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+            Some(b'<' | b'{') => Mark::Yes,
+            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
+            Some(_) | None => Mark::No,
         }
     }
 
