@@ -12,13 +12,14 @@ from wirecall._core import (
     Plan,
     Problem,
     Text,
+    loads,
 )
 from wirecall.answer import CallFailed
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
-from wirecall.errors import ToolError, XmlError
+from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError
 from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
@@ -37,6 +38,8 @@ __all__ = [
     "Detection",
     "Event",
     "Field",
+    "JsonError",
+    "JsonWarning",
     "Message",
     "Notice",
     "Options",
@@ -53,6 +56,7 @@ __all__ = [
     "definitions",
     "detect",
     "format_xml",
+    "loads",
     "parse_xml",
     "wrap",
 ]

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
+from wirecall.errors import JsonWarning
+
 __all__ = [
     "PROTOCOLS",
     "ArgumentsDelta",
@@ -25,6 +27,7 @@ __all__ = [
     "Problem",
     "Text",
     "Toolset",
+    "loads",
 ]
 
 _Event: TypeAlias = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -532,3 +535,39 @@ class Field:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
+
+def loads(
+    text: str,
+    *,
+    relaxed: bool = True,
+    duplicates: Literal["error", "first", "last"] = "error",
+    warnings: list[JsonWarning] | None = None,
+    partial: bool = False,
+) -> Any:
+    """Read a JSON text: the value is decoded, as `json.loads` would.
+
+    docs/json.md says what relaxed JSON is, what a tolerant reading does, and what is certain of a cut text.
+
+    Args:
+        text: The text. Lone surrogates, escaped ones too, are read as U+FFFD.
+        relaxed: Also take single quotes, bare keys and words, trailing commas, line breaks in strings,
+            `True` `False` `None`, `//` and `/* */`. Otherwise JSON is what RFC 8259 says: no NaN.
+        duplicates: What a key does that its object has already: "error" raises, "first" keeps the first
+            value, "last" the last.
+        warnings: A list makes reading tolerant: what is malformed is added to it, in the order of the text,
+            as a `JsonWarning` (1000 at most, and a last one that there are more), and the value is the best
+            that can be made of the text; None if there is none in it.
+        partial: The text may stop anywhere: the value is what is certain of it so far. A key without a value
+            and a word, number or escape that could go on are left out, what is open is closed; None if
+            nothing is certain yet.
+
+    Returns:
+        A dict, list, str, int, float, bool or None. Integers are exact.
+
+    Raises:
+        JsonError: The text is malformed, and `warnings` is None; a number is beyond the range of a float, or
+            has more digits than `sys.get_int_max_str_digits()` allows (in a tolerant reading it is its text).
+            In any case if the value is nested more than 512 levels deep.
+        ValueError: `duplicates` is none of its choices.
+        TypeError: The text is no str, or `warnings` no list.
+    """

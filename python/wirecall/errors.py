@@ -1,7 +1,10 @@
-"""The caller's mistakes. What the model gets wrong is an event of the parser, never an exception."""
+"""The caller's mistakes, and malformed JSON and XML.
+
+What the model gets wrong in a call is an event of the parser, never an exception.
+"""
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class ToolError(ValueError):
@@ -62,3 +65,32 @@ class XmlError(ValueError):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.message!r}, line={self.line}, column={self.column})"
+
+
+class JsonError(ValueError):
+    """JSON that cannot be read.
+
+    Attributes:
+        reason: What is wrong, without the place.
+        line: Where, from 1. Lines end with a line feed, as for `json`.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the reason: `line 3, column 7: a colon is missing`.
+    """
+
+    def __init__(self, reason: str, line: int, column: int) -> None:
+        super().__init__(reason, line, column)
+        self.reason = reason
+        self.line = line
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.reason}"
+
+
+class JsonWarning(NamedTuple):
+    """What is malformed in JSON that was read all the same; the fields are those of `JsonError`."""
+
+    line: int
+    column: int
+    reason: str

@@ -19,7 +19,8 @@ class Toolset(_core.Toolset):
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
         protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
-            a model was trained on. "auto" writes wire, and reads that of each message's first call.
+            a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
+            "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call.
         recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
             a call in the own one; each is the repair `other_format`. Not if `strict`.
         syntax: How calls are written: "wire", or "json" for an object body in every call.

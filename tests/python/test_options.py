@@ -12,7 +12,7 @@ FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"protocol": "xml"}, r'there is no protocol "xml"; there are: .*wire'),
+        ({"protocol": "toml"}, r'there is no protocol "toml"; there are: .*wire'),
         ({"syntax": "yaml"}, r'syntax is "yaml"; it must be one of "wire", "json"'),
         (
             {"fallback_to_json": "always"},

@@ -1,24 +1,26 @@
 //! A small ordered map from keys to values: a list while it is short, hashed once it is not.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Above this a scan is slower than a hash, and hostile input could make scans quadratic.
 const SCAN: usize = 16;
 
 #[derive(Clone, Debug)]
-pub struct KeyMap<V> {
-    entries: Vec<(Arc<str>, V)>,
-    index: Option<HashMap<Arc<str>, usize>>,
+pub struct KeyMap<V, K = Arc<str>> {
+    entries: Vec<(K, V)>,
+    index: Option<HashMap<K, usize>>,
 }
 
-impl<V> Default for KeyMap<V> {
+impl<V, K> Default for KeyMap<V, K> {
     fn default() -> Self {
         KeyMap { entries: Vec::new(), index: None }
     }
 }
 
-impl<V> KeyMap<V> {
+impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
     /// Empty again, with its memory.
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -41,13 +43,13 @@ impl<V> KeyMap<V> {
                 // Length and first byte most often tell, without a call.
                 let (length, first) = (key.len(), key.as_bytes().first());
                 let same = |k: &str| k.len() == length && k.as_bytes().first() == first && k == key;
-                self.entries.iter().position(|(k, _)| same(k))
+                self.entries.iter().position(|(k, _)| same(k.borrow()))
             }
         }
     }
 
     /// The key as it is kept, and its value.
-    pub fn entry(&self, key: &str) -> Option<(&Arc<str>, &V)> {
+    pub fn entry(&self, key: &str) -> Option<(&K, &V)> {
         self.position(key).map(|at| self.at(at))
     }
 
@@ -55,7 +57,7 @@ impl<V> KeyMap<V> {
         self.position(key).map(|at| &self.entries[at].1)
     }
 
-    pub fn at(&self, at: usize) -> (&Arc<str>, &V) {
+    pub fn at(&self, at: usize) -> (&K, &V) {
         let (key, value) = &self.entries[at];
         (key, value)
     }
@@ -65,7 +67,7 @@ impl<V> KeyMap<V> {
     }
 
     /// Adds a key that is not there yet.
-    pub fn push(&mut self, key: Arc<str>, value: V) {
+    pub fn push(&mut self, key: K, value: V) {
         if let Some(index) = &mut self.index {
             index.insert(key.clone(), self.entries.len());
         }
@@ -76,6 +78,11 @@ impl<V> KeyMap<V> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
-        self.entries.iter().map(|(key, value)| (&**key, value))
+        self.entries.iter().map(|(key, value)| (key.borrow(), value))
+    }
+
+    /// Keys and values, in the order of insertion.
+    pub fn into_entries(self) -> Vec<(K, V)> {
+        self.entries
     }
 }

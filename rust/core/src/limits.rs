@@ -33,6 +33,9 @@ pub const FEW_CHOICES: usize = 16;
 /// Levels of a [`crate::Value`], whatever a host allows: making, writing and dropping one takes stack for each.
 pub const RECURSION: usize = 512;
 
+/// Warnings that are listed for one JSON text: every byte of it could be worth one, and nobody reads them.
+pub const WARNINGS: usize = 1000;
+
 /// Limits that a host may set; the defaults are generous for honest models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -111,7 +111,7 @@ impl Parser {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.is_only(b'<') && !text.as_bytes().contains(&b'<') => Plain::Text,
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
@@ -152,7 +152,8 @@ impl Parser {
     /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
     pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         self.complete = truncated == Some(false);
-        if self.complete || !matches!(self.state, State::Call(_)) {
+        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        if self.complete || !inside {
             self.run_buffer(tools, true, sink);
         }
         if matches!(self.state, State::Call(_)) {
@@ -246,9 +247,9 @@ impl Parser {
             let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
             let mut held = rest.is_empty();
             let mut step = usize::MAX;
-            for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+            for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
-                let marks = if other.is_none() || reads == Reads::First { tools.protocol.result_marks() } else { &[] };
+                let marks = if other.is_none() || reads == Reads::First { set.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -256,10 +257,17 @@ impl Parser {
                         Mark::No => {}
                     }
                 }
-                match tools.protocol.attempt(tools, rest, last) {
+                match set.protocol.attempt(set, rest, last) {
                     _ if held => break,
                     Attempt::Need => held = true,
                     Attempt::Text(length) => step = step.min(length),
+                    // Other protocols may read it; where that cannot be told yet, nobody does.
+                    Attempt::Call { open, body, kind, .. }
+                        if !others.is_empty() && set.protocol.fits(kind, &rest[body..], last) != Mark::Yes =>
+                    {
+                        held = set.protocol.fits(kind, &rest[body..], last) == Mark::Partial;
+                        step = step.min(open.max(1));
+                    }
                     Attempt::Call { open, name: Some((_, lookup)), .. }
                         if other.is_some() && reads == Reads::Recovers && lookup.tool().is_none() =>
                     {
@@ -404,9 +412,9 @@ impl Parser {
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
     fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
-        let last = window.last && self.complete;
         loop {
             let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let last = window.last && (self.complete || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             if let Some(failure) = failure {
                 let close = tools.delimiters.close.as_str();

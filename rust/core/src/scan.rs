@@ -103,10 +103,15 @@ impl Candidates {
         }
     }
 
-    /// Is it this byte alone?
+    /// Is none of them in a text that is short?
     #[inline]
-    pub fn is_only(&self, byte: u8) -> bool {
-        self.few == [byte; 3] && self.many.is_none()
+    pub fn are_missing(&self, bytes: &[u8]) -> bool {
+        let [first, second, third] = self.few;
+        match &self.many {
+            Some(table) => !bytes.iter().any(|byte| table[*byte as usize]),
+            None if first == second && second == third => !bytes.contains(&first),
+            None => !bytes.iter().any(|byte| *byte == first || *byte == second || *byte == third),
+        }
     }
 
     /// Where the first of them stands.

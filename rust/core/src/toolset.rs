@@ -85,6 +85,8 @@ pub struct Definition {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
+    /// The schema of its parameters, as it was given.
+    pub(crate) parameters: Value,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
     /// Why it is written as JSON, where it is not by choice.
@@ -189,7 +191,7 @@ impl Tools {
         self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
-        self.list.push(Tool { name, description, schema, syntax, reason, validator });
+        self.list.push(Tool { name, description, parameters: value, schema, syntax, reason, validator });
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use wirecall_core::{EncodeError, ToolError, XmlError};
+use wirecall_core::{EncodeError, JsonFault, ToolError, XmlError};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
 pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
@@ -15,6 +15,16 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
         details.set_item("tool", (!error.tool.is_empty()).then_some(&error.tool))?;
         details.set_item("pointer", &error.pointer)?;
         Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
+    };
+    raise().unwrap_or_else(|other| other)
+}
+
+/// `wirecall.JsonError`, with the place as attributes.
+pub fn json_error(py: Python<'_>, fault: &JsonFault) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let raise = || -> PyResult<PyErr> {
+        let class = CLASS.import(py, "wirecall.errors", "JsonError")?;
+        Ok(PyErr::from_value(class.call1((&*fault.reason, fault.line, fault.column))?))
     };
     raise().unwrap_or_else(|other| other)
 }

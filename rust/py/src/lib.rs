@@ -6,6 +6,7 @@ mod errors;
 mod events;
 mod exclusive;
 mod ids;
+mod json;
 mod message;
 mod parser;
 mod recycle;
@@ -19,6 +20,8 @@ mod xml;
 mod _core {
     #[pymodule_export]
     use crate::events::{ArgumentsDelta, CallEnd, CallError, CallStart, Problem, Text};
+    #[pymodule_export]
+    use crate::json::loads;
     #[pymodule_export]
     use crate::message::Message;
     #[pymodule_export]

@@ -78,7 +78,8 @@ impl Field {
     }
 }
 
-fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+/// What an option's choice stands for.
+pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
     choices.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         PyValueError::new_err(format!("{option} is {given:?}; it must be one of {}", names.join(", ")))

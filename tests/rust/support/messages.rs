@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::protocols::Protocol;
 use super::text::{prose, soup};
 use super::toolsets::{Setting, settings};
 
@@ -190,19 +189,14 @@ fn call() -> impl Strategy<Value = String> {
     (select(NAMES), body, select(CLOSES)).prop_map(|(name, body, close)| format!("<call>{name}{body}{close}"))
 }
 
-/// A message of the wire format, in the default delimiters.
-pub fn message() -> BoxedStrategy<String> {
+/// A message in the default delimiters.
+fn message() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => call(),
         1 => soup(8),
         1 => prose(),
         1 => select(EXTRAS).prop_map(str::to_owned),
     ];
-    joined(part)
-}
-
-/// A message of such parts, which may be cut off.
-pub fn joined(part: impl Strategy<Value = String> + 'static) -> BoxedStrategy<String> {
     (
         prop::bool::weighted(0.05),
         prop::collection::vec(part, 0..4),
@@ -218,7 +212,6 @@ pub fn joined(part: impl Strategy<Value = String> + 'static) -> BoxedStrategy<St
             }
             out
         })
-        .boxed()
 }
 
 /// A message, what it is read with, and what is said of its end.
@@ -231,11 +224,10 @@ pub struct Case {
     pub truncated: Option<bool>,
 }
 
-pub fn case(protocol: &'static Protocol) -> impl Strategy<Value = Case> {
-    let settings = settings(protocol);
-    ((protocol.message)(), 0..settings.len(), select(&[None, Some(false), Some(true)][..])).prop_map(
+pub fn case() -> impl Strategy<Value = Case> {
+    (message(), 0..settings().len(), select(&[None, Some(false), Some(true)][..])).prop_map(
         |(message, at, truncated)| {
-            let setting = &settings[at];
+            let setting = &settings()[at];
             let marks = &setting.tools.delimiters;
             let message = match marks.open.as_str() {
                 "<call>" => message,

@@ -1,12 +1,11 @@
 //! The toolsets that generated messages are read with: every schema shape, under every option that changes reading.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use wirecall_core::{Definition, Limits, Options, Toolset};
 
-use super::protocols::{PROTOCOLS, Protocol};
+pub const DELIMITERS: &[(&str, &str)] = &[("<call>", "</call>"), ("«call»", "«/call»"), ("<|tool|>", "<|end|>")];
 
 pub fn definition(name: &str, schema: &Value) -> Definition {
     Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false }
@@ -43,9 +42,9 @@ fn definitions() -> Vec<Definition> {
     ]
 }
 
-/// One of the delimiters of a protocol, as the option has them.
-pub fn delimiters(protocol: &Protocol, at: usize) -> Option<(String, String)> {
-    protocol.delimiters[at].map(|(open, close)| (open.to_owned(), close.to_owned()))
+pub fn delimiters(at: usize) -> Option<(String, String)> {
+    let (open, close) = DELIMITERS[at];
+    Some((open.into(), close.into()))
 }
 
 /// A toolset, and its markers for whoever prints a failure.
@@ -60,38 +59,46 @@ impl std::fmt::Debug for Setting {
     }
 }
 
-type Settings = HashMap<&'static str, Vec<Setting>>;
-
 /// Lenient and strict, with and without validation, of each pair of delimiters; and open toolsets.
-pub fn settings(protocol: &Protocol) -> &'static [Setting] {
-    static SETTINGS: LazyLock<Settings> = LazyLock::new(|| all_with(Limits::default()));
-    &SETTINGS[protocol.name]
+pub fn settings() -> &'static [Setting] {
+    static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_with(Limits::default()));
+    &SETTINGS
 }
 
 /// The same, each time with less room for a call.
-pub fn limited() -> &'static [Settings] {
-    static LIMITED: LazyLock<Vec<Settings>> = LazyLock::new(|| {
+pub fn limited() -> &'static [Vec<Setting>] {
+    static LIMITED: LazyLock<Vec<Vec<Setting>>> = LazyLock::new(|| {
         let sizes = [1, 8, 12, 15, 16, 17, 18, 19, 20, 22, 24, 26, 28, 30, 32, 36, 40, 48, 64, 80];
-        sizes.into_iter().map(|call_bytes| all_with(Limits { call_bytes, ..Limits::default() })).collect()
+        sizes.into_iter().map(|call_bytes| settings_with(Limits { call_bytes, ..Limits::default() })).collect()
     });
     &LIMITED
 }
 
-fn all_with(limits: Limits) -> Settings {
-    PROTOCOLS.iter().map(|protocol| (protocol.name, settings_with(protocol, limits))).collect()
+/// Of another protocol: lenient and strict, with and without validation, and open toolsets.
+pub fn settings_of(protocol: &str, limits: Limits) -> Vec<Setting> {
+    let mut out = Vec::new();
+    for strict in [false, true] {
+        for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
+            let options = Options { protocol: protocol.into(), strict, validate, limits, ..Options::default() };
+            let tools = if kind == "open" { Vec::new() } else { definitions() };
+            let tools = Toolset::new(tools, options).expect("the definitions are fine");
+            let mode = if strict { "strict" } else { "lenient" };
+            out.push(Setting { tools, name: format!("{protocol} {mode} {kind}") });
+        }
+    }
+    out
 }
 
-fn settings_with(protocol: &Protocol, limits: Limits) -> Vec<Setting> {
+fn settings_with(limits: Limits) -> Vec<Setting> {
     let mut out = Vec::new();
-    for (at, given) in protocol.delimiters.iter().enumerate() {
+    for (at, (open, _)) in DELIMITERS.iter().enumerate() {
         for strict in [false, true] {
             for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
-                let (name, delimiters) = (protocol.name.to_owned(), delimiters(protocol, at));
-                let options = Options { protocol: name, strict, validate, limits, delimiters, ..Options::default() };
+                let options = Options { strict, validate, limits, delimiters: delimiters(at), ..Options::default() };
                 let tools = if kind == "open" { Vec::new() } else { definitions() };
                 let tools = Toolset::new(tools, options).expect("the definitions are fine");
                 let mode = if strict { "strict" } else { "lenient" };
-                out.push(Setting { tools, name: format!("{} {mode} {kind} {given:?}", protocol.name) });
+                out.push(Setting { tools, name: format!("{mode} {kind} {open}") });
             }
         }
     }

@@ -1,13 +1,38 @@
-//! Messages of the xml protocol: calls, near misses of every repair, broken calls, invented results, and soup of all that.
+//! Parts of messages in the xml protocol: calls, near misses of every repair, broken calls.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::messages::joined;
-use super::text::{prose, soup};
+use super::text::soup;
 
+/// What stands between, before and behind them.
+#[rustfmt::skip]
+pub const TOKENS: &[&str] = &[
+    "<tool_response>x</tool_response>",
+    "<tool_resp",
+    "<think>",
+    "</think>",
+    "<get_weather>",
+    "</get_weather>",
+    "Use <ping> so: ",
+    "<get_weather> is <ping>",
+    "<get_weather city=\"x\"/>",
+    "<",
+    "</",
+    "<pi",
+    "\nping\n",
+    "\nget_weather\n",
+    "\nget_weath",
+    "<!-- x -->",
+    "ping",
+    "\nping is a tool\n",
+    "<city>", "</city>", "<city>Oslo</city>", "<days>3</days>", "<tags>a</tags>", "<note>", "</note>", "<ping/>", "&amp;", "&lt", "&#65;", "<![CDATA[", "]]>",
+    "-->", "<item>", "</item>", "/>", "{\"city\":\"", "\"}", "</Tool_Response>", " ", "\n",
+];
+#[rustfmt::skip]
 const NAMES: &[&str] =
     &["get_weather", "create", "search", "tree", "any", "ping", "getWeather", "PING", "nope", "tool_response", ""];
+#[rustfmt::skip]
 const KEYS: &[&str] = &[
     "city",
     "units",
@@ -45,6 +70,7 @@ const KEYS: &[&str] = &[
     "address",
     "City",
 ];
+#[rustfmt::skip]
 const VALUES: &[&str] = &[
     "Oslo",
     "5",
@@ -100,26 +126,6 @@ const VALUES: &[&str] = &[
     "<tool_response>",
     "\\",
 ];
-const EXTRAS: &[&str] = &[
-    "<tool_response>x</tool_response>",
-    "<tool_resp",
-    "<think>",
-    "</think>",
-    "<get_weather>",
-    "</get_weather>",
-    "Use <ping> so: ",
-    "<get_weather> is <ping>",
-    "<get_weather city=\"x\"/>",
-    "<",
-    "</",
-    "<pi",
-    "\nping\n",
-    "\nget_weather\n",
-    "\nget_weath",
-    "<!-- x -->",
-    "ping",
-    "\nping is a tool\n",
-];
 
 fn element(content: BoxedStrategy<String>) -> BoxedStrategy<String> {
     let form = prop_oneof![
@@ -145,7 +151,8 @@ fn fields() -> impl Strategy<Value = String> {
         .prop_map(|fields| fields.into_iter().map(|(gap, field)| format!("{gap}{field}")).collect())
 }
 
-fn call() -> impl Strategy<Value = String> {
+/// A call, or nearly one.
+pub fn call() -> BoxedStrategy<String> {
     const BODIES: &[&str] = &[
         "{}",
         "{\"city\":\"Oslo\",\"days\":3}",
@@ -164,18 +171,11 @@ fn call() -> impl Strategy<Value = String> {
         12 => Just(("<", ">", "</", ">")), 1 => Just(("< ", " >", "</ ", " >")), 1 => Just(("<", "\n", "", "\n/>")), 1 => Just(("<", ">", "", "")),
         1 => Just(("\n", "\n  ", "", "")), 1 => Just(("\n", "\n", "\n</", ">")), 1 => Just(("<", "/>", "", "")), 1 => Just(("<", ">", "</", "")),
     ];
-    (form, select(NAMES), body).prop_map(|((open, opened, close, closed), name, body)| match (opened, close) {
-        ("/>", _) => format!("{open}{name}{opened}"),
-        (_, "") => format!("{open}{name}{opened}{body}{closed}"),
-        _ => format!("{open}{name}{opened}{body}{close}{name}{closed}"),
-    })
-}
-
-pub fn message() -> BoxedStrategy<String> {
-    joined(prop_oneof![
-        6 => call(),
-        1 => soup(8),
-        1 => prose(),
-        1 => select(EXTRAS).prop_map(str::to_owned),
-    ])
+    (form, select(NAMES), body)
+        .prop_map(|((open, opened, close, closed), name, body)| match (opened, close) {
+            ("/>", _) => format!("{open}{name}{opened}"),
+            (_, "") => format!("{open}{name}{opened}{body}{closed}"),
+            _ => format!("{open}{name}{opened}{body}{close}{name}{closed}"),
+        })
+        .boxed()
 }

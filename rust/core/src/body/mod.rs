@@ -5,11 +5,15 @@
 
 mod args;
 mod elements;
+mod envelope;
 mod fields;
+mod functions;
+mod mapping;
 mod messages;
 mod object;
 mod pairs;
 mod place;
+mod quotes;
 mod skip;
 mod tree;
 mod validate;
@@ -19,21 +23,26 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
+use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
+use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
 
 pub use args::Args;
 pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
+pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
+pub use functions::Functions;
+pub use mapping::Mapping;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use pairs::Pairs;
 pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
-pub use tree::{Lists, push_text, write_tree};
+pub use tree::{Lists, is_repeated, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -174,7 +183,18 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
+    Envelope(Option<Wrapper>),
+    /// The same, without markers: its last bracket ends it.
+    Bare,
     Elements(Ends),
+    /// Parameters in tags.
+    Functions(Opened),
+    /// Lines of YAML, or, at its opening bracket, one JSON object.
+    Mapping {
+        form: Form,
+        json: bool,
+    },
 }
 
 impl BodyKind {
@@ -182,7 +202,10 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
+            BodyKind::Functions(_) => Skip::Body,
+            BodyKind::Mapping { .. } => Skip::Body,
         }
     }
 }
@@ -192,7 +215,10 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Envelope(Box<Envelope>),
     Elements(Box<Elements>),
+    Functions(Box<Functions>),
+    Mapping(Box<Mapping>),
 }
 
 impl Default for Body {
@@ -207,7 +233,11 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
+            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
+            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
     }
 
@@ -215,7 +245,10 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Envelope(envelope) => return envelope.feed(io),
             Body::Elements(elements) => return elements.feed(io),
+            Body::Functions(functions) => return functions.feed(io),
+            Body::Mapping(mapping) => return mapping.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -228,7 +261,9 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
+            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
+            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
     }
 
@@ -237,7 +272,10 @@ impl Body {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Envelope(envelope) => envelope.read_on(io),
             Body::Elements(elements) => elements.read_on(io),
+            Body::Functions(functions) => functions.read_on(io),
+            Body::Mapping(mapping) => mapping.read_on(io),
         }
     }
 
@@ -248,7 +286,10 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
             Body::Whole(_) => None,
+            Body::Envelope(envelope) => envelope.feed_plain(found, text),
             Body::Elements(elements) => elements.feed_plain(found, text),
+            Body::Functions(functions) => functions.feed_plain(found, text),
+            Body::Mapping(mapping) => mapping.feed_plain(found, text),
         }
     }
 
@@ -257,7 +298,10 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Envelope(_) => Skip::Body,
             Body::Elements(_) => Skip::Body,
+            Body::Functions(_) => Skip::Body,
+            Body::Mapping(_) => Skip::Body,
         }
     }
 
@@ -266,8 +310,19 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
-            // It has looked at the end itself.
-            Body::Elements(_) => false,
+            Body::Envelope(envelope) => envelope.closable(),
+            // They have looked at the end themselves.
+            Body::Elements(_) | Body::Mapping(_) => false,
+            // They end themselves where the message does.
+            Body::Functions(_) => false,
+        }
+    }
+
+    /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
+    pub fn is_complete(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) | Body::Mapping(_) => false,
+            Body::Functions(functions) => functions.is_complete(),
         }
     }
 
@@ -276,7 +331,10 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Envelope(envelope) => !envelope.closable(),
             Body::Elements(elements) => elements.unterminated(),
+            Body::Functions(functions) => functions.unterminated(),
+            Body::Mapping(mapping) => mapping.unterminated(),
         }
     }
 
@@ -300,8 +358,10 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) => found.args.release(),
+            Body::Whole(_) | Body::Envelope(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
+            Body::Functions(functions) => functions.finish(found),
+            Body::Mapping(mapping) => mapping.finish(found),
         }
     }
 }

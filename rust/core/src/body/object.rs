@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::quotes::Quotes;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, parse, push_char, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, is_plain, parse, push_char, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
@@ -81,6 +82,8 @@ pub struct Object {
     /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
     /// call's end only.
     above: usize,
+    /// Quotes in strings need not be escaped: how.
+    quotes: Option<Quotes>,
 }
 
 impl Object {
@@ -94,7 +97,16 @@ impl Object {
             node,
             path,
             above,
+            quotes: None,
         }
+    }
+
+    /// Takes comments for blanks, and quotes in strings that cannot end them for content. The value stands in so many brackets,
+    /// the innermost of which are those of an object that may have these keys.
+    pub fn forgiving(mut self, around: usize, keys: &'static [&'static str]) -> Self {
+        self.lexer = self.lexer.with_comments();
+        self.quotes = Some(Quotes::new(around, keys));
+        self
     }
 
     /// How to read on when the call has failed here.
@@ -104,6 +116,28 @@ impl Object {
             0 => Skip::After,
             depth => Skip::in_brackets(depth, self.lexer.open_quote()),
         }
+    }
+
+    /// Brackets that are open.
+    pub fn brackets(&self) -> usize {
+        self.brackets
+    }
+
+    /// The quote of the string that is open.
+    pub fn open_quote(&self) -> Option<u8> {
+        self.lexer.open_quote()
+    }
+
+    /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
+    /// nothing was done.
+    #[inline]
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let quote = self.lexer.open_quote()?;
+        let plain = matches!(self.text, Text::Live) && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        plain.then(|| {
+            found.args.json.push_str(text);
+            true
+        })
     }
 
     /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
@@ -116,10 +150,37 @@ impl Object {
                 _ => Place::Value,
             };
             let before = io.at;
+            let quote = self.lexer.open_quote();
             // Its last bracket ends it, never the end of the message.
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
-            if matches!(lexeme, Lexeme::Need) {
-                return Ok(false);
+            match lexeme {
+                Lexeme::Need => return Ok(false),
+                Lexeme::StringEnd if self.quotes.is_some() && !matches!(self.text, Text::Key(_)) => {
+                    match self.ends(&cx, io.rest(), io.last) {
+                        Some(true) => {}
+                        Some(false) => {
+                            let quote = quote.unwrap_or(b'"');
+                            if let Err((kind, message)) = self.keep(&cx, io.found, quote) {
+                                return Err(Failure { kind, message, skip: self.skip() });
+                            }
+                            continue;
+                        }
+                        None => {
+                            io.at = before;
+                            self.lexer.reopen(quote.unwrap_or(b'"'));
+                            return Ok(false);
+                        }
+                    }
+                }
+                Lexeme::Word(word) if self.quotes.is_some() => {
+                    // Nobody writes a delimiter as a value.
+                    if let Some(found) = word.find(cx.delimiters.close.as_str()) {
+                        io.at = io.at - word.len() + found;
+                        let (kind, message) = self.invalid(ErrorKind::InvalidJson, "it is not complete");
+                        return Err(Failure { kind, message, skip: self.skip() });
+                    }
+                }
+                _ => {}
             }
             if self.lexer.repaired {
                 io.found.repair(Repair::RelaxedJson);
@@ -197,6 +258,9 @@ impl Object {
                 let node = cx.schema.node(self.node);
                 self.text = if node.is_unknown() || node.has(&Choice::String) {
                     found.args.json.push('"');
+                    if let Some(quotes) = &mut self.quotes {
+                        quotes.start = found.args.json.len();
+                    }
                     Text::Live
                 } else {
                     Text::Collect(String::new())
@@ -286,7 +350,53 @@ impl Object {
         Ok(())
     }
 
+    /// Does the quote in front of this text end its string? `None`: that cannot be told yet.
+    fn ends(&self, cx: &Context<'_>, rest: &str, last: bool) -> Option<bool> {
+        let frame = |at: usize| {
+            let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
+            brackets.nth(at).map(|frame| (matches!(frame.shape, Shape::Object { .. }), frame.node))
+        };
+        self.quotes.as_ref()?.ends(cx, rest, last, self.brackets, frame)
+    }
+
+    /// The quote that ended the string is content of it.
+    fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8) -> Result<(), Bad> {
+        cx.repair(found, Repair::InnerQuotes)
+            .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
+        self.lexer.reopen(quote);
+        if let Some(quotes) = &mut self.quotes {
+            quotes.kept = true;
+        }
+        match &mut self.text {
+            Text::Live => push_char(&mut found.args.json, quote as char),
+            Text::Collect(text) => text.push(quote as char),
+            Text::Key(_) | Text::None => {}
+        }
+        Ok(())
+    }
+
+    /// A string that has kept quotes may have ended anywhere: it holds no delimiter.
+    fn kept(&mut self, cx: &Context<'_>, text: &str) -> Result<(), Bad> {
+        let kept = self.quotes.as_mut().is_some_and(|quotes| std::mem::take(&mut quotes.kept));
+        if kept && [&cx.delimiters.open, &cx.delimiters.close].iter().any(|mark| text.contains(mark.as_str())) {
+            return Err(self.invalid(
+                ErrorKind::UnterminatedValue,
+                "where a string with quotes and a delimiter in it ends cannot be told; a quote in a string is written \\\"",
+            ));
+        }
+        Ok(())
+    }
+
     fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        if let Some(quotes) = &self.quotes
+            && quotes.kept
+        {
+            match &self.text {
+                Text::Live => self.kept(cx, &found.args.json[quotes.start..])?,
+                Text::Collect(text) => self.kept(cx, &text.clone())?,
+                Text::Key(_) | Text::None => {}
+            }
+        }
         match std::mem::replace(&mut self.text, Text::None) {
             Text::Key(key) => {
                 self.key(cx, found, &key)?;

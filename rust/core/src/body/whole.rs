@@ -12,7 +12,7 @@ pub enum Wrapper {
 }
 
 impl Wrapper {
-    fn close(self) -> &'static str {
+    pub fn close(self) -> &'static str {
         match self {
             Wrapper::Json => "</json>",
             Wrapper::Fence => "```",

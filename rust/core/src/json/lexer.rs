@@ -3,6 +3,7 @@
 //! A window starts where the last one was consumed to. Only a word or an escape is ever held back; strings
 //! come in parts. Grammar (what may follow what) is the reader's business: it says in which [`Place`] it is.
 
+use super::number::is_number;
 use super::write::is_plain;
 use crate::scan::is_ws;
 
@@ -36,13 +37,23 @@ pub enum Lexeme<'w> {
     Lax(&'static str),
 }
 
+/// A comment that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comment {
+    Line,
+    Block,
+}
+
 /// Lexer state between windows.
 #[derive(Debug, Default)]
 pub struct Lexer {
     relaxed: bool,
+    comments: bool,
     quote: Option<u8>,
-    /// Bytes of a held word that were looked at already.
+    comment: Option<Comment>,
+    /// Bytes of a held word that were looked at already, and whether a slash was among them.
     word: usize,
+    slash: bool,
     /// Set when a lexeme was no strict JSON.
     pub repaired: bool,
 }
@@ -52,9 +63,30 @@ impl Lexer {
         Lexer { relaxed, ..Lexer::default() }
     }
 
+    /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
+    /// may, and directly behind a number or literal.
+    pub fn with_comments(self) -> Self {
+        Lexer { comments: true, ..self }
+    }
+
+    /// Strict or relaxed from here on.
+    pub fn relax(&mut self, relaxed: bool) {
+        self.relaxed = relaxed;
+    }
+
     /// The quote of the string that is open.
     pub fn open_quote(&self) -> Option<u8> {
         self.quote
+    }
+
+    /// Is a comment open that does not end with its line?
+    pub fn in_block_comment(&self) -> bool {
+        self.comment == Some(Comment::Block)
+    }
+
+    /// The quote that has just ended a string is content of it.
+    pub fn reopen(&mut self, quote: u8) {
+        self.quote = Some(quote);
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
@@ -65,10 +97,18 @@ impl Lexer {
         if let Some(quote) = self.quote {
             return self.content(window, at, last, quote);
         }
+        if self.comments {
+            return self.commented(window, at, last, place);
+        }
         while *at < bytes.len() && is_ws(bytes[*at]) {
             *at += 1;
         }
         let Some(&byte) = bytes.get(*at) else { return Lexeme::Need };
+        self.token(window, at, last, place, byte)
+    }
+
+    #[inline(always)]
+    fn token<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place, byte: u8) -> Lexeme<'w> {
         match byte {
             b'{' | b'}' | b'[' | b']' | b',' => {
                 *at += 1;
@@ -97,6 +137,39 @@ impl Lexer {
         }
     }
 
+    /// The next token behind blanks and comments.
+    fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
+        let bytes = window.as_bytes();
+        loop {
+            let rest = &bytes[*at..];
+            let end = match self.comment {
+                None => Some(0),
+                Some(Comment::Line) => memchr::memchr2(b'\n', b'\r', rest),
+                Some(Comment::Block) => memchr::memmem::find(rest, b"*/").map(|end| end + 2),
+            };
+            let Some(end) = end else {
+                // An asterisk may be half of the end.
+                *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
+                return Lexeme::Need;
+            };
+            *at += end;
+            self.comment = None;
+            while *at < bytes.len() && is_ws(bytes[*at]) {
+                *at += 1;
+            }
+            self.comment = match &bytes[*at..] {
+                [] => return Lexeme::Need,
+                [b'/'] if !last => return Lexeme::Need,
+                [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("comments are no JSON"),
+                [b'/', b'/', ..] => Some(Comment::Line),
+                [b'/', b'*', ..] => Some(Comment::Block),
+                [byte, ..] => return self.token(window, at, last, place, *byte),
+            };
+            self.repaired = true;
+            *at += 2;
+        }
+    }
+
     fn word<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, place: Place) -> Lexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
@@ -106,6 +179,14 @@ impl Lexer {
             let stop = match byte {
                 b'{' | b'}' | b'[' | b']' | b',' => true,
                 b':' | b'"' | b'\'' => place == Place::Key,
+                b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
+                    None if !last => break,
+                    Some(b'/' | b'*') if is_literal(&window[start..end]) => true,
+                    _ => {
+                        self.slash = true;
+                        false
+                    }
+                },
                 _ => is_ws(byte),
             };
             if stop {
@@ -113,11 +194,12 @@ impl Lexer {
             }
             end += 1;
         }
-        if end == bytes.len() && !last {
+        if !last && (end == bytes.len() || (end + 1 == bytes.len() && bytes[end] == b'/')) {
             self.word = end - start;
             return Lexeme::Need;
         }
         self.word = 0;
+        self.slash = false;
         *at = end;
         Lexeme::Word(&window[start..end])
     }
@@ -188,6 +270,11 @@ impl Lexer {
         *at += 1;
         Lexeme::Char('\\')
     }
+}
+
+/// Is the word a whole JSON value, or one as Python writes it?
+fn is_literal(word: &str) -> bool {
+    matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 
 /// A `\u` escape at the start of a text.

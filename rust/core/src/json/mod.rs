@@ -1,11 +1,13 @@
-//! JSON as text: one resumable lexer, strict and relaxed, and the compact writer. No schema, no tree.
+//! JSON as text: one resumable lexer, strict and relaxed, the compact writer, and whole texts to values. No schema.
 
 mod lexer;
+mod loads;
 mod number;
 mod value;
 mod write;
 
 pub use lexer::{Escape, Lexeme, Lexer, Place, unicode_escape};
+pub use loads::{Duplicates, JsonFault, Loading, loads};
 pub use number::{is_number, same_number, whole};
 pub use value::{Member, Value, parse, write_object};
 pub use write::{is_plain, json_string, push_char, push_str, push_string};

@@ -2,10 +2,14 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod bare;
+mod hermes;
+mod qwen3coder;
 mod results;
 pub mod tags;
 mod wire;
 mod xml;
+mod yaml;
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -13,13 +17,17 @@ use std::sync::Arc;
 
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
-use crate::scan::{Delimiters, neutralise_marks};
+use crate::scan::{Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use bare::Bare;
+pub use hermes::Hermes;
+pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
+pub use yaml::Yaml;
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +77,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
+    /// Where several protocols are read: does what stands behind an opened call look like its body?
+    fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
+        Mark::Yes
+    }
+
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
@@ -114,7 +127,15 @@ pub enum Reads {
 }
 
 /// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[("wire", || Arc::new(Wire)), ("xml", || Arc::new(Xml))];
+const PROTOCOLS: &[(&str, Make)] = &[
+    ("wire", || Arc::new(Wire)),
+    ("hermes", || Arc::new(Hermes::tags())),
+    ("gemma", || Arc::new(Hermes::fence())),
+    ("xml", || Arc::new(Xml)),
+    ("yaml", || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it stands last.
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
+];
 
 /// Other names of theirs.
 const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
@@ -140,6 +161,10 @@ pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<d
         _ if recovers => Reads::Recovers,
         _ => return Ok((own(), Vec::new(), Reads::Own)),
     };
-    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
-    Ok((own(), others.collect(), reads))
+    let mut others: Vec<_> =
+        PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make()).collect();
+    if reads == Reads::Recovers {
+        others.push(Arc::new(Bare));
+    }
+    Ok((own(), others, reads))
 }

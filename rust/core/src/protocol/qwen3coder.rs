@@ -1,0 +1,209 @@
+//! Calls as Qwen3-Coder writes them: a function with its parameters, each in a tag.
+
+use super::{Attempt, Protocol};
+use crate::body::{BodyKind, Context, Lists, is_misnamed, is_repeated, push_text};
+use crate::functions::{
+    Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, parameter, push_name,
+};
+use crate::json::{Member, Value, json_string, parse, write_object};
+use crate::limits::ATTEMPT_CHARS;
+use crate::scan::{Delimiters, first_chars, ws_run};
+use crate::schema::{Descriptions, NodeId, Schema, UNKNOWN, one_line, signature};
+use crate::toolset::{Syntax, Tool, Toolset};
+
+#[derive(Debug)]
+pub struct Qwen3Coder;
+
+/// What opens and closes the block of calls.
+const OPEN: &str = "<tool_call>";
+const CLOSE: &str = "</tool_call>";
+
+/// Of a string, where it is one; else the JSON.
+fn decoded(json: &str) -> String {
+    match parse(json, 0) {
+        Ok(Value::String(text)) => text.into_owned(),
+        _ => json.to_owned(),
+    }
+}
+
+/// Appends one parameter, in a line of its own.
+fn push_parameter(cx: &Context<'_>, key: &str, id: NodeId, value: &Value<'_>, out: &mut String) {
+    let mut text = String::new();
+    push_text(cx, id, value, Lists::Elements, &mut text);
+    out.push_str("    <parameter=");
+    push_name(key, out);
+    out.push('>');
+    escape(&text, out);
+    out.push_str("</parameter>\n");
+}
+
+/// The items of a list that is written by repeating its parameter: two or more, none of which could be a list.
+fn repeated<'v, 'a>(cx: &Context<'_>, id: NodeId, value: &'v Value<'a>) -> Option<&'v [Value<'a>]> {
+    let Value::Array(items) = value else { return None };
+    let plain = |item: &Value<'_>| match item {
+        Value::String(text) => !text.trim_start().starts_with(['[', '{']),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::Array(_) | Value::Object(_) => false,
+    };
+    (items.len() > 1 && is_repeated(cx.schema, id) && items.iter().all(plain)).then_some(items)
+}
+
+impl Protocol for Qwen3Coder {
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
+        match given {
+            None => Ok(Delimiters::of(OPEN, CLOSE)),
+            Some(_) => Err("the tags of qwen3coder are its own".into()),
+        }
+    }
+
+    fn result_marks(&self) -> &'static [&'static str] {
+        &["<tool_response"]
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        (!is_name(name))
+            .then_some("it must have 1 to 128 characters, and no blanks, control characters, quotes, < or >")
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        schema.complexity()
+    }
+
+    fn encoding(&self) -> &'static str {
+        "parameters"
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        let Some(first) = text.chars().next() else { return Attempt::Need };
+        if first != '<' {
+            return Attempt::Text(first.len_utf8());
+        }
+        let known = |name: &str| tools.get(name).is_some();
+        let found = match opener(text, last, true, &known) {
+            Look::Need => return Attempt::Need,
+            Look::No => return Attempt::Text(1),
+            Look::Yes(found) => found,
+        };
+        let end = first_chars(text, ATTEMPT_CHARS);
+        let (text, last) = (&text[..end], last || end < text.len());
+        let lookup = tools.lookup(&text[found.name.clone()]);
+        let at = ws_run(text, found.body);
+        let rest = &text[at..];
+        // Prose speaks of tags, too; what follows this one tells.
+        let follows = match rest.as_bytes().first() {
+            _ if found.opened.empty => Look::Yes(()),
+            None if last => Look::No,
+            None => Look::Need,
+            Some(b'{') => Look::Yes(()),
+            Some(_) => {
+                let own = || match found.opened.tag {
+                    Tag::Own => closes(rest, &text[found.name.clone()], last),
+                    Tag::Function(_) | Tag::Wrapper => Look::No,
+                };
+                let closed = || closes_function(rest, last).or(|| closes(rest, WRAPPER, last)).or(own).map(|_| ());
+                let schema = lookup.tool().map(|at| &tools.tool(at).schema);
+                let declared = |name: &str| {
+                    let object = schema.and_then(|schema| schema.node(schema.root).object.as_ref());
+                    object.is_some_and(|object| object.properties.get(name).is_some())
+                };
+                let parameter = parameter(rest, last, &declared).map(|_| ());
+                if rest.starts_with('<') { parameter.or(closed) } else { parameter }
+            }
+        };
+        match follows {
+            Look::Need => Attempt::Need,
+            Look::No => Attempt::Text(1),
+            Look::Yes(()) => Attempt::Call {
+                lead: 0,
+                open: found.open,
+                name: Some((found.name, lookup)),
+                body: found.body,
+                kind: BodyKind::Functions(found.opened),
+            },
+        }
+    }
+
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        out.push_str("<tool_call>\n  <function=");
+        push_name(cx.tool, out);
+        out.push_str(">\n");
+        let root = cx.schema.root;
+        let fits = |(key, _): &Member<'_>| is_name(key) && !is_misnamed(cx.schema, root, key);
+        if cx.syntax == Some(Syntax::Json) || !arguments.iter().all(fits) {
+            out.push_str("    ");
+            write_object(arguments, out);
+            out.push('\n');
+        } else {
+            for (key, value) in arguments {
+                let id = cx.schema.member(root, key).unwrap_or(UNKNOWN);
+                match repeated(cx, id, value) {
+                    Some(items) => {
+                        for (at, item) in items.iter().enumerate() {
+                            push_parameter(cx, key, cx.schema.item(id, at), item, out);
+                        }
+                    }
+                    None => push_parameter(cx, key, id, value, out),
+                }
+            }
+        }
+        out.push_str("  </function>\n</tool_call>");
+    }
+
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        let name = tools.neutralise(&json_string(name));
+        let number = number.map_or(String::new(), |number| format!(" name={name} number=\"{number}\""));
+        let error = if error { " error=\"true\"" } else { "" };
+        format!("<tool_response{number}{error}>\n{content}\n</tool_response>")
+    }
+
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+        is_mark(text, &|name| tools.get(name).is_some())
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        let mut out = format!("<parameter={field}>");
+        escape(&decoded(value), &mut out);
+        out + "</parameter>"
+    }
+
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let mut out = header.map_or_else(|| default_header(self, tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        let mut out = tool.name.clone();
+        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, true));
+        let described = tools.descriptions != Descriptions::None;
+        if let Some(description) = tool.description.as_deref().filter(|_| described) {
+            let line = one_line(description, &tools.delimiters);
+            if !line.is_empty() {
+                out.push_str(" - ");
+                out.push_str(&line);
+            }
+        }
+        tools.neutralise(&out)
+    }
+}
+
+fn default_header(protocol: &Qwen3Coder, tools: &Toolset) -> String {
+    let example = match tools.tools().next() {
+        Some(tool) => protocol.example(&tools.context(Some(0), &tool.name)),
+        None => "<tool_call>\n  <function=name>\n    <parameter=key>some text</parameter>\n  </function>\n</tool_call>"
+            .into(),
+    };
+    format!(
+        "To call a tool, write its name and its parameters in tags, as plain text:\n{example}\n\
+         Give every required parameter, and none that the tool does not have. A string stands as it is, without quotes; in it \
+         write &lt; for < in front of the name of one of these tags. Objects are JSON, and so are lists, or the \
+         parameter is repeated for each item. Several calls may follow each other. Write what you think in front of the \
+         calls, and nothing behind them. Results come as <tool_response>; never write one.\n\
+         Tools (? optional, string by default):"
+    )
+}

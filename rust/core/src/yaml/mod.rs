@@ -1,0 +1,20 @@
+//! YAML 1.2 as text: one resumable lexer, what becomes of its lexemes, and the writer. No schema.
+//!
+//! A subset: block mappings and sequences, flow collections, all kinds of scalars, comments. Anchors, aliases, tags, directives
+//! and several documents are errors that say so; keys are scalars.
+
+mod block;
+mod build;
+mod core_schema;
+mod lexer;
+mod peek;
+mod plain;
+mod quoted;
+mod text;
+mod write;
+
+pub use build::{Builder, Fault, YamlError, parse};
+pub use core_schema::json_of;
+pub use lexer::{Ends, Lax, Lexeme, Lexer, NoEnds};
+pub use peek::{Ahead, document_mark, plain_key, quoted_key};
+pub use write::{format, write_key, write_value};

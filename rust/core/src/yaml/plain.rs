@@ -1,0 +1,158 @@
+//! Plain scalars, of one line or of several that are folded.
+
+use super::lexer::{Break, Ends, Lexeme, is_blank, is_flow_mark, line_break};
+use super::peek::{document_mark, ends_key};
+use crate::scan::Mark;
+
+#[derive(Debug, Default)]
+pub struct Plain {
+    /// Blanks that are content unless the line ends.
+    blanks: String,
+    /// Line breaks that are not passed on yet, less the first.
+    fold: Option<usize>,
+    /// In the indentation of a line: its blanks, and whether a tab was among them.
+    line: Option<(usize, bool)>,
+    /// It was told that the colon that is next is wrong.
+    told: bool,
+}
+
+/// Where a plain scalar ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// At a line's first character.
+    Line {
+        indent: usize,
+        tab: bool,
+    },
+    /// At the `#` of a comment.
+    Comment,
+    Here {
+        line: bool,
+    },
+}
+
+const NESTED_KEY: &str = "a colon and a blank stand in a plain text: put it into double quotes";
+
+impl Plain {
+    pub(super) fn next<'w>(
+        &mut self,
+        window: &'w str,
+        at: &mut usize,
+        last: bool,
+        ends: &dyn Ends,
+        parent: isize,
+        flow: bool,
+    ) -> (Lexeme<'w>, Option<Stopped>) {
+        let bytes = window.as_bytes();
+        let stop = |stopped: Stopped| (Lexeme::Stop, Some(stopped));
+        const NEED: (Lexeme<'_>, Option<Stopped>) = (Lexeme::Need, None);
+        loop {
+            if let Some((indent, tab)) = &mut self.line {
+                let Some(&byte) = bytes.get(*at) else {
+                    return if last { stop(Stopped::Here { line: true }) } else { NEED };
+                };
+                match byte {
+                    b' ' => *indent += usize::from(!*tab),
+                    b'\t' => *tab = true,
+                    b'\n' | b'\r' => match line_break(bytes, *at, last) {
+                        Break::Yes(length) => {
+                            *at += length - 1;
+                            (*indent, *tab) = (0, false);
+                            self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
+                        }
+                        _ => return NEED,
+                    },
+                    _ => {
+                        let (indent, tab) = (*indent, *tab);
+                        let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
+                        let rest = &window[*at..];
+                        let document = if indent == 0 { document_mark(rest, last) } else { Mark::No };
+                        match (ends.close(rest, true, last), document) {
+                            (Mark::Yes, _) | (_, Mark::Yes) => return stop(here),
+                            (Mark::Partial, _) | (_, Mark::Partial) => return NEED,
+                            (Mark::No, Mark::No) => {}
+                        }
+                        if byte == b'#' {
+                            return stop(Stopped::Comment);
+                        }
+                        if !flow && indent as isize <= parent {
+                            return stop(here);
+                        }
+                        self.line = None;
+                        continue;
+                    }
+                }
+                *at += 1;
+                continue;
+            }
+            // A run of content, and what ends it.
+            enum End {
+                Window,
+                Line,
+                Comment,
+                Colon,
+                Close,
+                Mark,
+                Need,
+            }
+            let start = *at;
+            let mut end = start;
+            let found = loop {
+                let Some(&byte) = bytes.get(end) else { break End::Window };
+                match byte {
+                    b'\n' | b'\r' => break End::Line,
+                    b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.blanks.is_empty() => {
+                        break End::Comment;
+                    }
+                    b':' => match ends_key(bytes, end, last, flow) {
+                        None => break End::Need,
+                        Some(true) if end > start || !self.told => break End::Colon,
+                        Some(_) => {}
+                    },
+                    b'<' => match ends.close(&window[end..], false, last) {
+                        Mark::Yes => break End::Close,
+                        Mark::Partial => break End::Need,
+                        Mark::No => {}
+                    },
+                    _ if flow && is_flow_mark(byte) => break End::Mark,
+                    _ => {}
+                }
+                end += 1;
+            };
+            let content = window[start..end].trim_end_matches([' ', '\t']);
+            if !content.is_empty() {
+                if let Some(breaks) = self.fold.take() {
+                    return match breaks {
+                        0 => (Lexeme::Char(' '), None),
+                        _ => (Lexeme::Own("\n".repeat(breaks)), None),
+                    };
+                }
+                if !self.blanks.is_empty() {
+                    return (Lexeme::Own(std::mem::take(&mut self.blanks)), None);
+                }
+                self.told = false;
+                *at += content.len();
+                return (Lexeme::Part(content), None);
+            }
+            self.blanks.push_str(&window[*at..end]);
+            *at = end;
+            match found {
+                End::Window if last => return stop(Stopped::Here { line: false }),
+                End::Window | End::Need => return NEED,
+                End::Line => {
+                    let Break::Yes(length) = line_break(bytes, end, last) else { return NEED };
+                    *at += length;
+                    self.blanks.clear();
+                    self.fold = Some(0);
+                    self.line = Some((0, false));
+                }
+                End::Comment => return stop(Stopped::Comment),
+                End::Colon if !flow => {
+                    self.told = true;
+                    return (Lexeme::Bad(NESTED_KEY), None);
+                }
+                End::Colon | End::Close | End::Mark => return stop(Stopped::Here { line: false }),
+            }
+        }
+    }
+}

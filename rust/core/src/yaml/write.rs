@@ -1,0 +1,154 @@
+//! YAML written: what reads back as it was, and no more quotes than that takes.
+
+use super::core_schema::json_of;
+use crate::json::{Member, Value, push_string};
+
+/// Columns that what belongs to a key or a dash is indented.
+const STEP: usize = 2;
+
+/// A whole text: the inverse of reading one.
+pub fn format(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for member in members {
+                write_member(member, 0, &mut out);
+            }
+        }
+        // A list may stand in the column of what it belongs to.
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                out.push('-');
+                write_item(item, 0, &mut out);
+            }
+        }
+        value => write_value(value, 0, &mut out),
+    }
+    out
+}
+
+/// Appends a key. `exact`: in quotes, so that it is taken as it is.
+pub fn write_key(key: &str, exact: bool, out: &mut String) {
+    if !exact && is_plain(key) { out.push_str(key) } else { push_string(out, key) }
+}
+
+/// Appends a value behind a key or a dash in this column, and the end of its line. Recursion is bounded by the depth the value
+/// was made with.
+pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                begin_line(column + STEP, out);
+                out.push('-');
+                write_item(item, column + STEP, out);
+            }
+            return;
+        }
+        Value::Object(members) if !members.is_empty() => {
+            for member in members {
+                begin_line(column + STEP, out);
+                write_member(member, column + STEP, out);
+            }
+            return;
+        }
+        _ => {}
+    }
+    out.push(' ');
+    match value {
+        Value::String(text) if is_plain(text) => out.push_str(text),
+        Value::String(text) if is_literal(text) => return write_literal(text, column + STEP, out),
+        value => value.write(out),
+    }
+    out.push('\n');
+}
+
+/// A value behind a dash: collections begin in its line.
+fn write_item(item: &Value<'_>, column: usize, out: &mut String) {
+    match item {
+        Value::Array(items) if !items.is_empty() => {
+            for (at, item) in items.iter().enumerate() {
+                begin_item(at, column + STEP, out);
+                out.push('-');
+                write_item(item, column + STEP, out);
+            }
+        }
+        Value::Object(members) if !members.is_empty() => {
+            for (at, member) in members.iter().enumerate() {
+                begin_item(at, column + STEP, out);
+                write_member(member, column + STEP, out);
+            }
+        }
+        item => write_value(item, column, out),
+    }
+}
+
+fn write_member((key, value): &Member<'_>, column: usize, out: &mut String) {
+    write_key(key, false, out);
+    out.push(':');
+    write_value(value, column, out);
+}
+
+/// The first stands behind a dash, the others in lines of their own.
+fn begin_item(at: usize, column: usize, out: &mut String) {
+    if at == 0 { out.push(' ') } else { begin_line(column, out) }
+}
+
+fn begin_line(column: usize, out: &mut String) {
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    out.extend(std::iter::repeat_n(' ', column));
+}
+
+/// Can the text not stand as it is, whatever the quotes?
+fn is_special(c: char) -> bool {
+    (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+}
+
+/// Does the text without quotes read as that text, and as a string?
+fn is_plain(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let begins = match (bytes.first(), bytes.get(1)) {
+        (Some(b'-'), Some(next)) => !matches!(next, b' ' | b'-'),
+        (Some(first), _) => {
+            !b"-?:,[]{}#&*!|>'\"%@`.".contains(first) || (*first == b'.' && bytes.get(1) != Some(&b'.'))
+        }
+        (None, _) => false,
+    };
+    begins
+        && !text.starts_with(char::is_whitespace)
+        && !text.ends_with(|c: char| c.is_whitespace() || c == ':')
+        && !text.contains(|c: char| c == '<' || c == '\n' || is_special(c))
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && json_of(text).is_none()
+}
+
+/// Can the text be a block scalar?
+fn is_literal(text: &str) -> bool {
+    text.contains('\n') && !text.contains(|c: char| c != '\t' && is_special(c)) && text.contains(|c| c != '\n')
+}
+
+fn write_literal(text: &str, column: usize, out: &mut String) {
+    let body = text.trim_end_matches('\n');
+    out.push('|');
+    // The first line with text says how deep the others stand, unless it is said here.
+    if text.starts_with([' ', '\t', '\n']) {
+        out.push_str(&STEP.to_string());
+    }
+    out.push_str(match text.len() - body.len() {
+        0 => "-",
+        1 => "",
+        _ => "+",
+    });
+    out.push('\n');
+    for line in body.split('\n') {
+        if !line.is_empty() {
+            out.extend(std::iter::repeat_n(' ', column));
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    // The first of its line breaks ends the last line.
+    out.push_str(&text[(body.len() + 1).min(text.len())..]);
+}
