@@ -190,9 +190,9 @@ impl Elements {
         Ok(Some(Step::Done))
     }
 
-    /// The message has ended where the call could be closed.
+    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
     fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
-        if !io.last || !(self.any || self.json) {
+        if !io.last || self.stray || !(self.any || self.json) {
             return Ok(Some(Step::Need));
         }
         note(io, Repair::MissingClose, "The call is not closed.")?;
