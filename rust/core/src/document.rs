@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
-use crate::json::Value;
+use crate::json::{Value, json_string};
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::Xml;
 use crate::scan::Delimiters;
@@ -187,9 +187,18 @@ impl Document {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
-        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", 0, tree, Lists::Elements) {
+        // A root is a member, whatever its name: `item` would be a list.
+        let (above, tree) = match tree {
+            Tree::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
+                found.args.json = format!("{{{}:", json_string(&members[0].0));
+                (1, &members[0].1)
+            }
+            tree => (0, tree),
+        };
+        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", above, tree, Lists::Elements) {
             notes.fail(&message, *place);
         }
+        found.args.json.push_str(if above > 0 { "}" } else { "" });
         for problem in &found.problems {
             notes.fault(&problem.message, *place);
         }

@@ -31,12 +31,7 @@ pub fn xml_error(py: Python<'_>, fault: &XmlFault) -> PyErr {
     placed(py, &CLASS, "XmlError", (&*fault.reason, fault.line, fault.column)).unwrap_or_else(|other| other)
 }
 
-fn placed(
-    py: Python<'_>,
-    class: &PyOnceLock<Py<PyType>>,
-    name: &str,
-    fault: (&str, usize, usize),
-) -> PyResult<PyErr> {
+fn placed(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, fault: (&str, usize, usize)) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.import(py, "wirecall.errors", name)?.call1(fault)?))
 }
 

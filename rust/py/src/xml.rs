@@ -122,7 +122,12 @@ impl XmlParser {
         static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
         let class = CLASS.import(py, "wirecall.errors", "XmlWarning")?;
         let faults = state.document.faults().iter();
-        PyList::new(py, faults.map(|fault| class.call1((fault.line, fault.column, &*fault.reason))).collect::<PyResult<Vec<_>>>()?)
+        PyList::new(
+            py,
+            faults
+                .map(|fault| class.call1((fault.line, fault.column, &*fault.reason)))
+                .collect::<PyResult<Vec<_>>>()?,
+        )
     }
 }
 
