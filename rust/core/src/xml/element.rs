@@ -101,8 +101,11 @@ impl Reader {
         reader
     }
 
+    /// The lexer, for whoever reads on by other rules.
     pub fn lexer(&self) -> Lexer {
-        self.lexer.clone()
+        let mut lexer = self.lexer.clone();
+        lexer.restart();
+        lexer
     }
 
     fn in_document(&self) -> bool {

@@ -100,6 +100,11 @@ impl Lexer {
         self.state != State::Content
     }
 
+    /// Forgets how far a held tag was looked at: what is asked for next is another one.
+    pub fn restart(&mut self) {
+        *self = Lexer { state: self.state, ..Lexer::default() };
+    }
+
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
     /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
@@ -183,7 +188,7 @@ impl Lexer {
             Mark::Yes => {
                 self.state = State::Cdata;
                 *at += CDATA.len();
-                self.next(window, at, last, raw)
+                Lexeme::Cdata("")
             }
             Mark::Partial => Lexeme::Need,
             Mark::No if raw.is_none() => self.tag(window, at, last),
