@@ -249,7 +249,8 @@ impl Parser {
             let mut step = usize::MAX;
             for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
-                let marks = if other.is_none() || reads == Reads::First { set.protocol.result_marks() } else { &[] };
+                let asks = other.is_none() || reads == Reads::First;
+                let marks = if asks { set.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -301,8 +302,10 @@ impl Parser {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
         window.at = at;
+        // A mark leaves out what a tag may have in it.
+        let end = if mark.starts_with('<') && !mark.ends_with('>') { ">" } else { "" };
         let message =
-            format!("Only the tools write {mark}>. End your message after the calls and wait for their results.");
+            format!("Only the tools write {mark}{end}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
     }
 

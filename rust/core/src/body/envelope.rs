@@ -557,7 +557,7 @@ impl Envelope {
             Mark::Partial => return Ok(Some(Step::Need)),
             Mark::No => {}
         }
-        let results = io.cx.protocol.result_marks().iter().copied();
+        let results = io.cx.protocol.result_marks().iter().map(|mark| &**mark);
         let marks = results.chain([io.cx.delimiters.open.as_str()]).map(|mark| starts(rest, mark, io.last));
         match marks.reduce(|a, b| if a == Mark::Yes || b == Mark::No { a } else { b }) {
             Some(Mark::Yes) => {

@@ -1,6 +1,8 @@
 //! Calls that models write without any markers: a JSON object, or a list of them, that begins a line or stands in a fence, and
 //! names a declared tool first. Read only where other formats are read as repairs.
 
+use std::borrow::Cow;
+
 use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
@@ -52,7 +54,7 @@ impl Protocol for Bare {
         [b'`', b'\n', b'\n']
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
+    fn result_marks(&self) -> &[Cow<'static, str>] {
         &[]
     }
 

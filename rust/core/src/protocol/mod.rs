@@ -3,6 +3,7 @@
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
 mod bare;
+mod custom;
 mod hermes;
 mod qwen3coder;
 mod results;
@@ -11,6 +12,7 @@ mod wire;
 mod xml;
 mod yaml;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,12 +24,16 @@ use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use bare::Bare;
+pub use custom::{Custom, Host, Own, Reading};
 pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
 pub use yaml::Yaml;
+
+/// The mark of results in the formats that models were trained on.
+pub(crate) static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +68,7 @@ pub trait Protocol: Send + Sync + Debug {
     }
 
     /// What begins a result; outside a call only the host writes it.
-    fn result_marks(&self) -> &'static [&'static str];
+    fn result_marks(&self) -> &[Cow<'static, str>];
 
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
@@ -80,6 +86,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// Where several protocols are read: does what stands behind an opened call look like its body?
     fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
         Mark::Yes
+    }
+
+    /// What a host that reads the bodies of its calls itself says of one.
+    fn read(&self, _body: &str) -> Reading {
+        Reading::More
     }
 
     /// Appends one call in its canonical form.
@@ -115,6 +126,9 @@ pub trait Protocol: Send + Sync + Debug {
 
 type Make = fn() -> Arc<dyn Protocol>;
 
+/// A protocol, the others in which calls are read, and when.
+pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
@@ -146,8 +160,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
-#[allow(clippy::type_complexity)]
-pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads), String> {
+pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let canonical = match name {
         // What is written is wire.
         "auto" => PROTOCOLS[0].0,

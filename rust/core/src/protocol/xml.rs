@@ -1,7 +1,9 @@
 //! Calls in tags: `<name>`, an element for each argument, `</name>`.
 
+use std::borrow::Cow;
+
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
@@ -103,8 +105,8 @@ impl Protocol for Xml {
         [b'<', b'\n', b'<']
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULTS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
@@ -100,8 +100,8 @@ impl Protocol for Yaml {
         [b'<'; 3]
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULTS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
