@@ -247,10 +247,9 @@ impl Parser {
             let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
             let mut held = rest.is_empty();
             let mut step = usize::MAX;
-            for (other, one) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+            for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
-                let asks = other.is_none() || reads == Reads::First;
-                let marks = if asks { one.protocol.result_marks() } else { &[] };
+                let marks = if other.is_none() || reads == Reads::First { set.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -258,10 +257,17 @@ impl Parser {
                         Mark::No => {}
                     }
                 }
-                match one.protocol.attempt(one, rest, last) {
+                match set.protocol.attempt(set, rest, last) {
                     _ if held => break,
                     Attempt::Need => held = true,
                     Attempt::Text(length) => step = step.min(length),
+                    // Other protocols may read it; where that cannot be told yet, nobody does.
+                    Attempt::Call { open, body, kind, .. }
+                        if !others.is_empty() && set.protocol.fits(kind, &rest[body..], last) != Mark::Yes =>
+                    {
+                        held = set.protocol.fits(kind, &rest[body..], last) == Mark::Partial;
+                        step = step.min(open.max(1));
+                    }
                     Attempt::Call { open, name: Some((_, lookup)), .. }
                         if other.is_some() && reads == Reads::Recovers && lookup.tool().is_none() =>
                     {

@@ -186,6 +186,8 @@ pub enum BodyKind {
     Own,
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
+    /// The same, without markers: its last bracket ends it.
+    Bare,
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
@@ -197,7 +199,7 @@ impl BodyKind {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
             BodyKind::Own => Skip::Body,
-            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
         }
@@ -229,6 +231,7 @@ impl Body {
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Own => Body::Own(Own::default()),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }

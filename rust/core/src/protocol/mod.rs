@@ -2,6 +2,7 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod bare;
 mod custom;
 mod hermes;
 mod qwen3coder;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
-use crate::scan::{Delimiters, neutralise_marks};
+use crate::scan::{Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use bare::Bare;
 pub use custom::{Custom, Host, Own, Reading};
 pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
@@ -84,6 +86,11 @@ pub trait Protocol: Send + Sync + Debug {
         Reading::More
     }
 
+    /// Where several protocols are read: does what stands behind an opened call look like its body?
+    fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
+        Mark::Yes
+    }
+
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
@@ -136,8 +143,9 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("wire", || Arc::new(Wire)),
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
-    ("qwen3coder", || Arc::new(Qwen3Coder)),
     ("xml", || Arc::new(Xml)),
+    // Reads a tool's own tag as well, so it stands behind xml.
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
 ];
 
 /// Other names of theirs.
@@ -163,6 +171,10 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
         _ if recovers => Reads::Recovers,
         _ => return Ok((own(), Vec::new(), Reads::Own)),
     };
-    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
-    Ok((own(), others.collect(), reads))
+    let mut others: Vec<_> =
+        PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make()).collect();
+    if reads == Reads::Recovers {
+        others.push(Arc::new(Bare));
+    }
+    Ok((own(), others, reads))
 }

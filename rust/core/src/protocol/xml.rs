@@ -175,6 +175,15 @@ impl Protocol for Xml {
         }
     }
 
+    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
+        match body.trim_start().bytes().next() {
+            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+            Some(b'<' | b'{') => Mark::Yes,
+            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
+            Some(_) | None => Mark::No,
+        }
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let name = cx.tool;
         if arguments.is_empty() {
@@ -251,6 +260,9 @@ impl Protocol for Xml {
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
         let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        if out == " {…}" && !tool.schema.is_open() {
+            out.clear();
+        }
         if tool.syntax == Syntax::Json {
             out.push_str(" as JSON");
         }
