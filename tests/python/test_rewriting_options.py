@@ -1,4 +1,4 @@
-"""Options of how a request is rewritten: a template for the manual, media in results, and marks of protocols."""
+"""Options of how a request is rewritten: a template for the manual, media in results, marks of protocols."""
 
 from typing import Any
 
@@ -19,11 +19,7 @@ PNG = "data:image/png;base64,AAAA"
 CHAT_IMAGE = {"type": "image_url", "image_url": {"url": PNG}}
 CHAT_FILE = {"type": "file", "file": {"filename": "r.pdf", "file_data": "AAAA"}}
 IMAGE_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-DOCUMENT = {
-    "type": "document",
-    "title": "r.pdf",
-    "source": {"type": "text", "data": "x", "media_type": "text/plain"},
-}
+DOCUMENT = {"type": "document", "title": "r.pdf", "source": {"type": "url", "url": "http://x.org/r.pdf"}}
 INPUT_IMAGE = {"type": "input_image", "image_url": PNG}
 INPUT_FILE = {"type": "input_file", "filename": "r.pdf", "file_data": "AAAA"}
 

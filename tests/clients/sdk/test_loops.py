@@ -126,14 +126,12 @@ def test_the_application_sees_the_same_in_every_protocol(
     check_text_only(server, protocol)
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("api", APIS)
-def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: bool) -> None:
-    """This model knows of the tools what the manual says, and of the steps what the conversation says."""
+def read_plan() -> list[model.Step]:
+    """The plan of a model that knows of the tools what the manual says, and of the steps what the
+    conversation says."""
     kinds: list[model.Mistake] = ["broken_json", "unknown_tool", "broken_json", "unknown_tool"]
     mistakes = iter(kinds)
-    plan = [
+    return [
         model.Step(
             [Call(name, arguments) for name, arguments in step.calls],
             step.text,
@@ -141,9 +139,27 @@ def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: boo
         )
         for step in PLAN
     ]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: bool) -> None:
+    plan = read_plan()
     control, _ = play(model.NativeModel(plan), api, asynchronous=asynchronous, stream=stream)
     seen, server = play(model.TextModel(plan), api, asynchronous=asynchronous, stream=stream, options={})
     assert [(text, calls) for text, calls, _ in control.turns] == planned()
+    assert seen == control
+    assert len(server.requests) == len(PLAN) + MISTAKES
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("protocol", OTHERS)
+def test_a_model_that_reads_the_manual_of_every_protocol(protocol: str, stream: bool) -> None:
+    plan = read_plan()
+    control, _ = play(model.NativeModel(plan), "chat", asynchronous=False, stream=stream)
+    other = model.OtherModel(plan, protocol)
+    seen, server = play(other, "chat", asynchronous=False, stream=stream, options={"protocol": protocol})
     assert seen == control
     assert len(server.requests) == len(PLAN) + MISTAKES
 
