@@ -165,18 +165,13 @@ def test_the_pieces_of_a_message_make_no_difference() -> None:
         NAMED[:40],
         "</tool_call>",
     ]
-    for options in (
-        {"protocol": "auto"},
-        *({"protocol": name, "recover": True} for name in wirecall.PROTOCOLS),
-    ):
-        tools = Toolset(TOOLS, **options)  # type: ignore[arg-type]
+    for protocol in ("auto", *wirecall.PROTOCOLS):
+        tools = Toolset(TOOLS, protocol=protocol, recover=protocol != "auto")
         for _ in range(40):
             text = "".join(chance.choice(parts) + chance.choice(["", " ", "\n"]) for _ in range(4))
             whole = streamed(tools, text, [])
-            assert (
-                "".join(item[1] for item in whole if item[0] == "text")
-                == tools.parse(text, truncated=False).text
-            )
+            said = "".join(item[1] for item in whole if item[0] == "text")
+            assert said == tools.parse(text, truncated=False).text
             cuts = sorted(chance.sample(range(len(text)), min(len(text), chance.choice([1, 3, 9]))))
             assert streamed(tools, text, cuts) == whole, (protocol, text, cuts)
             assert streamed(tools, text, list(range(1, len(text)))) == whole, (protocol, text)

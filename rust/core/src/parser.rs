@@ -249,7 +249,8 @@ impl Parser {
             let mut step = usize::MAX;
             for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
-                let marks = if other.is_none() || reads == Reads::First { set.protocol.result_marks() } else { &[] };
+                let asks = other.is_none() || reads == Reads::First;
+                let marks = if asks { set.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),

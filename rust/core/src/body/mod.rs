@@ -8,6 +8,7 @@ mod elements;
 mod envelope;
 mod fields;
 mod functions;
+mod mapping;
 mod messages;
 mod object;
 mod own;
@@ -26,6 +27,7 @@ use crate::event::Problem;
 use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
+use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
@@ -35,6 +37,7 @@ pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
 pub use functions::Functions;
+pub use mapping::Mapping;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
 pub use own::Own;
@@ -191,6 +194,11 @@ pub enum BodyKind {
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
+    /// Lines of YAML, or, at its opening bracket, one JSON object.
+    Mapping {
+        form: Form,
+        json: bool,
+    },
 }
 
 impl BodyKind {
@@ -198,10 +206,10 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
-            BodyKind::Own => Skip::Body,
-            BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
+            BodyKind::Own | BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
+            BodyKind::Mapping { .. } => Skip::Body,
         }
     }
 }
@@ -215,6 +223,7 @@ pub enum Body {
     Envelope(Box<Envelope>),
     Elements(Box<Elements>),
     Functions(Box<Functions>),
+    Mapping(Box<Mapping>),
 }
 
 impl Default for Body {
@@ -232,6 +241,7 @@ impl Body {
             BodyKind::Own => Body::Own(Own::default()),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
             BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
+            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
@@ -245,6 +255,7 @@ impl Body {
             Body::Envelope(envelope) => return envelope.feed(io),
             Body::Elements(elements) => return elements.feed(io),
             Body::Functions(functions) => return functions.feed(io),
+            Body::Mapping(mapping) => return mapping.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -257,7 +268,7 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Elements(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
             Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
             Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
@@ -272,6 +283,7 @@ impl Body {
             Body::Envelope(envelope) => envelope.read_on(io),
             Body::Elements(elements) => elements.read_on(io),
             Body::Functions(functions) => functions.read_on(io),
+            Body::Mapping(mapping) => mapping.read_on(io),
         }
     }
 
@@ -285,6 +297,7 @@ impl Body {
             Body::Envelope(envelope) => envelope.feed_plain(found, text),
             Body::Elements(elements) => elements.feed_plain(found, text),
             Body::Functions(functions) => functions.feed_plain(found, text),
+            Body::Mapping(mapping) => mapping.feed_plain(found, text),
         }
     }
 
@@ -297,6 +310,7 @@ impl Body {
             Body::Envelope(_) => Skip::Body,
             Body::Elements(_) => Skip::Body,
             Body::Functions(_) => Skip::Body,
+            Body::Mapping(_) => Skip::Body,
         }
     }
 
@@ -307,8 +321,8 @@ impl Body {
             Body::Whole(whole) => whole.closable(),
             Body::Own(_) => false,
             Body::Envelope(envelope) => envelope.closable(),
-            // It has looked at the end itself.
-            Body::Elements(_) => false,
+            // They have looked at the end themselves.
+            Body::Elements(_) | Body::Mapping(_) => false,
             // They end themselves where the message does.
             Body::Functions(_) => false,
         }
@@ -317,7 +331,8 @@ impl Body {
     /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
     pub fn is_complete(&self) -> bool {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) => false,
+            Body::Envelope(_) | Body::Elements(_) | Body::Mapping(_) => false,
             Body::Functions(functions) => functions.is_complete(),
         }
     }
@@ -331,6 +346,7 @@ impl Body {
             Body::Envelope(envelope) => !envelope.closable(),
             Body::Elements(elements) => elements.unterminated(),
             Body::Functions(functions) => functions.unterminated(),
+            Body::Mapping(mapping) => mapping.unterminated(),
         }
     }
 
@@ -357,6 +373,7 @@ impl Body {
             Body::Whole(_) | Body::Own(_) | Body::Envelope(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
             Body::Functions(functions) => functions.finish(found),
+            Body::Mapping(mapping) => mapping.finish(found),
         }
     }
 }

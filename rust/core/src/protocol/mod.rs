@@ -10,6 +10,7 @@ mod results;
 pub mod tags;
 mod wire;
 mod xml;
+mod yaml;
 
 use std::borrow::Cow;
 use std::fmt::Debug;
@@ -29,6 +30,7 @@ pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
+pub use yaml::Yaml;
 
 /// The mark of results in the formats that models were trained on.
 pub(crate) static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
@@ -81,14 +83,14 @@ pub trait Protocol: Send + Sync + Debug {
     /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
-    /// What a host that reads the bodies of its calls itself says of one.
-    fn read(&self, _body: &str) -> Reading {
-        Reading::More
-    }
-
     /// Where several protocols are read: does what stands behind an opened call look like its body?
     fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
         Mark::Yes
+    }
+
+    /// What a host that reads the bodies of its calls itself says of one.
+    fn read(&self, _body: &str) -> Reading {
+        Reading::More
     }
 
     /// Appends one call in its canonical form.
@@ -144,7 +146,8 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
     ("xml", || Arc::new(Xml)),
-    // Reads a tool's own tag as well, so it stands behind xml.
+    ("yaml", || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it stands last.
     ("qwen3coder", || Arc::new(Qwen3Coder)),
 ];
 
