@@ -17,8 +17,8 @@ class Notice(NamedTuple):
     Attributes:
         kind: "repair", "problem", "error", "retry", "missing_call" or "saved".
         tool: The tool it is about, None where there is none.
-        detail: A sentence, or the stable name of a repair; for "saved" the number of tokens
-            (o200k_base) that the definitions cost less, where tiktoken and its vocabulary are there.
+        detail: A sentence; for "error" behind the error's kind and a colon. For "repair" its stable name; for
+            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its vocabulary are there.
     """
 
     kind: str
