@@ -18,7 +18,8 @@ class Notice(NamedTuple):
         kind: "repair", "problem", "error", "retry", "missing_call" or "saved".
         tool: The tool it is about, None where there is none.
         detail: A sentence; for "error" behind the error's kind and a colon. For "repair" its stable name; for
-            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its vocabulary are there.
+            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its
+            vocabulary are there.
     """
 
     kind: str

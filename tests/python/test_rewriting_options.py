@@ -15,7 +15,7 @@ FUNCTION = {"name": "look", "description": "Looks.", "parameters": PARAMETERS}
 TOOLS = [{"type": "function", "function": FUNCTION}]
 PNG = "data:image/png;base64,AAAA"
 
-# In each API: a part as a user's message has it, one of another kind, and a request whose result holds the first.
+# Of each API: images and files, as its users and its results have them.
 CHAT_IMAGE = {"type": "image_url", "image_url": {"url": PNG}}
 CHAT_FILE = {"type": "file", "file": {"filename": "r.pdf", "file_data": "AAAA"}}
 IMAGE_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}

@@ -68,7 +68,7 @@ def system_text(request: Request) -> str:
     return str(sent["instructions" if request.api == "responses" else "system"])
 
 
-def check_text_only(server: Server, protocol: str = "wire") -> None:
+def check_text_only(server: Server, protocol: str | wirecall.Protocol = "wire") -> None:
     """Nothing of native tool calling reached the model, nothing could be forged, and prompts stay cached."""
     for request in server.requests:
         assert "tools" not in request.json
@@ -104,6 +104,7 @@ def test_the_application_sees_the_same(api: str, asynchronous: bool, stream: boo
 
 
 OTHERS = [protocol for protocol in wirecall.PROTOCOLS if protocol != "wire"]
+CUSTOM = wirecall.Protocol(open="[CALL]", close="[/CALL]", result=("[RESULT]", "[/RESULT]"))
 # Full loops in chat, sync and async, whole and streamed; one of each kind in the other APIs.
 HOW = [
     *(("chat", asynchronous, stream) for asynchronous in (False, True) for stream in (False, True)),
@@ -113,10 +114,10 @@ HOW = [
 ]
 
 
-@pytest.mark.parametrize("protocol", OTHERS)
+@pytest.mark.parametrize("protocol", [*OTHERS, CUSTOM], ids=[*OTHERS, "custom"])
 @pytest.mark.parametrize(("api", "asynchronous", "stream"), HOW)
 def test_the_application_sees_the_same_in_every_protocol(
-    api: str, asynchronous: bool, stream: bool, protocol: str
+    api: str, asynchronous: bool, stream: bool, protocol: str | wirecall.Protocol
 ) -> None:
     control, _ = play(native(), api, asynchronous=asynchronous, stream=stream)
     script = texts(protocol=protocol, delivery=CUT if stream else None)

@@ -1,4 +1,4 @@
-"""How a model writes calls, and reads its manual and results, in other formats than wire: by rules of its own."""
+"""How a model writes calls, and reads its manual and results, in other formats than wire: its own rules."""
 
 import json
 import re
