@@ -15,10 +15,29 @@ const BEFORE: &str = "Text before. ";
 const BEHIND: &str = " Text behind.";
 const PIECES: u64 = 8;
 
-fn load(name: &str) -> Vec<Value> {
-    let path = format!("{}/../../tests/vectors/wire/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+/// Files that are about writing; all others are about reading.
+const WRITING: [&str; 3] = ["encode", "manual", "results"];
+
+fn folder(protocol: &str) -> String {
+    format!("{}/../../tests/vectors/{protocol}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files of a protocol about reading.
+fn reading(protocol: &str) -> Vec<String> {
+    let files = std::fs::read_dir(folder(protocol)).expect(protocol);
+    let names = files.map(|file| file.expect(protocol).path().file_stem().unwrap().to_string_lossy().into_owned());
+    names.filter(|name| !WRITING.contains(&name.as_str())).collect()
+}
+
+fn load(protocol: &str, name: &str) -> Vec<Value> {
+    let path = format!("{}/{name}.jsonl", folder(protocol));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    text.split_terminator('\n').map(|line| serde_json::from_str(line).expect(line)).collect()
+    let case = |line: &str| {
+        let mut case: Value = serde_json::from_str(line).expect(line);
+        case["options"]["protocol"] = protocol.into();
+        case
+    };
+    text.split_terminator('\n').map(case).collect()
 }
 
 fn str_at<'v>(value: &'v Value, name: &str) -> &'v str {
@@ -49,6 +68,8 @@ fn options(case: &Value, strict: bool) -> Options {
     for (name, value) in case["options"].as_object().into_iter().flatten() {
         match name.as_str() {
             "strict" | "in_reasoning" => {}
+            "protocol" => options.protocol = value.as_str().unwrap().into(),
+            "recover" => options.recover = value == true,
             "syntax" => options.syntax = if value == "json" { Syntax::Json } else { Syntax::Wire },
             "fallback_to_json" => {
                 options.fallback = match value.as_str().unwrap() {
@@ -295,37 +316,63 @@ fn modes(case: &Value) -> Vec<bool> {
     case["options"]["strict"].as_bool().map_or(vec![false, true], |strict| vec![strict])
 }
 
-fn read_all(name: &str) {
+fn read_all(protocol: &str) {
     let mut failures = String::new();
-    for case in load(name) {
-        for strict in modes(&case) {
-            let mut result = check(&case, strict, "", "");
-            if result.is_ok() && case["alone"] != true {
-                result = check(&case, strict, BEFORE, BEHIND);
-            }
-            if let Err(what) = result {
-                let _ = writeln!(failures, "{name}/{} strict={strict} {what}", case["id"]);
+    for name in reading(protocol) {
+        for case in load(protocol, &name) {
+            for strict in modes(&case) {
+                let mut result = check(&case, strict, "", "");
+                if result.is_ok() && case["alone"] != true {
+                    result = check(&case, strict, BEFORE, BEHIND);
+                }
+                if let Err(what) = result {
+                    let _ = writeln!(failures, "{protocol}/{name}/{} strict={strict} {what}", case["id"]);
+                }
             }
         }
     }
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-macro_rules! read {
-    ($($name:ident),*) => {
-        $(#[test]
-        fn $name() {
-            read_all(stringify!($name));
+macro_rules! protocols {
+    ($($protocol:ident),*) => {
+        $(mod $protocol {
+            const NAME: &str = stringify!($protocol);
+
+            #[test]
+            fn reading() {
+                super::read_all(NAME);
+            }
+
+            #[test]
+            fn steps() {
+                super::steps(NAME);
+            }
+
+            #[test]
+            fn encode() {
+                super::encode(NAME);
+            }
+
+            #[test]
+            fn manual() {
+                super::manual(NAME);
+            }
+
+            #[test]
+            fn results() {
+                super::results(NAME);
+            }
         })*
     };
 }
 
-read!(commitment, reasoning, keys, values, types, repairs, errors, injection, streaming);
+// Those of the same name in `tests/vectors`.
+protocols!(wire, xml, hermes, gemma);
 
 /// What has come out, and what has not, behind each chunk.
-#[test]
-fn steps() {
-    for case in load("streaming") {
+fn steps(protocol: &str) {
+    for case in load(protocol, "streaming") {
         for strict in modes(&case) {
             let tools = toolset(&case, strict);
             let mut parser = Parser::new(false);
@@ -352,15 +399,17 @@ fn steps() {
     }
 }
 
-#[test]
-fn encode() {
-    for case in load("encode") {
+fn encode(protocol: &str) {
+    for case in load(protocol, "encode") {
         let (name, given) = (str_at(&case, "name"), str_at(&case, "arguments"));
         let arguments = parse_json(given, 128).unwrap();
         for strict in [false, true] {
             let tools = toolset(&case, strict);
             let written = tools.encode(name, &arguments).unwrap();
             assert_eq!(written, case["text"].as_str().unwrap_or(&written), "{}", case["id"]);
+            if case["read"] == false {
+                continue;
+            }
             match &parse(&tools, &written, None, false)[..] {
                 [Item::Call(end)] => {
                     assert_eq!((&*end.name, &end.repairs[..]), (name, &[][..]), "{written}");
@@ -375,9 +424,8 @@ fn encode() {
     }
 }
 
-#[test]
-fn manual() {
-    for case in load("manual") {
+fn manual(protocol: &str) {
+    for case in load(protocol, "manual") {
         let tools = toolset(&case, false);
         assert_eq!(tools.manual(Some(str_at(&case, "header"))), str_at(&case, "manual"), "{}", case["id"]);
         let lines: Vec<String> = tools.tools().map(|tool| tools.signature(tool)).collect();
@@ -385,9 +433,8 @@ fn manual() {
     }
 }
 
-#[test]
-fn results() {
-    for case in load("results") {
+fn results(protocol: &str) {
+    for case in load(protocol, "results") {
         let tools = toolset(&case, false);
         let content = case["content"].as_str().map_or_else(|| case["content"].to_string(), str::to_owned);
         let error = case["error"] == true;
