@@ -23,6 +23,7 @@ from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError
 from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
+from wirecall.protocol import Protocol
 from wirecall.toolset import Toolset
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -46,6 +47,7 @@ __all__ = [
     "Parser",
     "Plan",
     "Problem",
+    "Protocol",
     "Refused",
     "Text",
     "ToolError",

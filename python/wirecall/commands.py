@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from wirecall import CallEnd, CallError, Event, Problem, Text, Toolset
+from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolset
 from wirecall import demo as replay
 from wirecall import tokens as counting
 
@@ -56,6 +56,20 @@ def _tools_option(without: str | None = None) -> Callable[[Any], Any]:
     )
 
 
+def _known(_ctx: object, _parameter: object, protocol: str) -> str:
+    with _blame("--protocol"):
+        Toolset(protocol=protocol)
+    return protocol
+
+
+_protocol_option = click.option(
+    "--protocol",
+    callback=_known,
+    metavar="NAME",
+    default="wire",
+    show_default=True,
+    help=f"How calls stand in text: {', '.join(PROTOCOLS)}, or auto.",
+)
 _descriptions_option = click.option(
     "--descriptions",
     type=click.Choice(["full", "tools", "none"]),
@@ -110,6 +124,7 @@ Examples:
 """,
 )
 @_tools_option(without="Without it, calls of any name are read, untyped.")
+@_protocol_option
 @click.option("--text", "only_text", is_flag=True, help="Print the text outside calls, and nothing else.")
 @click.option("--whole", is_flag=True, help='Read to the end, then print one {"items": […]}.')
 @click.option("--strict", is_flag=True, help="Refuse near misses instead of repairing them.")
@@ -125,6 +140,7 @@ Examples:
 def parse(
     ctx: click.Context,
     tools_path: str | None,
+    protocol: str,
     only_text: bool,
     whole: bool,
     strict: bool,
@@ -140,7 +156,7 @@ def parse(
     if only_text and whole:
         raise click.UsageError("--text and --whole exclude each other.")
     _not_both_stdin(tools_path, file)
-    toolset = _toolset(tools_path, strict=strict, validate="error" if validate else "report")
+    toolset = _toolset(tools_path, protocol, strict=strict, validate="error" if validate else "report")
     failed = False
     if whole:
         message = toolset.parse("".join(_pieces(file)), truncated=truncated, in_reasoning=in_reasoning)
@@ -165,10 +181,11 @@ Examples:
 """,
 )
 @_tools_option(without="Without it, calls of any name are written, untyped.")
+@_protocol_option
 @click.argument("name", required=False)
 @click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
-def encode(tools_path: str | None, name: str | None, arguments: str | None) -> None:
-    """Write calls in the wire format.
+def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str | None) -> None:
+    """Write calls in the wire format, or in another one.
 
     With NAME, one call; ARGUMENTS is a JSON object, {} by default, - for standard input. Without, every line
     of standard input is a call, {"name": …, "arguments": {…}}.
@@ -178,13 +195,13 @@ def encode(tools_path: str | None, name: str | None, arguments: str | None) -> N
     """
     if name is None:
         _not_both_stdin(tools_path, "-")
-        toolset = _toolset(tools_path)
+        toolset = _toolset(tools_path, protocol)
         for place, called, given in _calls("-"):
             _print(_encode(toolset, called, given, name_at=place, arguments_at=place))
         return
     if arguments == "-":
         _not_both_stdin(tools_path, "-")
-    toolset = _toolset(tools_path)
+    toolset = _toolset(tools_path, protocol)
     place, text = "ARGUMENTS", "{}" if arguments is None else arguments
     if arguments == "-":
         place, text = _title("-"), _read("-")
@@ -206,11 +223,12 @@ Examples:
 """,
 )
 @_tools_option()
+@_protocol_option
 @click.option("--header", metavar="TEXT", help="Instead of the built-in header; '' for none.")
 @_descriptions_option
-def manual(tools_path: str, header: str | None, descriptions: str) -> None:
+def manual(tools_path: str, protocol: str, header: str | None, descriptions: str) -> None:
     """Print what a model is told about the tools."""
-    toolset = _toolset(tools_path, descriptions=descriptions)
+    toolset = _toolset(tools_path, protocol, descriptions=descriptions)
     if not toolset.names:
         raise Failure(f"{_title(tools_path)}: there are no tools in it, so there is nothing to tell a model")
     _print(toolset.manual(header=header))
@@ -234,13 +252,20 @@ without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
 @click.option(
     "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="Vocabulary of tiktoken."
 )
+@_protocol_option
 @click.option("--characters", is_flag=True, help="Count characters, which needs no tiktoken.")
 @_descriptions_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def tokens(
-    tools_path: str, calls_path: str | None, encoding: str, characters: bool, descriptions: Any, as_json: bool
+    tools_path: str,
+    calls_path: str | None,
+    encoding: str,
+    protocol: str,
+    characters: bool,
+    descriptions: Any,
+    as_json: bool,
 ) -> None:
-    """Count what definitions and calls cost, native against wire.
+    """Count what definitions and calls cost, native against text.
 
     Native definitions are OpenAI chat tools as minified JSON. How providers render them for the model is not
     public, so take that side as an estimate.
@@ -253,8 +278,8 @@ def tokens(
     except counting.VocabularyError as error:
         raise Failure(f"{error} Or count --characters.") from error
     with _blame(_title(tools_path)):
-        costs = counting.measure(tools, count=count, descriptions=descriptions)
-        toolset = Toolset(tools)
+        toolset = Toolset(tools, protocol=protocol, descriptions=descriptions)
+        costs = counting.measure(tools, count=count, protocol=protocol, descriptions=descriptions)
     for place, name, arguments in calls:
         with _blame(place):
             costs.calls.append(counting.call_cost(toolset, name, arguments, count))
@@ -263,7 +288,7 @@ def tokens(
         vocabulary = None if characters else encoding
         _print(_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)}))
     else:
-        _print(counting.tables(costs, unit if characters else f"{unit} of {encoding}"))
+        _print(counting.tables(costs, unit if characters else f"{unit} of {encoding}", protocol))
 
 
 @wirecall.command(
@@ -370,12 +395,12 @@ def _load_tools(path: str) -> list[Any]:
     return tools
 
 
-def _toolset(path: str | None, **options: Any) -> Toolset:
+def _toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
     if path is None:
-        return Toolset(**options)
+        return Toolset(protocol=protocol, **options)
     tools = _load_tools(path)
     with _blame(_title(path)):
-        return Toolset(tools, **options)
+        return Toolset(tools, protocol=protocol, **options)
 
 
 def _calls(path: str) -> Iterator[tuple[str, str, Any]]:

@@ -11,7 +11,7 @@ from wirecall.toolset import Toolset
 _NO_TOOLS = frozenset(["call", "function", "parameter", "think", "tool_call", "tool_response"])
 # Names that are guessed at most; more would be a document.
 _MOST = 64
-_ELEMENT = re.compile(r"^[ \t]*<([A-Za-z_][\w.-]{0,127})[ \t]*/?>", re.MULTILINE)
+_ELEMENT = re.compile(r"^<([A-Za-z_][\w.-]{0,127})[ \t]*/?>", re.MULTILINE)
 # A name that was guessed is worth less than one that was declared.
 _GUESSED = 0.8
 _REPAIRED = 0.9

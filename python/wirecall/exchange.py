@@ -8,7 +8,7 @@ from typing import Any
 from wirecall import manual
 from wirecall.answer import Turn
 from wirecall.definitions import definitions
-from wirecall.dialects.base import Dialect, Refused, Stream
+from wirecall.dialects.base import Dialect, Refused, Stream, listed
 from wirecall.history import History
 from wirecall.options import Options
 from wirecall.toolset import Toolset
@@ -53,9 +53,10 @@ class Exchange:
             choice = choice._replace(mode="none")
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
-        told = manual.write(toolset, choice, options)
+        told = manual.write(toolset, asked.tools, choice, options)
         self.turn = Turn(toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
-        self.request = dialect.rewrite(request, asked, told, History(toolset), options)
+        history = History(toolset, shows=_shown(request, options.media))
+        self.request = dialect.rewrite(request, asked, told, history, options)
         if told is not None and options.on_event is not None:
             try:
                 listed = json.dumps(asked.tools)
@@ -98,6 +99,18 @@ class Exchange:
             raise ValueError("an untouched request is never asked again")
         words, message = self.turn.again()
         self.request = self.dialect.again(self.request, words, message)
+
+
+def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:
+    """The kinds of parts that may stand beside results, by their types; None for all."""
+    if media == "model":
+        return None
+    if media == "placeholder":
+        return frozenset()
+    messages = listed(request.get("messages", request.get("input")))
+    users = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
+    parts = [part for user in users for part in listed(user.get("content")) if isinstance(part, Mapping)]
+    return frozenset(str(part.get("type")) for part in parts)
 
 
 @lru_cache(maxsize=128)

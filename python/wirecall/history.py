@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from wirecall.toolset import Toolset
 
-# What a result begins with: a stop sequence, since models invent results.
-RESULT = "<tool-result"
 _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
 # No API's parts are nested deeper, and no text that a model reads stands there.
 _DEEPEST = 64
@@ -44,10 +42,12 @@ class History:
 
     Args:
         toolset: The request's tools; without tools the set is open.
+        shows: The types of parts (images, files) that may stand beside results; None for all.
     """
 
-    def __init__(self, toolset: Toolset) -> None:
+    def __init__(self, toolset: Toolset, *, shows: frozenset[str] | None = None) -> None:
         self._toolset = toolset
+        self._shows = shows
         self._calls: dict[str, _Known] = {}
 
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
@@ -71,7 +71,7 @@ class History:
             id: Of its call. Of an unknown one the name is `name`, or "unknown".
             content: Text, or any JSON value.
             name: Where the host says it itself; the call's own name wins.
-            error: It is a `<tool-error>`.
+            error: It says what was wrong.
         """
         known = self._calls.get(id) if id is not None else None
         if known is None:
@@ -81,6 +81,15 @@ class History:
         except (ValueError, TypeError):
             # No JSON (NaN, too deep, a host's own object): said, so that nothing is lost.
             return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
+
+    @property
+    def stop(self) -> str:
+        """What a result begins with: a stop sequence, since models invent results."""
+        return self._toolset.result_marks[0]
+
+    def shows(self, kind: str) -> bool:
+        """Whether a part of this type may stand beside a result."""
+        return self._shows is None or kind in self._shows
 
     def user(self, text: str) -> str:
         """A user's text, in which nothing can be taken for a result or a call: mostly the very same str."""

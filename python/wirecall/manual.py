@@ -1,25 +1,39 @@
 """What the model is told about its tools in one request."""
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from wirecall.answer import Choice
+from wirecall.definitions import definitions
 from wirecall.options import Options
 from wirecall.toolset import Toolset
 
 T = TypeVar("T")
 
 
-def write(toolset: Toolset, choice: Choice, options: Options) -> str | None:
+def write(
+    toolset: Toolset, tools: Iterable[Mapping[str, Any]], choice: Choice, options: Options
+) -> str | None:
     """The manual of a request; the same bytes for the same tools, options and choice, so that prompts
     stay cached.
 
+    Args:
+        tools: The definitions that the toolset was compiled of.
+
     Returns:
         None where nothing is to be said: no tools, or `tool_choice` none.
+
+    Raises:
+        TypeError: The host's template returned no str.
     """
     if choice.mode == "none" or not toolset.names:
         return None
-    text = toolset.manual(header="" if options.no_manual else options.manual_header)
+    if options.template is None:
+        text = toolset.manual(header="" if options.no_manual else options.manual_header)
+    else:
+        text = options.template(definitions(tools))
+        if not isinstance(text, str):
+            raise TypeError(f"template must return a str, not {type(text).__name__}")
     for line in _rules(choice):
         text += "\n" + line
     return text

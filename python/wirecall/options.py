@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from wirecall.definitions import Definition
+from wirecall.protocol import Protocol
 from wirecall.toolset import Toolset
 
 
@@ -32,9 +34,13 @@ class Options:
         protocol, recover, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
             limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
+        template: Writes the manual: gets the definitions of the request's tools, in their order.
         manual_header: Instead of the built-in header.
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
+        media: What becomes of images and files in results: "model" puts what a user's message can carry
+            beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for kinds
+            that a user's message of the request carries too, which shows that the model takes them.
         on_error: A bad call is asked for again ("retry"), shown as `<tool-error>` text ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
             ("native").
@@ -48,7 +54,7 @@ class Options:
         debug: Log the rewritten request and the raw answer, redacted, at DEBUG.
     """
 
-    protocol: str = "wire"
+    protocol: str | Protocol = "wire"
     recover: bool = False
     syntax: Literal["wire", "json"] = "wire"
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
@@ -59,9 +65,11 @@ class Options:
     reasoning: tuple[str, str] | None = ("<think>", "</think>")
     limits: Mapping[str, int] | None = None
     placement: Literal["last", "first"] = "last"
+    template: Callable[[list[Definition]], str] | None = None
     manual_header: str | None = None
     no_manual: bool = False
     cache_manual: bool = False
+    media: Literal["model", "placeholder", "auto"] = "model"
     on_error: Literal["retry", "text", "raise", "native"] = "retry"
     max_retries: int = 1
     on_missing_call: Literal["retry", "raise", "pass"] = "retry"
@@ -102,18 +110,19 @@ class Options:
         Raises:
             ToolError: As in `Toolset`.
         """
-        chosen = {name: getattr(self, name) for name in _TOOLSET}
+        chosen = {name: getattr(self, name) for name in _TOOLSET if name != "protocol"}
         listed = list(tools)
         try:
             key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
             # Functions and models, or what is no definition at all: compiled each time, or refused by name.
-            return Toolset(listed, **chosen)
-        return _compiled(key)
+            return Toolset(listed, protocol=self.protocol, **chosen)
+        return _compiled(key, self.protocol)
 
 
 _CHOICES = {
     "placement": ("last", "first"),
+    "media": ("model", "placeholder", "auto"),
     "on_error": ("retry", "text", "raise", "native"),
     "on_missing_call": ("retry", "raise", "pass"),
 }
@@ -133,8 +142,8 @@ _TOOLSET = (
 
 # A host has few sets of tools; what is not used any more falls out.
 @lru_cache(maxsize=128)
-def _compiled(key: str) -> Toolset:
+def _compiled(key: str, protocol: str | Protocol) -> Toolset:
     tools, chosen = json.loads(key)
     for name in ("delimiters", "reasoning"):
         chosen[name] = chosen[name] and tuple(chosen[name])
-    return Toolset(tools, **chosen)
+    return Toolset(tools, protocol=protocol, **chosen)

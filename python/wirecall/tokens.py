@@ -1,4 +1,4 @@
-"""What tool definitions and calls cost, native against wire.
+"""What tool definitions and calls cost, native against the wire format or another one.
 
 The unit is whatever the `count` that is passed in counts. `tokenizer` gives the tokens of one of tiktoken's
 vocabularies (extra `wirecall[tokens]`), `len` counts characters.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wirecall.definitions import Definition, definitions
+from wirecall.protocol import Protocol
 from wirecall.toolset import Toolset
 
 Count = Callable[[str], int]
@@ -38,7 +39,7 @@ class ToolCost:
     Attributes:
         name: The tool's name.
         native: Its definition as an OpenAI chat tool, `{"type":"function","function":{…}}`.
-        wire: Its line of the manual.
+        wire: What the manual says of it.
     """
 
     name: str
@@ -89,6 +90,7 @@ def measure(
     calls: Iterable[tuple[str, Mapping[str, Any] | str]] = (),
     *,
     count: Count,
+    protocol: str | Protocol = "wire",
     descriptions: Literal["full", "tools", "none"] = "full",
 ) -> Costs:
     """Count definitions and calls in both forms.
@@ -97,6 +99,7 @@ def measure(
         tools: What `Toolset` takes.
         calls: Names and arguments; arguments are a mapping or JSON text.
         count: From text to a number: `tokenizer()`, or `len` for characters.
+        protocol: What is counted instead of the wire format.
         descriptions: Whose descriptions the manual has; native definitions always have all.
 
     Raises:
@@ -104,7 +107,7 @@ def measure(
         ValueError: Arguments that are no JSON.
     """
     read = definitions(tools)
-    toolset = Toolset(read, descriptions=descriptions)
+    toolset = Toolset(read, protocol=protocol, descriptions=descriptions)
     native = [native_definition(tool) for tool in read]
     manual = toolset.manual()
     signatures = toolset.manual(header="")
@@ -205,14 +208,14 @@ def cache_directory() -> str:
     return os.path.join(tempfile.gettempdir(), "data-gym-cache") if directory is None else directory
 
 
-def tables(costs: Costs, unit: str) -> str:
-    """The costs for people to read; `unit` names what was counted."""
+def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
+    """The costs for people to read; `unit` names what was counted, `protocol` what it was written in."""
     definitions = [
         *((tool.name, tool.native, tool.wire, saved(tool.native, tool.wire)) for tool in costs.tools),
         ("(header)", "", costs.header, ""),
         ("all, as sent", costs.native, costs.wire, saved(costs.native, costs.wire)),
     ]
-    parts = [f"Definitions, in {unit}", _table(("tool", "native", "wire", "saved"), definitions)]
+    parts = [f"Definitions, in {unit}", _table(("tool", "native", protocol, "saved"), definitions)]
     if costs.calls:
         calls: list[tuple[object, ...]] = [
             (call.name, call.arguments, call.named, call.envelope, call.wire, saved(call.named, call.wire))
@@ -224,7 +227,7 @@ def tables(costs: Costs, unit: str) -> str:
         parts += [
             "",
             f"Calls, in {unit}",
-            _table(("tool", "arguments", "name+arguments", "tool_use", "wire", "saved"), calls),
+            _table(("tool", "arguments", "name+arguments", "tool_use", protocol, "saved"), calls),
             "",
             "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
             "name+arguments: the least that a native call can be; `saved` is against this.",
@@ -233,7 +236,7 @@ def tables(costs: Costs, unit: str) -> str:
 
 
 def saved(native: int, wire: int) -> str:
-    """How much less the wire form costs, in percent."""
+    """How much less the text costs, in percent."""
     return f"{(native - wire) / native:.0%}" if native else ""
 
 

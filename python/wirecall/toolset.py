@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from wirecall import _core
-from wirecall.definitions import definitions, schema_text
+from wirecall.definitions import Definition, definitions, schema_text
+from wirecall.protocol import Protocol
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -20,7 +21,8 @@ class Toolset(_core.Toolset):
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
         protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
             a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
-            "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call.
+            "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call. A
+            `Protocol` is one of your own.
         recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
             a call in the own one; each is the repair `other_format`. Not if `strict`.
         syntax: How calls are written: "wire", or "json" for an object body in every call.
@@ -44,7 +46,7 @@ class Toolset(_core.Toolset):
             its schema. Also a protocol that does not exist.
         ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
-        TypeError: A limit that is no int.
+        TypeError: A limit that is no int; a protocol that is neither a name nor a `Protocol`.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
 
@@ -52,7 +54,7 @@ class Toolset(_core.Toolset):
         cls,
         tools: Iterable[object] = (),
         *,
-        protocol: str = "wire",
+        protocol: str | Protocol = "wire",
         recover: bool = False,
         syntax: Literal["wire", "json"] = "wire",
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
@@ -64,7 +66,7 @@ class Toolset(_core.Toolset):
         limits: Mapping[str, int] | None = None,
     ) -> "Self":
         read = definitions(tools)
-        return super().__new__(
+        made = super().__new__(
             cls,
             [(tool.name, tool.description, schema_text(tool), bool(tool.strict)) for tool in read],
             protocol=protocol,
@@ -78,3 +80,19 @@ class Toolset(_core.Toolset):
             reasoning=reasoning,
             limits=limits,
         )
+        if isinstance(protocol, Protocol) and protocol._defines("format_tools"):
+            made._told = protocol, read
+        return made
+
+    _told: tuple[Protocol, list[Definition]] | None = None
+
+    def manual(self, *, header: str | None = None) -> str:
+        """What the model is told: a header, and one line for each tool (section 9).
+
+        Args:
+            header: Instead of the built-in one; "" leaves the tools' lines alone.
+        """
+        if self._told is None:
+            return super().manual(header=header)
+        protocol, tools = self._told
+        return protocol.format_tools(tools, protocol.header if header is None else header)

@@ -19,6 +19,7 @@ pytest.importorskip("rich")
 
 from click.testing import CliRunner, Result
 
+from wirecall import PROTOCOLS, Toolset
 from wirecall.commands import wirecall
 
 COMMAND = [sys.executable, "-m", "wirecall.cli"]
@@ -436,6 +437,32 @@ def test_what_is_encoded_parses(tools: str) -> None:
     assert calls == [
         (item["name"], json.loads(item["arguments"])) for item in items if item["type"] == "call_end"
     ]
+
+
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, "json"])
+def test_protocols(tools: str, protocol: str) -> None:
+    options = ["--tools", tools, "--protocol", protocol]
+    manual = run("manual", *options).stdout
+    assert manual.rstrip("\n") == Toolset(json.loads(Path(tools).read_text()), protocol=protocol).manual()
+    text = run("encode", *options, "get_weather", '{"city": "New York", "days": 3}').stdout
+    for events in (
+        run("parse", *options, stdin=text),
+        run("parse", "--tools", tools, "--protocol", "auto", stdin=text),
+    ):
+        ends = [
+            event for line in events.stdout.splitlines() if (event := json.loads(line))["type"] == "call_end"
+        ]
+        assert [json.loads(event["arguments"])["city"] for event in ends] == ["New York"]
+    costs = json.loads(run("tokens", *options, "--characters", "--json").stdout)
+    assert costs["wire"] == len(manual.rstrip("\n"))
+    assert protocol in run("tokens", *options, "--characters").stdout
+
+
+@pytest.mark.parametrize("command", [["manual"], ["parse"], ["tokens", "--characters"], ["encode", "f"]])
+def test_a_protocol_that_there_is_none(tools: str, command: list[str]) -> None:
+    done = run(*command, "--tools", tools, "--protocol", "nope")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith('Error: --protocol: there is no protocol "nope"; there are: wire')
 
 
 def test_encode_without_tools_takes_any_name() -> None:

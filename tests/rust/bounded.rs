@@ -104,9 +104,13 @@ type Build = Box<dyn Fn(usize) -> String>;
 /// Reads in chunks of one byte, of some, and whole. The peak stays within `times` the message (and a little), and a message
 /// eight times as long allocates eight times as much, give or take that buffers double: not 64 times.
 fn hostile(name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
+    hostile_in("wire", name, build, repeats, times);
+}
+
+fn hostile_in(protocol: &str, name: &str, build: impl Fn(usize) -> String, repeats: usize, times: usize) {
     let (short, long) = (build(repeats / 8), build(repeats));
     for (strict, truncated) in [(false, None), (false, Some(false)), (true, Some(false))] {
-        let tools = toolset(&schema(), Options { strict, ..Options::default() });
+        let tools = toolset(&schema(), Options { protocol: protocol.into(), strict, ..Options::default() });
         for size in [1, 4093, usize::MAX / 2] {
             let first = read(&tools, &short, size, truncated);
             let second = read(&tools, &long, size, truncated);
@@ -197,6 +201,114 @@ fn values_that_never_end_cost_what_they_weigh() {
     ] {
         let name = format!("{head} and {mark}");
         hostile(&name, |times| format!("{head}{}", mark.repeat(times)), MIB / mark.len(), 12);
+    }
+}
+
+#[test]
+fn functions_that_never_end_cost_what_they_weigh() {
+    let heads = [
+        "",
+        "<tool_call>",
+        "<function",
+        "<tool_call><function=",
+        "<tool_call><function=\"",
+        "<tool_call><function=t>",
+        "<tool_call><function=t><parameter=s>",
+        "<tool_call><function=t><parameter=s><![CDATA[",
+        "<tool_call><function=t><parameter=s></parameter",
+        "<tool_call><function=t><parameter=s></parameter>",
+        "<tool_call><function=t><parameter=any>",
+        "<tool_call><function=t><parameter=any><value>",
+        "<tool_call><function=t><parameter=n>1</parameter>",
+        "<tool_call><function=t>{\"any\":",
+        "<tool_call><function=t></function>",
+        "<function=t></function>",
+        "<tool_call><function=nope></function>",
+        "<tool_call><function=nope><parameter=s>",
+    ];
+    let marks = [
+        "<",
+        "</",
+        "x",
+        " ",
+        "\n",
+        "&",
+        "&#",
+        "&lt;",
+        "]",
+        "\"",
+        "[",
+        "<tool_call>",
+        "</tool_call>",
+        "<function=t>",
+        " </function> x",
+        "<function=\"",
+        "<parameter=s>",
+        "<parameter=\"",
+        "<parameter>",
+        "<parameter=any>",
+        "</parameter",
+        "</parameter>",
+        "</parameter> x",
+        "<parameter=list>1</parameter>",
+        "<parameter=any>1</parameter>",
+        "<value>",
+        "<![CDATA[",
+    ];
+    for head in heads {
+        for mark in marks {
+            let name = format!("{head} and {mark}");
+            hostile_in("qwen3coder", &name, |times| format!("{head}{}", mark.repeat(times)), 32 * KIB / mark.len(), 80);
+        }
+    }
+}
+
+#[test]
+fn many_parameters_cost_what_they_weigh() {
+    let each = |head: &'static str, item: fn(usize) -> String, tail: &'static str| {
+        move |times: usize| format!("{head}{}{tail}", (0..times).map(item).collect::<String>())
+    };
+    let (open, close) = ("<tool_call><function=t>", "</function></tool_call>");
+    let cases: &[(&str, Build, usize)] = &[
+        ("parameters", Box::new(each(open, |at| format!("<parameter=k{at}>{at}</parameter>"), close)), 24),
+        ("unclosed parameters", Box::new(each(open, |at| format!("<parameter=k{at}>"), close)), 32),
+        ("a list", Box::new(each(open, |at| format!("<parameter=list>{at}</parameter>"), close)), 8),
+        ("a list of anything", Box::new(each(open, |at| format!("<parameter=any>{at}</parameter>"), close)), 8),
+        (
+            "a list from commas",
+            Box::new(each(
+                "<tool_call><function=t><parameter=list>0",
+                |_| ",1".into(),
+                "</parameter></function></tool_call>",
+            )),
+            80,
+        ),
+        ("the same again", Box::new(each(open, |_| "<parameter=n>5</parameter>".into(), close)), 8),
+        ("repeats that differ", Box::new(each(open, |at| format!("<parameter=s>{at}</parameter>"), close)), 8),
+        ("rows", Box::new(each(open, |_| "<parameter=rows>{\"a\":\"x\"}</parameter>".into(), close)), 16),
+        (
+            "functions",
+            Box::new(each(
+                "<tool_call>",
+                |at| format!("<function=t><parameter=n>{at}</parameter></function>"),
+                "</tool_call>",
+            )),
+            6,
+        ),
+        (
+            "functions of no tool",
+            Box::new(each(
+                "<tool_call>",
+                |at| format!("<function=nope{at}><parameter=n>1</parameter></function>"),
+                "</tool_call>",
+            )),
+            6,
+        ),
+        ("calls", Box::new(each("", |at| format!("<function=t><parameter=n>{at}</parameter></function>\n"), "")), 6),
+        ("brackets", Box::new(each("<tool_call><function=t><parameter=any>", |_| "[".into(), close)), 30),
+    ];
+    for (name, build, times) in cases {
+        hostile_in("qwen3coder", name, build, 50_000, *times);
     }
 }
 

@@ -4,16 +4,17 @@ mod support;
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
-use support::holding::{SHORT, deltas, one_end, per_character, slice, tiles, unfinished};
+use support::checks::{
+    any_chunks, chunks_of_large_calls, deltas, one_end, per_character, tiles, unfinished, written_is_read,
+};
 use support::messages::{Case, case};
-use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
+use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
 use support::schemas::{Shape, root};
 use support::text::{prose, soup};
 use support::toolsets::{DELIMITERS, definition, delimiters, limited, settings};
 use support::{config, schemas};
-use wirecall_core::{CallEnd, CallError, Fallback, Item, Options, Syntax, Toolset, parse, parse_json};
+use wirecall_core::{Fallback, Options, Syntax, Toolset, parse_json};
 
 proptest! {
     #![proptest_config(config())]
@@ -22,39 +23,7 @@ proptest! {
     fn chunking_does_not_matter(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
         let Case { setting, message, truncated, .. } = &case;
         let tools = &setting.tools;
-        let whole = read(tools, message, *truncated);
-        let chunked = |chunks: &[&str]| -> TestCaseResult {
-            let got = read_chunks(tools, chunks.iter().copied(), *truncated, |_| {});
-            prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
-            Ok(())
-        };
-        chunked(&per_character(message))?;
-        let places = boundaries(message);
-        if places.len() < SHORT {
-            places.iter().try_for_each(|at| chunked(&pieces(message, &[*at])))?;
-        }
-        if !places.is_empty() {
-            let mut cuts: Vec<usize> = cuts.iter().map(|cut| *cut.get(&places)).collect();
-            cuts.sort_unstable();
-            cuts.insert(0, 0);
-            chunked(&pieces(message, &cuts))?;
-        }
-        let mut at = 0;
-        let items: Vec<Item> = whole.into_iter().filter_map(|one| {
-            let item = match one {
-                Seen::Text(text) => Item::Text(at..at + text.len()),
-                Seen::End(end) => Item::Call(end),
-                Seen::Error(error) => Item::Error(error),
-                Seen::Start { .. } | Seen::Deltas { .. } => return None,
-            };
-            at = match &item {
-                Item::Text(bytes)
-                | Item::Call(CallEnd { bytes, .. })
-                | Item::Error(CallError { bytes, .. }) => bytes.end,
-            };
-            Some(item)
-        }).collect();
-        prop_assert_eq!(parse(tools, message, *truncated, false), items);
+        any_chunks(tools, message, *truncated, &cuts)?;
     }
 
     #[test]
@@ -65,22 +34,7 @@ proptest! {
     ) {
         let Case { at, message, truncated, .. } = &case;
         let tools = &limited[*at].tools;
-        let whole = read(tools, message, *truncated);
-        let places = boundaries(message);
-        let cuts = cuts.iter().filter(|_| !places.is_empty());
-        let mut cuts: Vec<usize> = cuts.map(|cut| *cut.get(&places)).collect();
-        cuts.sort_unstable();
-        for chunks in [per_character(message), pieces(message, &cuts)] {
-            let got = read_chunks(tools, chunks.iter().copied(), *truncated, |_| {});
-            prop_assert_eq!(&got, &whole, "left: in chunks {:?}", chunks);
-        }
-        for one in &whole {
-            match one {
-                Seen::End(end) => prop_assert!(slice(message, end.start, end.end).len() <= tools.limits().call_bytes),
-                Seen::Error(error) => prop_assert!(error.raw.len() <= tools.limits().call_bytes.max("<tool-result".len())),
-                Seen::Text(_) | Seen::Start { .. } | Seen::Deltas { .. } => {}
-            }
-        }
+        chunks_of_large_calls(tools, message, *truncated, &cuts)?;
     }
 
     #[test]
@@ -147,26 +101,6 @@ fn round_trip() -> impl Strategy<Value = RoundTrip> {
     )
 }
 
-/// The same JSON, numbers to the digit; only an integer may lose `.0`.
-fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool) -> bool {
-    use wirecall_core::Value as Got;
-    match (given, got) {
-        (Value::Null, Got::Null) => true,
-        (Value::Bool(a), Got::Bool(b)) => a == b,
-        (Value::String(a), Got::String(b)) => a == b,
-        (Value::Number(a), Got::Number(b)) => {
-            let a = a.to_string();
-            let whole = a.split_once('.').filter(|(_, zeros)| zeros.bytes().all(|digit| digit == b'0'));
-            a == *b || (integers && whole.is_some_and(|(whole, _)| whole == b))
-        }
-        (Value::Array(a), Got::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b, integers)),
-        (Value::Object(a), Got::Object(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|((k, a), (l, b))| k == l && same(a, b, integers))
-        }
-        _ => false,
-    }
-}
-
 proptest! {
     #![proptest_config(config())]
 
@@ -181,26 +115,7 @@ proptest! {
             Toolset::new(tools, options).expect("the tool is fine")
         };
         let (lenient, strict) = (toolset(false), toolset(true));
-        let mut message = case.around[0].clone();
-        for (at, value) in case.values.iter().enumerate() {
-            let value = parse_json(&value.to_string(), 64).expect("the value is JSON");
-            message += &lenient.encode(case.name, &value).expect("it can be written");
-            message += &case.around[at + 1];
-        }
-        // So may a number that equals a literal of its type: it becomes that literal.
-        let integers = ["integer", "enum", "const"].iter().any(|word| schema.to_string().contains(&format!("\"{word}\"")));
-        for tools in [&lenient, &strict] {
-            let seen = read(tools, &message, None);
-            prop_assert_eq!(read_chunks(tools, per_character(&message), None, |_| {}), &seen[..]);
-            let ends: Vec<_> = calls(&seen).collect();
-            prop_assert!(ends.len() == case.values.len(), "{message:?} gave {seen:#?}");
-            prop_assert!(!seen.iter().any(|one| matches!(one, Seen::Error(_))), "{seen:#?}");
-            for (end, value) in ends.iter().zip(&case.values) {
-                let got = parse_json(&end.arguments, 64).expect("arguments are JSON");
-                prop_assert!(same(value, &got, integers), "{value} in {message:?} gave {end:#?}");
-                prop_assert!(end.repairs.is_empty() && end.problems.is_empty(), "{message:?} gave {end:#?}");
-            }
-        }
+        written_is_read(&lenient, &strict, case.name, &schema, &case.values, &case.around)?;
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! JSON texts to values: the vectors of tests/vectors/json, which Python reads too, and `serde_json` as referee.
 
+#[allow(dead_code)]
 mod support;
 
 use proptest::collection::vec;

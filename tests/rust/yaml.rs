@@ -6,7 +6,7 @@ mod support;
 use proptest::prelude::*;
 use serde_json::json;
 use support::{config, schemas, text};
-use wirecall_core::{format_yaml, parse_json, parse_yaml};
+use wirecall_core::{Item, Options, Toolset, format_yaml, parse, parse_json, parse_yaml};
 
 fn read(text: &str) -> Result<String, String> {
     let mut out = String::new();
@@ -53,9 +53,9 @@ const READ: &[(&str, &str)] = &[
 const REFUSED: &[(&str, &str)] = &[
     ("a: b: c", "a colon and a blank stand in a plain text: put it into double quotes (line 1, column 5)"),
     ("a: 1\na: 2", "the key \"a\" is given twice (line 2, column 1)"),
-    ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 9)"),
+    ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 8)"),
     ("a: [b", "a quote or bracket is never closed (line 1, column 6)"),
-    ("a: \"b", "a quote or bracket is never closed (line 1, column 5)"),
+    ("a: \"b", "a quote or bracket is never closed (line 1, column 4)"),
     ("a: 'x' y", "something stands behind the value (line 1, column 8)"),
     ("a: |\n  x\n y\n", "a line of a block scalar is less indented than its first line (line 3, column 2)"),
     ("a: |\n\tx\n", "a tab cannot indent a line of a block scalar: use spaces (line 2, column 1)"),
@@ -170,6 +170,82 @@ tab: "\t"
 "007": "007"
 "##;
     assert_eq!(text, expected);
+}
+
+fn toolset() -> Toolset {
+    let schema = json!({"type": "object", "required": ["path"], "properties": {
+        "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"}}});
+    let options = Options { protocol: "yaml".into(), ..Options::default() };
+    let tools = ["ping", "write"].map(|name| support::toolsets::definition(name, &schema));
+    Toolset::new(tools.to_vec(), options).expect("the tools are fine")
+}
+
+#[test]
+fn the_manual_shows_a_call_that_is_read() {
+    let tools = toolset();
+    let manual = tools.manual(None);
+    let items = parse(&tools, &manual, None, false);
+    let call = items.iter().find_map(|item| if let Item::Call(call) = item { Some(call) } else { None });
+    let call = call.expect("a call is in it");
+    assert!(call.repairs.is_empty() && call.problems.is_empty(), "{call:?}");
+    assert!(manual.contains("content: |\n  some text\n  of two lines\n</ping>"), "{manual}");
+    assert_eq!(call.arguments, r#"{"path":"some text","content":"some text\nof two lines\n"}"#);
+}
+
+#[test]
+fn hostile_calls_take_linear_time() {
+    let tools = toolset();
+    for unit in [
+        "-",
+        ":",
+        "\"",
+        "'",
+        " ",
+        "\n",
+        "#",
+        "<",
+        "</",
+        "</write ",
+        "[",
+        "{",
+        "{a: ",
+        "- ",
+        "\n- ",
+        "a",
+        "\\",
+        "\n ",
+        "\na: b",
+        "\nx",
+        "?",
+        "|\n",
+        "<write>\n",
+        "\r",
+        "\t",
+    ] {
+        let text = unit.repeat((1 << 20) / unit.len());
+        for start in [
+            "",
+            "path: ",
+            "path: x\n",
+            "path: \"",
+            "path: |\n ",
+            "tags: ",
+            "tags: [",
+            "tags:\n  - ",
+            "&a ",
+            "x y",
+            "path:  ",
+        ] {
+            let message = format!("<write>\n{start}{text}");
+            for size in [message.len(), 7] {
+                let mut parser = wirecall_core::Parser::new(false);
+                for chunk in message.as_bytes().chunks(size) {
+                    parser.feed(&tools, std::str::from_utf8(chunk).expect("it is ASCII"), &mut |_| {});
+                }
+                parser.finish(&tools, Some(false), &mut |_| {});
+            }
+        }
+    }
 }
 
 proptest! {

@@ -68,6 +68,18 @@ def as_json(value: object) -> str:
         return repr(value)
 
 
+def described(part: Mapping[str, Any]) -> str:
+    """What a part is that is left out, for the model: its type, and what it is called."""
+    source = part.get("source")
+    holders = [
+        part,
+        *(value for value in (source, part.get(str(part.get("type")))) if isinstance(value, Mapping)),
+    ]
+    keys = ("name", "filename", "title", "mime_type", "media_type")
+    named = [holder[key] for holder in holders for key in keys if isinstance(holder.get(key), str)]
+    return f"[left out: {', '.join([str(part.get('type')), *named])}]"
+
+
 def summed(usages: Iterable[object]) -> Json:
     """The usage of several answers, as one: numbers are added and lists joined, also those in details; else
     the last one counts."""

@@ -6,8 +6,8 @@ from typing import Any
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice
-from wirecall.dialects.base import Asked, Json, Refused, listed
-from wirecall.history import RESULT, History, PastCall
+from wirecall.dialects.base import Asked, Json, Refused, described, listed
+from wirecall.history import History, PastCall
 from wirecall.options import Options
 
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
@@ -127,11 +127,11 @@ def rewrite(
     made["messages"] = messages(listed(request["messages"]), history)
     if manual is not None:
         made["messages"] = _with_manual(made["messages"], manual, options)
-        _stop(made)
+        _stop(made, history.stop)
     return made
 
 
-def _stop(made: Json) -> None:
+def _stop(made: Json, mark: str) -> None:
     if _REFUSES_STOP.search(str(made.get("model", "")).lower()):
         return
     given = made.get("stop")
@@ -143,8 +143,8 @@ def _stop(made: Json) -> None:
         stops = list(given)
     else:
         return  # the provider's to refuse
-    if RESULT not in stops and len(stops) < _MOST_STOPS:
-        made["stop"] = [*stops, RESULT]
+    if mark not in stops and len(stops) < _MOST_STOPS:
+        made["stop"] = [*stops, mark]
 
 
 def _with_manual(given: list[Any], manual: str, options: Options) -> list[Any]:
@@ -295,11 +295,11 @@ def _result(message: Mapping[str, Any], history: History) -> list[Json]:
                 texts.append(said)
                 if not isinstance(part, str):
                     marks.update((key, part[key]) for key in part.keys() - {"type", _TEXTS[kind]})
-            elif kind in _CARRIED:
+            elif kind in _CARRIED and history.shows(kind):
                 texts.append(f"[{_CARRIED[kind]} beside this result]")
                 beside.append(history.foreign(part))
             else:
-                texts.append(f"[left out: {_described(part)}]")
+                texts.append(described(part))
         content = "\n".join(texts)
     if "cache_control" in message:
         marks["cache_control"] = message["cache_control"]
@@ -315,12 +315,6 @@ def _result(message: Mapping[str, Any], history: History) -> list[Json]:
 
 def _is_part(part: object) -> bool:
     return isinstance(part, str) or (isinstance(part, Mapping) and isinstance(part.get("type"), str))
-
-
-def _described(part: Mapping[str, Any]) -> str:
-    """What a part is, for the model: its type, and what it is called."""
-    named = [part[key] for key in ("name", "filename", "title", "mime_type", "media_type") if key in part]
-    return ", ".join([part["type"], *(value for value in named if isinstance(value, str))])
 
 
 def _text_part(text: str) -> Json:

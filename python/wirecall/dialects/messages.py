@@ -7,10 +7,10 @@ from typing import Any, Literal
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, listed
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, described, listed
 from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
-from wirecall.history import RESULT, History, PastCall
+from wirecall.history import History, PastCall
 from wirecall.options import Options
 
 log = logging.getLogger("wirecall")
@@ -64,7 +64,7 @@ class Messages:
             _set(new, "tool_choice", _native_choice(request.get("tool_choice"), natives))
         # Token counting has neither of the two.
         if "max_tokens" in request:
-            new["stop_sequences"] = _stops(request.get("stop_sequences"))
+            new["stop_sequences"] = _stops(request.get("stop_sequences"), history.stop)
         if manual is not None:
             new["system"] = _system(new, manual, _breakpoint(new, asked, options), options)
         return new
@@ -181,9 +181,9 @@ def _native_choice(given: object, natives: _Natives) -> object:
     )
 
 
-def _stops(given: object) -> object:
+def _stops(given: object, mark: str) -> object:
     theirs = given if isinstance(given, list) else []
-    return given if RESULT in theirs else [*theirs, RESULT]
+    return given if mark in theirs else [*theirs, mark]
 
 
 # The system text.
@@ -316,6 +316,9 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
         lines = []
         for block in content:
             kind = _kind(block)
+            if kind in _BESIDE and not history.shows(str(kind)):
+                lines.append(described(block))
+                continue
             if kind in _BESIDE:
                 beside.append(history.foreign(block))
                 lines.append(f"[{kind}]")

@@ -28,7 +28,6 @@ from wirecall.answer import (
     Turn,
 )
 from wirecall.dialects.base import Json, summed
-from wirecall.history import RESULT
 
 _PREFIX = "toolu_"
 
@@ -41,9 +40,10 @@ class _Stop:
     ours: bool
 
     @classmethod
-    def of(cls, holder: Mapping[str, Any]) -> "_Stop":
+    def of(cls, holder: Mapping[str, Any], turn: Turn) -> "_Stop":
         reason = holder.get("stop_reason")
-        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == RESULT)
+        mark = turn.toolset.result_marks[0]
+        return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == mark)
 
     @property
     def normal(self) -> bool:
@@ -85,7 +85,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
-    stop = _Stop.of(body)
+    stop = _Stop.of(body, turn)
     items: list[Any] = []
     kept: list[object] | None = None
     for position, block in enumerate(content):
@@ -333,7 +333,7 @@ class MessagesStream:
         delta = event.get("delta")
         if not isinstance(delta, Mapping) or delta.get("stop_reason") is None or self._stopped:
             return self._with_usage(event)
-        stop = _Stop.of(delta)
+        stop = _Stop.of(delta, self._turn)
         self._finish(truncated=stop.truncated)
         if self._ended:
             return None

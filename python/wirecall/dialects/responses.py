@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wirecall import manual
 from wirecall.answer import Choice, Turn
-from wirecall.dialects.base import Asked, Json, Refused, as_json, listed
+from wirecall.dialects.base import Asked, Json, Refused, as_json, described, listed
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
 from wirecall.options import Options
@@ -290,7 +290,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     """One user message of all results that stand beside each other."""
     parts: list[Json] = []
     for item in run:
-        content, beside = _content(item.get("output", ""))
+        content, beside = _content(item.get("output", ""), history)
         id = item.get("call_id")
         text = history.result(id if isinstance(id, str) else None, content)
         if parts and parts[-1].get("type") == "input_text":
@@ -303,7 +303,7 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     return _says("user", parts)
 
 
-def _content(output: object) -> tuple[object, list[Json]]:
+def _content(output: object, history: History) -> tuple[object, list[Json]]:
     """What of a result is text, and what stands beside it."""
     if not isinstance(output, (list, tuple)):
         return output, []
@@ -311,7 +311,9 @@ def _content(output: object) -> tuple[object, list[Json]]:
         return output, []
     texts, beside = [], []
     for part in output:
-        if part["type"] in _BESIDE_TEXT:
+        if part["type"] in _BESIDE_TEXT and not history.shows(part["type"]):
+            texts.append(described(part))
+        elif part["type"] in _BESIDE_TEXT:
             beside.append(part)
         elif part["type"] in _TEXTS and isinstance(part.get("text"), str):
             texts.append(part["text"])

@@ -79,6 +79,12 @@ pub fn is_string_bare(node: &Node, text: &str) -> bool {
     choices.iter().any(string) && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
 }
 
+/// Is the text, bare, the JSON of something other than a string that the type takes?
+pub fn takes_bare(node: &Node, text: &str) -> bool {
+    let mut scratch = String::new();
+    node.candidates(text).iter().any(|choice| take_bare(choice, text, &mut scratch))
+}
+
 /// What to call a value that no choice takes.
 pub fn violation(node: &Node) -> ProblemKind {
     let literals = node.choices.iter().any(|choice| matches!(choice, Choice::Literal(_)));

@@ -32,6 +32,8 @@ pub enum Repair {
     TagStyle,
     MissingWrapper,
     InnerTags,
+    RelaxedYaml,
+    VerbatimText,
 }
 
 impl Repair {
@@ -64,6 +66,8 @@ impl Repair {
             Repair::TagStyle => "tag_style",
             Repair::MissingWrapper => "missing_wrapper",
             Repair::InnerTags => "inner_tags",
+            Repair::RelaxedYaml => "relaxed_yaml",
+            Repair::VerbatimText => "verbatim_text",
         }
     }
 }

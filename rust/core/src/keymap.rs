@@ -81,11 +81,6 @@ impl<V, K: Borrow<str> + Clone + Eq + Hash> KeyMap<V, K> {
         self.entries.iter().map(|(key, value)| (key.borrow(), value))
     }
 
-    /// Puts another value into a place.
-    pub fn replace(&mut self, at: usize, value: V) {
-        self.entries[at].1 = value;
-    }
-
     /// Keys and values, in the order of insertion.
     pub fn into_entries(self) -> Vec<(K, V)> {
         self.entries

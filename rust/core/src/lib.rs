@@ -37,7 +37,7 @@ pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as pa
 pub use limits::{Limits, RECURSION};
 pub use message::{Item, fold, parse};
 pub use parser::{Parser, Plain};
-pub use protocol::{names as protocols, write_error};
+pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
 pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};

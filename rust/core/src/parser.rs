@@ -247,9 +247,10 @@ impl Parser {
             let (others, reads) = (if self.settled { &[] } else { &*tools.others }, tools.reads);
             let mut held = rest.is_empty();
             let mut step = usize::MAX;
-            for (other, tools) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+            for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
                 // Text that another format would not allow is nobody's mistake.
-                let marks = if other.is_none() || reads == Reads::First { tools.protocol.result_marks() } else { &[] };
+                let asks = other.is_none() || reads == Reads::First;
+                let marks = if asks { set.protocol.result_marks() } else { &[] };
                 for mark in marks {
                     match starts(rest, mark, last) {
                         Mark::Yes => return self.forged(window, at, mark, sink),
@@ -257,10 +258,17 @@ impl Parser {
                         Mark::No => {}
                     }
                 }
-                match tools.protocol.attempt(tools, rest, last) {
+                match set.protocol.attempt(set, rest, last) {
                     _ if held => break,
                     Attempt::Need => held = true,
                     Attempt::Text(length) => step = step.min(length),
+                    // Other protocols may read it; where that cannot be told yet, nobody does.
+                    Attempt::Call { open, body, kind, .. }
+                        if !others.is_empty() && set.protocol.fits(kind, &rest[body..], last) != Mark::Yes =>
+                    {
+                        held = set.protocol.fits(kind, &rest[body..], last) == Mark::Partial;
+                        step = step.min(open.max(1));
+                    }
                     Attempt::Call { open, name: Some((_, lookup)), .. }
                         if other.is_some() && reads == Reads::Recovers && lookup.tool().is_none() =>
                     {
@@ -294,8 +302,10 @@ impl Parser {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
         window.at = at;
+        // A mark leaves out what a tag may have in it.
+        let end = if mark.starts_with('<') && !mark.ends_with('>') { ">" } else { "" };
         let message =
-            format!("Only the tools write {mark}>. End your message after the calls and wait for their results.");
+            format!("Only the tools write {mark}{end}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
     }
 

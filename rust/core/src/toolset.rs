@@ -1,5 +1,6 @@
 //! Tools, compiled once; immutable, and shared by all parsers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::error::{EncodeError, ToolError};
 use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::{Protocol, Reads, named, write_result};
+use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
 use crate::scan::{Candidates, Delimiters};
 use crate::schema::{Descriptions, Field, Schema, compile, fold};
 
@@ -37,6 +38,8 @@ pub enum Fallback {
 #[derive(Clone, Debug)]
 pub struct Options {
     pub protocol: String,
+    /// The host's own protocol, instead.
+    pub custom: Option<Custom>,
     /// Read calls in other formats, too, while there was none in the own one; never in strict mode.
     pub recover: bool,
     pub syntax: Syntax,
@@ -56,6 +59,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             protocol: "wire".into(),
+            custom: None,
             recover: false,
             syntax: Syntax::Wire,
             fallback: Fallback::Complex,
@@ -216,7 +220,12 @@ impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
         let Options { strict, descriptions, reasoning, limits, .. } = options.clone();
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
-        let (protocol, others, reads) = named(&options.protocol, options.recover && !strict).map_err(fault)?;
+        let recovers = options.recover && !strict;
+        let (protocol, others, reads) = match &options.custom {
+            Some(parts) => Own::with_others(parts.clone(), recovers),
+            None => named(&options.protocol, recovers),
+        }
+        .map_err(fault)?;
         let delimiters = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
         let tools = Tools::new(definitions, &*protocol, &delimiters, &options)?;
@@ -289,7 +298,7 @@ impl Toolset {
     }
 
     /// What begins a result.
-    pub fn result_marks(&self) -> &'static [&'static str] {
+    pub fn result_marks(&self) -> &[Cow<'static, str>] {
         self.protocol.result_marks()
     }
 

@@ -229,6 +229,33 @@ pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
     }
 }
 
+/// The JSON text of a call's arguments as a host's protocol has read them: a mapping, or JSON text of an object.
+pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let value = match given.cast::<PyString>() {
+        Ok(json) => {
+            let json = text(json)?;
+            return match wirecall_core::parse_json(json, wirecall_core::RECURSION) {
+                Ok(Value::Object(_)) => Ok(json.to_owned()),
+                Ok(_) => Err(PyTypeError::new_err("the arguments that parse returns are no JSON object")),
+                Err(what) => {
+                    Err(PyValueError::new_err(format!("the arguments that parse returns are no JSON: {what}")))
+                }
+            };
+        }
+        Err(_) => match mapping(given)? {
+            Some(dict) => object(&dict, Depth::of(wirecall_core::RECURSION))?,
+            None => {
+                let kind = given.get_type().qualname()?;
+                let message = format!("the arguments that parse returns must be a mapping or JSON text, not {kind}");
+                return Err(PyTypeError::new_err(message));
+            }
+        },
+    };
+    let mut out = String::new();
+    value.write(&mut out);
+    Ok(out)
+}
+
 /// Content of a result: text as it is, anything else as compact JSON.
 pub fn content(given: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if let Ok(string) = given.cast::<PyString>() {

@@ -9,6 +9,7 @@ mod ids;
 mod json;
 mod message;
 mod parser;
+mod protocol;
 mod recycle;
 mod text;
 #[allow(non_upper_case_globals)]

@@ -13,6 +13,7 @@ use crate::errors;
 use crate::events::{CallEnd, CallError, CallStart, Id};
 use crate::exclusive::{Exclusive, Taken};
 use crate::ids::Ids;
+use crate::protocol;
 use crate::recycle::{Part, Recycler};
 use crate::text::LazyText;
 
@@ -86,7 +87,7 @@ impl Reader {
             parser.finish(tools, truncated, &mut sink);
         }
         let Events { first, mut list, error, .. } = events;
-        match (error, first) {
+        match (error.or_else(|| protocol::raised().err()), first) {
             (Some(error), _) => {
                 self.finished = true;
                 Err(error)

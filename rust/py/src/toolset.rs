@@ -17,7 +17,7 @@ use crate::exclusive::Exclusive;
 use crate::ids::Ids;
 use crate::message::Message;
 use crate::parser::Parser;
-use crate::{convert, errors};
+use crate::{convert, errors, protocol};
 
 /// Compiled tools, immutable: one may be used by any number of threads at once.
 ///
@@ -29,6 +29,8 @@ pub struct Toolset {
     tools: Arc<core::Toolset>,
     /// What `encode` writes into.
     text: Exclusive<String>,
+    /// Reading and writing calls methods of the host's.
+    is_custom: bool,
 }
 
 /// How the calls of one tool are written (section 8 of docs/wire-format.md); made by `Toolset.plan`.
@@ -128,14 +130,14 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol="wire", recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol=None, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
-        protocol: &str,
+        protocol: Option<&Bound<'_, PyAny>>,
         recover: bool,
         syntax: &str,
         fallback_to_json: &str,
@@ -146,8 +148,17 @@ impl Toolset {
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
+        let (named, custom) = match protocol {
+            None => ("wire".to_owned(), None),
+            Some(given) => match given.cast::<PyString>() {
+                Ok(name) => (convert::clean(name)?.into_owned(), None),
+                Err(_) => (String::new(), Some(protocol::custom(given)?)),
+            },
+        };
+        let is_custom = custom.is_some();
         let options = core::Options {
-            protocol: protocol.to_owned(),
+            protocol: named,
+            custom,
             recover,
             syntax: one_of("syntax", syntax, &[("wire", core::Syntax::Wire), ("json", core::Syntax::Json)])?,
             fallback: one_of(
@@ -182,7 +193,7 @@ impl Toolset {
             .map(|(name, description, parameters, strict)| core::Definition { name, description, parameters, strict })
             .collect();
         let tools = core::Toolset::new(definitions, options).map_err(|error| errors::tool_error(py, &error))?;
-        Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default() })
+        Ok(Toolset { tools: Arc::new(tools), text: Exclusive::default(), is_custom })
     }
 
     /// The tools' names, in the order given.
@@ -194,7 +205,7 @@ impl Toolset {
     /// What the results of tools begin with: stop sequences, since models invent results.
     #[getter]
     fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.tools.result_marks())
+        PyTuple::new(py, self.tools.result_marks().iter().map(|mark| &**mark).collect::<Vec<&str>>())
     }
 
     /// Read a whole message: the same as feeding it to a parser.
@@ -217,6 +228,7 @@ impl Toolset {
     ) -> PyResult<Message> {
         let text = convert::backed(text)?;
         let items = core::parse(&self.tools, &text, truncated, in_reasoning);
+        protocol::raised()?;
         Message::new(text.as_py_str().bind(py), &items, Ids::new())
     }
 
@@ -255,7 +267,10 @@ impl Toolset {
             None => std::thread::available_parallelism().map_or(1, usize::from),
         };
         let read = |text: &PyBackedStr| core::parse(&self.tools, text, truncated, in_reasoning);
-        parse_many(py, &borrowed, threads, &read)
+        // A thread that waits for the interpreter's lock would only wait for this one.
+        let threads = if self.is_custom { 1 } else { threads };
+        let messages = parse_many(py, &borrowed, threads, &read)?;
+        protocol::raised().map(|()| messages)
     }
 
     /// A parser for one stream.
@@ -290,7 +305,8 @@ impl Toolset {
     ///         of nesting (or a cycle); a name that no call can have.
     #[pyo3(signature = (name, arguments, /))]
     fn encode<'py>(&self, name: &str, arguments: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyString>> {
-        convert::encode(&self.tools, name, arguments, &self.text)
+        let text = convert::encode(&self.tools, name, arguments, &self.text);
+        protocol::raised().and(text)
     }
 
     /// The text of a tool's result, in which nothing can be taken for a tag (section 10).
@@ -318,10 +334,13 @@ impl Toolset {
         let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
-            return Ok(core::write_error(&self.tools, name.as_deref(), &failed.get().message));
+            let text = core::write_error(&self.tools, name.as_deref(), &failed.get().message);
+            return protocol::raised().map(|()| text);
         }
         let name = name.as_deref().unwrap_or("unknown");
-        Ok(self.tools.encode_result(name, &convert::content(content, self.tools.limits().depth)?, error, number))
+        let content = convert::content(content, self.tools.limits().depth)?;
+        let text = self.tools.encode_result(name, &content, error, number);
+        protocol::raised().map(|()| text)
     }
 
     /// What cannot be taken for a tag of ours: user text, as it may stand beside results (section 10).
@@ -348,8 +367,9 @@ impl Toolset {
     /// Args:
     ///     header: Instead of the built-in one; "" leaves the tools' lines alone.
     #[pyo3(signature = (*, header=None))]
-    fn manual(&self, header: Option<&str>) -> String {
-        self.tools.manual(header)
+    fn manual(&self, header: Option<&str>) -> PyResult<String> {
+        let text = self.tools.manual(header);
+        protocol::raised().map(|()| text)
     }
 
     /// One tool's line of the manual.
@@ -380,7 +400,8 @@ impl Toolset {
     /// The exact substrings of a message that are calls: those that `parse` reports as `CallEnd`.
     #[pyo3(signature = (text, /))]
     fn segments(&self, text: &Bound<'_, PyString>) -> PyResult<Vec<String>> {
-        Ok(self.tools.segments(&convert::clean(text)?).into_iter().map(str::to_owned).collect())
+        let segments = self.tools.segments(&convert::clean(text)?).into_iter().map(str::to_owned).collect();
+        protocol::raised().map(|()| segments)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

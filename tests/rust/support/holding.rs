@@ -122,7 +122,12 @@ pub fn per_character(text: &str) -> Vec<&str> {
 
 /// However the message is cut, it is read as it is whole, which is what is returned: texts, calls and errors tile it, the deltas
 /// are the arguments, and each start has one end.
-pub fn holds(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[usize]) -> Result<Vec<Seen>, TestCaseError> {
+pub fn holds(
+    tools: &Toolset,
+    message: &str,
+    truncated: Option<bool>,
+    cuts: &[usize],
+) -> Result<Vec<Seen>, TestCaseError> {
     let whole = read(tools, message, truncated);
     tiles(message, &whole)?;
     deltas(&whole)?;
@@ -135,7 +140,12 @@ pub fn holds(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[us
     if places.len() < SHORT {
         for at in &places {
             let chunks = pieces(message, &[*at]);
-            prop_assert_eq!(&read_chunks(tools, chunks.iter().copied(), truncated, |_| {}), &whole, "left: {:?}", chunks);
+            prop_assert_eq!(
+                &read_chunks(tools, chunks.iter().copied(), truncated, |_| {}),
+                &whole,
+                "left: {:?}",
+                chunks
+            );
         }
     }
     if !places.is_empty() {

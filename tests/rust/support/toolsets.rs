@@ -74,6 +74,21 @@ pub fn limited() -> &'static [Vec<Setting>] {
     &LIMITED
 }
 
+/// Of another protocol: lenient and strict, with and without validation, and open toolsets.
+pub fn settings_of(protocol: &str, limits: Limits) -> Vec<Setting> {
+    let mut out = Vec::new();
+    for strict in [false, true] {
+        for (kind, validate) in [("declared", false), ("validated", true), ("open", false)] {
+            let options = Options { protocol: protocol.into(), strict, validate, limits, ..Options::default() };
+            let tools = if kind == "open" { Vec::new() } else { definitions() };
+            let tools = Toolset::new(tools, options).expect("the definitions are fine");
+            let mode = if strict { "strict" } else { "lenient" };
+            out.push(Setting { tools, name: format!("{protocol} {mode} {kind}") });
+        }
+    }
+    out
+}
+
 fn settings_with(limits: Limits) -> Vec<Setting> {
     let mut out = Vec::new();
     for (at, (open, _)) in DELIMITERS.iter().enumerate() {

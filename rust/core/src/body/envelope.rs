@@ -70,6 +70,8 @@ pub struct Envelope {
     lexer: Lexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
+    /// There are no markers: its last bracket ends the call.
+    bare: bool,
     list: bool,
     key: String,
     name: Option<String>,
@@ -86,6 +88,7 @@ impl Envelope {
             state: State::Start,
             lexer: Lexer::new(!cx.strict).with_comments(),
             wrapper,
+            bare: false,
             list: false,
             key: String::new(),
             name: None,
@@ -95,12 +98,18 @@ impl Envelope {
         }
     }
 
+    /// One without markers.
+    pub fn bare(cx: &Context<'_>) -> Self {
+        Envelope { bare: true, ..Envelope::new(cx, None) }
+    }
+
     /// The body of the call that follows.
     pub fn next(&mut self) -> Self {
         Envelope {
             state: State::Start,
             lexer: replace(&mut self.lexer, Lexer::new(false)),
             wrapper: self.wrapper,
+            bare: self.bare,
             list: self.list,
             key: String::new(),
             name: None,
@@ -168,6 +177,9 @@ impl Envelope {
         let State::Lost(lost) = &mut self.state else { return Step::Need };
         let close = io.cx.delimiters.close.as_str();
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
+            if self.bare && lost.skip == Skip::After {
+                break;
+            }
             if (replace(&mut lost.fresh, false) || lost.skip == Skip::After) && byte == close.as_bytes()[0] {
                 match starts(io.rest(), close, io.last) {
                     Mark::Yes => {
@@ -200,7 +212,7 @@ impl Envelope {
             }
             io.at += 1;
         }
-        Step::Need
+        if self.bare && lost.skip == Skip::After { Step::Done } else { Step::Need }
     }
 
     fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
@@ -536,6 +548,9 @@ impl Envelope {
 
     /// Behind the last bracket.
     fn tail(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.bare {
+            return Ok(Some(Step::Done));
+        }
         io.at = ws_run(io.window, io.at);
         let rest = io.rest();
         let Some(byte) = rest.bytes().next() else { return Ok(Some(Step::Need)) };
@@ -547,7 +562,7 @@ impl Envelope {
             Mark::Partial => return Ok(Some(Step::Need)),
             Mark::No => {}
         }
-        let results = io.cx.protocol.result_marks().iter().copied();
+        let results = io.cx.protocol.result_marks().iter().map(|mark| &**mark);
         let marks = results.chain([io.cx.delimiters.open.as_str()]).map(|mark| starts(rest, mark, io.last));
         match marks.reduce(|a, b| if a == Mark::Yes || b == Mark::No { a } else { b }) {
             Some(Mark::Yes) => {

@@ -246,7 +246,7 @@ impl Functions {
                 Look::No if needs => return Ok(Move::Step(Step::Need)),
                 Look::No => {}
             }
-        } else {
+        } else if !self.failed {
             match self.parameter(io)? {
                 Look::Yes(state) => return Ok(Move::To(state)),
                 Look::Need => return Ok(Move::Step(Step::Need)),
@@ -255,7 +255,7 @@ impl Functions {
         }
         if self.failed {
             // Whatever it is, it is no mark.
-            io.at += rest[1..].find('<').map_or(rest.len(), |length| 1 + length);
+            io.at += memchr::memchr(b'<', &rest.as_bytes()[1..]).map_or(rest.len(), |length| 1 + length);
             return Ok(Move::To(State::Between { first: false }));
         }
         let message = format!("{}: parameters stand in tags, and nothing else. Write: {}", io.cx.tool, example(&io.cx));
@@ -372,8 +372,8 @@ impl Functions {
                 }
                 let stray = closes_function(rest, last).or(|| closes_parameter(rest, last));
                 if let Look::Yes(length) = stray {
-                    io.at += blanks + length;
                     self.repair(io, Repair::TagStyle)?;
+                    io.at += blanks + length;
                     return Ok(Move::To(State::Tail { blanks: 0 }));
                 }
                 needs |= function == Look::Need || stray == Look::Need;
@@ -514,13 +514,7 @@ impl Value {
                 return taken;
             }
         }
-        if self.slot.is_some() || tail.is_empty() {
-            self.blanks.push_str(tail);
-        } else {
-            // What is not written has only to say where it stands.
-            self.blanks.clear();
-            self.blanks.push_str(if tail.contains(['\n', '\r']) { "\n" } else { " " });
-        }
+        self.blanks.push_str(tail);
         part.len()
     }
 

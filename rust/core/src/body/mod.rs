@@ -8,8 +8,10 @@ mod elements;
 mod envelope;
 mod fields;
 mod functions;
+mod mapping;
 mod messages;
 mod object;
+mod own;
 mod pairs;
 mod place;
 mod quotes;
@@ -25,6 +27,7 @@ use crate::event::Problem;
 use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
+use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::Syntax;
@@ -34,8 +37,10 @@ pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use fields::{Fields, Slot};
 pub use functions::Functions;
+pub use mapping::Mapping;
 pub use messages::{example_members, nameless, pairs_example, too_large, unknown_tool};
 pub use object::Object;
+pub use own::Own;
 pub use pairs::Pairs;
 pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
@@ -180,11 +185,20 @@ pub enum BodyKind {
     Pairs,
     /// One JSON object, at its opening bracket.
     Object(Option<Wrapper>),
+    /// The host reads it.
+    Own,
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
+    /// The same, without markers: its last bracket ends it.
+    Bare,
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
+    /// Lines of YAML, or, at its opening bracket, one JSON object.
+    Mapping {
+        form: Form,
+        json: bool,
+    },
 }
 
 impl BodyKind {
@@ -192,9 +206,10 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
-            BodyKind::Envelope(_) => Skip::Body,
+            BodyKind::Own | BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
             BodyKind::Elements(_) => Skip::Body,
             BodyKind::Functions(_) => Skip::Body,
+            BodyKind::Mapping { .. } => Skip::Body,
         }
     }
 }
@@ -204,9 +219,11 @@ impl BodyKind {
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
+    Own(Own),
     Envelope(Box<Envelope>),
     Elements(Box<Elements>),
     Functions(Box<Functions>),
+    Mapping(Box<Mapping>),
 }
 
 impl Default for Body {
@@ -221,7 +238,10 @@ impl Body {
         match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Own => Body::Own(Own::default()),
             BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
+            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
         }
@@ -231,9 +251,11 @@ impl Body {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
+            Body::Own(own) => return own.feed(io),
             Body::Envelope(envelope) => return envelope.feed(io),
             Body::Elements(elements) => return elements.feed(io),
             Body::Functions(functions) => return functions.feed(io),
+            Body::Mapping(mapping) => return mapping.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -246,7 +268,7 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Elements(_) => Body::default(),
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
             Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
             Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
         }
@@ -257,9 +279,11 @@ impl Body {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
+            Body::Own(own) => own.read_on(io),
             Body::Envelope(envelope) => envelope.read_on(io),
             Body::Elements(elements) => elements.read_on(io),
             Body::Functions(functions) => functions.read_on(io),
+            Body::Mapping(mapping) => mapping.read_on(io),
         }
     }
 
@@ -269,10 +293,11 @@ impl Body {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
-            Body::Whole(_) => None,
+            Body::Whole(_) | Body::Own(_) => None,
             Body::Envelope(envelope) => envelope.feed_plain(found, text),
             Body::Elements(elements) => elements.feed_plain(found, text),
             Body::Functions(functions) => functions.feed_plain(found, text),
+            Body::Mapping(mapping) => mapping.feed_plain(found, text),
         }
     }
 
@@ -281,9 +306,11 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
+            Body::Own(_) => Skip::Body,
             Body::Envelope(_) => Skip::Body,
             Body::Elements(_) => Skip::Body,
             Body::Functions(_) => Skip::Body,
+            Body::Mapping(_) => Skip::Body,
         }
     }
 
@@ -292,9 +319,10 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
+            Body::Own(_) => false,
             Body::Envelope(envelope) => envelope.closable(),
-            // It has looked at the end itself.
-            Body::Elements(_) => false,
+            // They have looked at the end themselves.
+            Body::Elements(_) | Body::Mapping(_) => false,
             // They end themselves where the message does.
             Body::Functions(_) => false,
         }
@@ -303,7 +331,8 @@ impl Body {
     /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
     pub fn is_complete(&self) -> bool {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Envelope(_) | Body::Elements(_) => false,
+            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) => false,
+            Body::Envelope(_) | Body::Elements(_) | Body::Mapping(_) => false,
             Body::Functions(functions) => functions.is_complete(),
         }
     }
@@ -313,9 +342,11 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
+            Body::Own(_) => false,
             Body::Envelope(envelope) => !envelope.closable(),
             Body::Elements(elements) => elements.unterminated(),
             Body::Functions(functions) => functions.unterminated(),
+            Body::Mapping(mapping) => mapping.unterminated(),
         }
     }
 
@@ -339,9 +370,10 @@ impl Body {
                 found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
                 found.args.close();
             }
-            Body::Whole(_) | Body::Envelope(_) => found.args.release(),
+            Body::Whole(_) | Body::Own(_) | Body::Envelope(_) => found.args.release(),
             Body::Elements(elements) => elements.finish(found),
             Body::Functions(functions) => functions.finish(found),
+            Body::Mapping(mapping) => mapping.finish(found),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::json::{Value, json_string, parse, push_string};
 use crate::keymap::KeyMap;
-use crate::limits::FEW_CHOICES;
+use crate::limits::{FEW_CHOICES, RECURSION};
 use crate::scan::is_ws;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
@@ -231,7 +231,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn deeper(&self, above: usize) -> Result<(), Bad> {
-        if above < self.cx.limits.depth {
+        if above < self.cx.limits.depth.min(RECURSION) {
             return Ok(());
         }
         Err((ErrorKind::TooDeep, messages::too_deep(self.cx.limits)))

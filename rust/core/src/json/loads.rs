@@ -342,7 +342,7 @@ impl<'t> Reader<'t, '_> {
                 match members.position(&key) {
                     None => members.push(key, value),
                     Some(_) if self.options.duplicates == Duplicates::First => {}
-                    Some(place) => members.replace(place, value),
+                    Some(place) => *members.value_mut(place) = value,
                 }
             }
         }

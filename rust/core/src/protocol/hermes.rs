@@ -1,8 +1,10 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`, or in a fence for Gemma.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json};
 
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, Wrapper};
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
@@ -112,8 +114,8 @@ impl Protocol for Hermes {
         }
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULT_MARKS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _delimiters: &Delimiters) -> Option<&'static str> {

@@ -2,28 +2,38 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
+mod bare;
+mod custom;
 mod hermes;
 mod qwen3coder;
 mod results;
 pub mod tags;
 mod wire;
 mod xml;
+mod yaml;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
-use crate::scan::{Delimiters, neutralise_marks};
+use crate::scan::{Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
 use crate::toolset::{Lookup, Tool, Toolset};
 
+pub use bare::Bare;
+pub use custom::{Custom, Host, Own, Reading};
 pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
 pub use wire::Wire;
 pub use xml::Xml;
+pub use yaml::Yaml;
+
+/// The mark of results in the formats that models were trained on.
+pub(crate) static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
 
 /// What stands at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +68,7 @@ pub trait Protocol: Send + Sync + Debug {
     }
 
     /// What begins a result; outside a call only the host writes it.
-    fn result_marks(&self) -> &'static [&'static str];
+    fn result_marks(&self) -> &[Cow<'static, str>];
 
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
@@ -72,6 +82,16 @@ pub trait Protocol: Send + Sync + Debug {
     /// Looks at the text where a call could begin: at one of the candidates, or where the message begins. With `last` there is
     /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
+
+    /// Where several protocols are read: does what stands behind an opened call look like its body?
+    fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
+        Mark::Yes
+    }
+
+    /// What a host that reads the bodies of its calls itself says of one.
+    fn read(&self, _body: &str) -> Reading {
+        Reading::More
+    }
 
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
@@ -106,6 +126,9 @@ pub trait Protocol: Send + Sync + Debug {
 
 type Make = fn() -> Arc<dyn Protocol>;
 
+/// A protocol, the others in which calls are read, and when.
+pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
+
 /// In which protocols calls are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
@@ -122,8 +145,10 @@ const PROTOCOLS: &[(&str, Make)] = &[
     ("wire", || Arc::new(Wire)),
     ("hermes", || Arc::new(Hermes::tags())),
     ("gemma", || Arc::new(Hermes::fence())),
-    ("qwen3coder", || Arc::new(Qwen3Coder)),
     ("xml", || Arc::new(Xml)),
+    ("yaml", || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it stands last.
+    ("qwen3coder", || Arc::new(Qwen3Coder)),
 ];
 
 /// Other names of theirs.
@@ -135,8 +160,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
-#[allow(clippy::type_complexity)]
-pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads), String> {
+pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
     let canonical = match name {
         // What is written is wire.
         "auto" => PROTOCOLS[0].0,
@@ -150,6 +174,10 @@ pub fn named(name: &str, recovers: bool) -> Result<(Arc<dyn Protocol>, Vec<Arc<d
         _ if recovers => Reads::Recovers,
         _ => return Ok((own(), Vec::new(), Reads::Own)),
     };
-    let others = PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make());
-    Ok((own(), others.collect(), reads))
+    let mut others: Vec<_> =
+        PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make()).collect();
+    if reads == Reads::Recovers {
+        others.push(Arc::new(Bare));
+    }
+    Ok((own(), others, reads))
 }

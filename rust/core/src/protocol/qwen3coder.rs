@@ -1,6 +1,8 @@
 //! Calls as Qwen3-Coder writes them: a function with its parameters, each in a tag.
 
-use super::{Attempt, Protocol};
+use std::borrow::Cow;
+
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, Lists, is_misnamed, is_repeated, push_text};
 use crate::functions::{
     Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, parameter, push_name,
@@ -56,8 +58,8 @@ impl Protocol for Qwen3Coder {
         }
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &["<tool_response"]
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {

@@ -2,8 +2,12 @@
 
 use std::ops::Range;
 
+use super::Protocol;
 use crate::limits::ATTEMPT_CHARS;
-use crate::scan::{Mark, first_chars, is_ws, ws_run};
+use crate::scan::{Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
+use crate::schema::{self, Descriptions};
+use crate::toolset::{Syntax, Tool, Toolset};
+use crate::xml::{For, escape};
 
 /// What stands at a `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +85,51 @@ pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
     }
 }
 
+/// What begins a result.
+pub const RESULTS: [&str; 1] = ["<tool_response"];
+const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
+
+/// A result, of which the content can be taken for no mark any more.
+pub fn wrap_result(name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+    let tag = if error { "error" } else { "result" };
+    let mut out = String::from("<tool_response>\n  <tool_name>");
+    escape(name, For::Us, &mut out);
+    out.push_str("</tool_name>\n");
+    if let Some(number) = number {
+        out.push_str(&format!("  <number>{number}</number>\n"));
+    }
+    out.push_str(&format!("  <{tag}>{content}</{tag}>\n</tool_response>"));
+    out
+}
+
+/// Does the text, which starts with `<`, begin with a tool's opening tag, or a result's tags?
+pub fn is_mark(tools: &Toolset, text: &str) -> bool {
+    let opens = match opener(text, true) {
+        Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
+        Opener::Need | Opener::No => false,
+    };
+    opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+}
+
+/// What the model is told of one tool.
+pub fn signature(protocol: &dyn Protocol, tools: &Toolset, tool: &Tool) -> String {
+    let mut out = schema::signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+    if out == " {…}" && !tool.schema.is_open() {
+        out.clear();
+    }
+    if tool.syntax == Syntax::Json {
+        out.push_str(" as JSON");
+    }
+    if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
+        let line = schema::one_line(description, &tools.delimiters);
+        if !line.is_empty() {
+            out.push_str(" - ");
+            out.push_str(&line);
+        }
+    }
+    format!("{}{}", tool.name, protocol.neutralise(tools, &out))
+}
+
 /// What is wrong with a tool's name, if no tag can have it.
 pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
     let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
@@ -90,7 +139,7 @@ pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
         && !name.starts_with(['/', '!', '?'])
         && !name.ends_with('/');
     let tag = format!("<{name}");
-    let taken = results.iter().any(|mark| crate::scan::starts_ignoring_case(&tag, mark));
+    let taken = results.iter().any(|mark| starts_ignoring_case(&tag, mark));
     match (fits, taken) {
         (true, false) => None,
         (false, _) => Some(

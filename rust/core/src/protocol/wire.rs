@@ -1,5 +1,7 @@
 //! The wire format: `<call>name key=value</call>`, or with one JSON object for a body.
 
+use std::borrow::Cow;
+
 use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context, Wrapper, is_declared, nameless, pairs_example, write_pairs};
 use crate::json::{Member, json_string, write_object};
@@ -8,6 +10,8 @@ use crate::pairs::{Ahead, Next};
 use crate::scan::{Delimiters, Mark, RESULT_MARKS, first_chars, is_mark, is_ws, neutralise, starts, ws_run};
 use crate::schema::{Schema, one_line, signature};
 use crate::toolset::{Syntax, Tool, Toolset};
+
+static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Borrowed(RESULT_MARKS[1])];
 
 #[derive(Debug)]
 pub struct Wire;
@@ -140,8 +144,8 @@ impl Protocol for Wire {
         given.map_or_else(|| Ok(Delimiters::default()), |(open, close)| Delimiters::new(open, close))
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULT_MARKS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &MARKS
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {

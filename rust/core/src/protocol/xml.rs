@@ -1,22 +1,19 @@
 //! Calls in tags: `<name>`, an element for each argument, `</name>`.
 
-use super::tags::{Form, Opener, bad_name, closer, opener};
-use super::{Attempt, Protocol};
+use std::borrow::Cow;
+
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
-use crate::scan::{
-    Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, starts_ignoring_case, ws_run,
-};
-use crate::schema::{Choice, Descriptions, Schema, one_line, signature};
+use crate::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
+use crate::schema::{Choice, Schema};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 use crate::xml::{For, escape, is_name, name_length};
 
 #[derive(Debug)]
 pub struct Xml;
-
-const RESULTS: [&str; 1] = ["<tool_response"];
-const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
 
 /// What the text behind an opening tag is.
 enum Look {
@@ -108,8 +105,8 @@ impl Protocol for Xml {
         [b'<', b'\n', b'<']
     }
 
-    fn result_marks(&self) -> &'static [&'static str] {
-        &RESULTS
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
     }
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
@@ -173,6 +170,15 @@ impl Protocol for Xml {
         }
     }
 
+    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
+        match body.trim_start().bytes().next() {
+            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+            Some(b'<' | b'{') => Mark::Yes,
+            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
+            Some(_) | None => Mark::No,
+        }
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let name = cx.tool;
         if arguments.is_empty() {
@@ -190,26 +196,14 @@ impl Protocol for Xml {
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        let tag = if error { "error" } else { "result" };
-        let mut out = String::from("<tool_response>\n  <tool_name>");
-        escape(&self.neutralise(tools, name), For::Us, &mut out);
-        out.push_str("</tool_name>\n");
-        if let Some(number) = number {
-            out.push_str(&format!("  <number>{number}</number>\n"));
-        }
-        out.push_str(&format!("  <{tag}>{content}</{tag}>\n</tool_response>"));
-        out
+        wrap_result(&self.neutralise(tools, name), content, error, number)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
         if !text.starts_with('<') {
             return matches!(line(tools, text, true), Some(Ok(_)));
         }
-        let opens = match opener(text, true) {
-            Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
-            Opener::Need | Opener::No => false,
-        };
-        opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+        tags::is_mark(tools, text)
     }
 
     fn neutralise(&self, tools: &Toolset, text: &str) -> String {
@@ -248,18 +242,7 @@ impl Protocol for Xml {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        let mut out = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
-        if tool.syntax == Syntax::Json {
-            out.push_str(" as JSON");
-        }
-        if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
-        format!("{}{}", tool.name, self.neutralise(tools, &out))
+        tags::signature(self, tools, tool)
     }
 }
 

@@ -315,6 +315,11 @@ impl Schema {
         false
     }
 
+    /// Does it say that the arguments may have members that it does not name?
+    pub fn is_open(&self) -> bool {
+        self.node(self.root).object.as_ref().is_none_or(Object::explicitly_open)
+    }
+
     pub fn declares_properties(&self, id: NodeId) -> bool {
         self.node(id).object.as_ref().is_some_and(|object| !object.properties.is_empty())
     }

@@ -182,7 +182,10 @@ impl Reader {
                             *at = before;
                             return Outcome::Unclosed(self.take(schema));
                         }
-                        Err(outcome) => return outcome,
+                        Err(outcome) => {
+                            *at = before;
+                            return outcome;
+                        }
                     }
                     if !self.attributes(attributes, before, faults) {
                         return Outcome::Refused;
@@ -194,6 +197,7 @@ impl Reader {
                 Lexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
                         if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
+                            *at = before;
                             return Outcome::Refused;
                         }
                         while self.frames.len() > position {
@@ -204,10 +208,10 @@ impl Reader {
                         }
                     }
                     Closes::Outer => {
+                        *at = before;
                         if !faults(Fault::Markup(UNCLOSED), before) {
                             return Outcome::Refused;
                         }
-                        *at = before;
                         return Outcome::Unclosed(self.take(schema));
                     }
                     Closes::Nothing if faults(Fault::Markup("a closing tag closes nothing"), before) => {}

@@ -222,12 +222,6 @@ impl Lexer {
         matches!(self.mode, Mode::Block(_))
     }
 
-    /// Between nodes: nothing that was begun would be cut by ending here.
-    pub fn is_between(&self) -> bool {
-        matches!(self.mode, Mode::Line { .. } | Mode::Node { .. } | Mode::After { .. } | Mode::Comment)
-            && self.flow == 0
-    }
-
     /// Takes text that is inside a scalar that started, all of it, and is in JSON what it is. False: nothing was done.
     #[inline]
     pub fn feed_plain(&mut self, text: &str) -> bool {
@@ -250,19 +244,16 @@ impl Lexer {
             let start = (self.line, self.column);
             let lexeme = self.step(window, at, last, ends);
             self.count(&window[before..*at]);
+            let Some(lexeme) = lexeme else { continue };
+            // Windows may begin anywhere, so only what does not depend on that is a place.
             match lexeme {
-                Some(Lexeme::Need) => return Lexeme::Need,
-                // What is wrong is wrong here.
-                Some(Lexeme::Bad(what)) => {
+                Lexeme::Start { .. } | Lexeme::Key { .. } | Lexeme::Dash | Lexeme::Punct(_) => self.place = start,
+                Lexeme::Bad(_) | Lexeme::Lax(_) | Lexeme::Close | Lexeme::Open | Lexeme::End => {
                     self.place = (self.line, self.column);
-                    return Lexeme::Bad(what);
                 }
-                Some(lexeme) => {
-                    self.place = start;
-                    return lexeme;
-                }
-                None => {}
+                Lexeme::Need | Lexeme::Part(_) | Lexeme::Own(_) | Lexeme::Char(_) | Lexeme::Stop => {}
             }
+            return lexeme;
         }
     }
 
@@ -640,6 +631,7 @@ impl Lexer {
     fn flow<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Option<Lexeme<'w>> {
         let Mode::Flow { blank, adjacent, line } = &mut self.mode else { return None };
         let bytes = window.as_bytes();
+        let start = *at;
         let byte = loop {
             match bytes.get(*at) {
                 None => return Self::at_end(last),
@@ -654,6 +646,7 @@ impl Lexer {
                     }
                     _ => return Some(Lexeme::Need),
                 },
+                Some(_) if *at > start => return None,
                 Some(byte) => break *byte,
             }
         };

@@ -159,7 +159,7 @@ impl Text {
         let live = first && self.gap.is_empty();
         let start = *at;
         let mut end = start;
-        let mut need = false;
+        let (mut need, mut refused) = (false, false);
         let mut next = None;
         while let Some(&byte) = bytes.get(end) {
             match byte {
@@ -180,7 +180,7 @@ impl Text {
                         break;
                     }
                     Some(true) => {
-                        self.verbatim = true;
+                        refused = true;
                         break;
                     }
                     Some(false) => {}
@@ -229,8 +229,10 @@ impl Text {
             }
             Some(_) => self.over(None),
             None if need => Some(Lexeme::Need),
-            // What was said just now goes first.
-            None if self.verbatim && !self.told => None,
+            None if refused => {
+                self.verbatim = true;
+                None
+            }
             None if last => self.over(None),
             None => Some(Lexeme::Need),
         }

@@ -13,7 +13,7 @@ use crate::protocol::tags::{Form, closer};
 use crate::scan::{Mark, first_chars, starts, ws_run};
 use crate::schema::{Schema, fold};
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, empty, name_length};
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, empty, member, name_length};
 
 pub use write::{ElementWriter, is_nestable};
 
@@ -210,18 +210,11 @@ impl Elements {
                     return Ok(Some(step));
                 }
             }
-            Ends::Tag(Form::Broken) => {
-                io.at = ws_run(io.window, io.at);
-                match starts(io.rest(), "/>", io.last) {
-                    Mark::Yes => {
-                        io.at += 2;
-                        return self.close(io);
-                    }
-                    Mark::Partial => return Ok(Some(Step::Need)),
-                    Mark::No => {}
-                }
-            }
-            Ends::Tag(Form::Open | Form::Empty) | Ends::Line => {}
+            _ => match self.slash(io) {
+                Mark::Yes => return self.close(io),
+                Mark::Partial => return Ok(Some(Step::Need)),
+                Mark::No => {}
+            },
         }
         let begin = io.at;
         match self.lexer.next(io.window, &mut io.at, io.last, None) {
@@ -240,6 +233,17 @@ impl Elements {
             Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
         }
         Ok(None)
+    }
+
+    /// Does `/>` end the call here?
+    fn slash(&self, io: &mut Io<'_>) -> Mark {
+        if self.ends != Ends::Tag(Form::Broken) {
+            return Mark::No;
+        }
+        io.at = ws_run(io.window, io.at);
+        let mark = starts(io.rest(), "/>", io.last);
+        io.at += if mark == Mark::Yes { 2 } else { 0 };
+        mark
     }
 
     fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -284,7 +288,7 @@ impl Elements {
     fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
         self.any = true;
         // Where reading goes on if this fails.
-        self.state = if closed { State::On } else { State::InElement(name.to_owned()) };
+        self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
         let (cx, found) = (&io.cx, &mut *io.found);
         let mut slot = self.fields.open(cx, found, name, false)?;
         let scalar = !cx.schema.node(slot.node()).is_unknown() && !cx.schema.node(slot.node()).takes_container();
@@ -412,17 +416,24 @@ impl Elements {
                 State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
                 State::Collect { name, reader, .. } => {
                     self.lexer = reader.lexer();
-                    self.state = State::InElement(std::mem::take(name));
+                    self.state = on_in(io.cx.schema, name);
                 }
                 State::Json(object) => self.state = State::InJson(object.skip()),
                 State::Behind => self.state = State::InJson(Skip::After),
                 State::Closed => return Step::Done,
-                State::On => match self.lexer.next(io.window, &mut io.at, io.last, None) {
-                    Lexeme::Need => return Step::Need,
-                    Lexeme::Open { name, empty: false, .. } => self.state = State::InElement(name.to_owned()),
-                    Lexeme::Close(name) if self.is_own(name) => return Step::Done,
-                    _ => {}
-                },
+                State::On => {
+                    match self.slash(io) {
+                        Mark::Yes => return Step::Done,
+                        Mark::Partial => return Step::Need,
+                        Mark::No => {}
+                    }
+                    match self.lexer.next(io.window, &mut io.at, io.last, None) {
+                        Lexeme::Need => return Step::Need,
+                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
+                        Lexeme::Close(name) if self.is_own(name) => return Step::Done,
+                        _ => {}
+                    }
+                }
                 State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
                     Lexeme::Need => return Step::Need,
                     Lexeme::Close(_) => self.state = State::On,
@@ -437,6 +448,13 @@ impl Elements {
             }
         }
     }
+}
+
+/// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
+fn on_in(schema: &Schema, name: &str) -> State {
+    let node = schema.node(member(schema, schema.root, name));
+    let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();
+    if bare { State::On } else { State::InElement(name.to_owned()) }
 }
 
 /// The next step, if it is one for the parser.

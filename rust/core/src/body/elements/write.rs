@@ -89,7 +89,9 @@ impl ElementWriter<'_, '_> {
                 _ => {
                     let mut text = String::new();
                     push_text(self.cx, child, item, Lists::Elements, &mut text);
-                    !text.trim_ascii().is_empty() && (items.len() > 1 || self.reads_as_list(id, &text, item))
+                    // What looks like JSON could be the whole list.
+                    let bare = !text.trim_ascii().is_empty() && !text.trim_ascii_start().starts_with(['[', '{']);
+                    bare && (items.len() > 1 || self.reads_as_list(id, &text, item))
                 }
             }
         };

@@ -1,0 +1,135 @@
+"""A protocol of your own: markers around a body that is read here, or around one that you read."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from wirecall.definitions import Definition
+
+
+class Protocol:
+    """How calls stand in text, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
+
+        acme = Protocol(open="[CALL]", close="[/CALL]", body="json", result=("[RESULT]", "[/RESULT]"))
+
+    reads and writes `[CALL]{"name": …, "arguments": {…}}[/CALL]` with all that the built-in protocols have:
+    arguments flow while they are written, and near misses are repaired. With `body="pairs"` it is
+    `[CALL]name key=value[/CALL]`. For any other body, make a subclass with `parse` and `format_call`; its
+    calls go out whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
+
+    What the methods get and return is text between the markers. They must depend on nothing else: then it
+    cannot show how a stream was cut. `wirecall.testing.check_protocol` tries all laws on a protocol.
+
+    Args:
+        name: For messages.
+        open, close: What stands around a call.
+        result: What stands around a result. Only the host writes it: the model is stopped there, and
+            nothing in a result or a user's text can be taken for it or for `open`.
+        body: What stands in a call: "json" or "pairs"; "own" in a class with `parse`.
+        header: In front of the tools in the manual; None for a general one.
+
+    Raises:
+        ValueError: `body` is none of its choices, or "own" without the methods (or the other way round).
+    """
+
+    def __init__(
+        self,
+        *,
+        open: str,
+        close: str,
+        result: tuple[str, str] = ("<tool_result>", "</tool_result>"),
+        body: Literal["json", "pairs", "own"] | None = None,
+        header: str | None = None,
+        name: str = "custom",
+    ) -> None:
+        own = [type(self)._defines(method) for method in ("parse", "format_call")]
+        if any(own) != all(own):
+            raise ValueError("a protocol that reads its calls itself has both parse and format_call")
+        chosen = body or ("own" if all(own) else "json")
+        if chosen not in ("json", "pairs", "own"):
+            raise ValueError(f"body is {body!r}; it must be one of 'json', 'pairs', 'own'")
+        if (chosen == "own") != all(own):
+            raise ValueError(
+                f"body is {body!r}; 'own' is for a class with parse and format_call, and only that"
+            )
+        self.name = name
+        self.open = open
+        self.close = close
+        self.result = result
+        self.body: Literal["json", "pairs", "own"] = chosen
+        self.header = header
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, open={self.open!r}, close={self.close!r})"
+
+    def begins(self, head: str) -> bool:
+        """Whether a call begins: else `open` is text.
+
+        Args:
+            head: The 64 characters behind `open`; less of them up to `close`, or to the message's end.
+        """
+        return True
+
+    def parse(self, body: str) -> tuple[str, Mapping[str, Any] | str] | None:
+        """Reads a call.
+
+        Args:
+            body: The text from `open` to a `close`. It is the first one; then, as long as None is returned,
+                each one behind it. (At the end of a message that is known to be complete, to its end.)
+
+        Returns:
+            The tool's name and its arguments, a mapping or the JSON text of an object; they need not fit the
+            schema yet. None: this is not the call's end, but stands in a value.
+
+        Raises:
+            ValueError: No call can be read, whatever follows. The model reads why; all other exceptions
+                reach the host.
+        """
+        raise NotImplementedError
+
+    def format_call(self, name: str, arguments: str) -> str:
+        """What `parse` reads as this call: the text between `open` and `close`.
+
+        Args:
+            name: The tool's.
+            arguments: JSON text of an object, compact.
+        """
+        raise NotImplementedError
+
+    def format_result(self, name: str, content: str, error: bool, number: int | None) -> str:
+        """What stands between the marks of a result; what could be taken for a mark there is neutralised.
+
+        Args:
+            name: The tool's.
+            content: The result's text.
+            error: It says what was wrong.
+            number: Which call of the same tool in one turn this answers, from 1; None where there is one.
+        """
+        said: dict[str, Any] = {"name": name}
+        if number is not None:
+            said["number"] = number
+        said["error" if error else "content"] = content
+        return json.dumps(said, ensure_ascii=False)
+
+    def format_tools(self, tools: Sequence[Definition], header: str | None) -> str:
+        """The manual: what the model is told about the tools, and how to call them.
+
+        Args:
+            tools: The definitions.
+            header: What the host wants instead of the protocol's own; "" for none.
+        """
+        raise NotImplementedError
+
+    # What the parser asks for.
+
+    @classmethod
+    def _defines(cls, method: str) -> bool:
+        return getattr(cls, method) is not getattr(Protocol, method)
+
+    @property
+    def _begins(self) -> bool:
+        return self._defines("begins")
+
+    @property
+    def _results(self) -> bool:
+        return self._defines("format_result")

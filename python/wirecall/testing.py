@@ -1,0 +1,400 @@
+"""The laws that every protocol keeps, tried on generated tools and values: for protocols of your own."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from wirecall import _core
+from wirecall.protocol import Protocol
+from wirecall.toolset import Toolset
+
+Json = Any
+# Makes a toolset of tools, for reading strictly or not.
+_Make = Callable[[list[tuple[str, dict[str, Any]]], bool], Any]
+
+
+def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0, **options: Any) -> None:
+    """Tries all laws of `LAWS` on a protocol.
+
+    Args:
+        protocol: The name of one, or your own.
+        cases: How many tools and calls are generated.
+        seed: Of what is generated: the same cases for the same seed.
+        options: Others of `Toolset`.
+
+    Raises:
+        AssertionError: A law does not hold: says which, and shows the smallest case that was found.
+    """
+
+    def make(tools: list[tuple[str, dict[str, Any]]], strict: bool) -> Toolset:
+        return Toolset(tools, protocol=protocol, strict=strict, **options)
+
+    marks = [protocol.open, protocol.close, *protocol.result] if isinstance(protocol, Protocol) else []
+    _check(make, marks, cases, seed)
+
+
+def _check(make: _Make, marks: list[str], cases: int, seed: int) -> None:
+    given = sorted(_cases(marks, cases, Random(seed)), key=lambda case: len(repr(case)))
+    for name, law in LAWS.items():
+        for case in given:
+            if _broken(law, make, case):
+                smallest = _shrunk(law, make, case)
+                raise AssertionError(f"{name}: {_broken(law, make, smallest)}\n{smallest.described()}")
+
+
+# Cases -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A tool and a call of it, between two texts; `nasty` is what others write."""
+
+    tool: str
+    properties: dict[str, Json]
+    arguments: dict[str, Json]
+    before: str
+    behind: str
+    nasty: str
+
+    @property
+    def tools(self) -> list[tuple[str, dict[str, Any]]]:
+        return [(self.tool, {"type": "object", "properties": self.properties}), ("other", {"type": "object"})]
+
+    def described(self) -> str:
+        shown = {"tool": self.tool, "properties": self.properties, "arguments": self.arguments}
+        return "\n".join(
+            [
+                *(f"  {key}: {json.dumps(value, ensure_ascii=False)}" for key, value in shown.items()),
+                f"  text around the call: {self.before!r}, {self.behind!r}",
+                f"  text that others write: {self.nasty!r}",
+            ]
+        )
+
+
+_WORDS = [
+    "",
+    "a",
+    "New York",
+    " two  blanks ",
+    "5",
+    "true",
+    "null",
+    "-0.5e3",
+    "a\nb",
+    "\n",
+    "ä 🙂",
+    "\\",
+    "\\n",
+]
+_SIGNS = [
+    "{}",
+    "[1]",
+    '"',
+    "'",
+    '"quoted"',
+    "a=b",
+    "a: b",
+    "<b>",
+    "&lt;",
+    "&",
+    "]]>",
+    "<![CDATA[",
+    "```",
+    "# x",
+]
+_TAGS = [
+    "<call>", "</call>", "<tool_call>", "</tool_call>", "<tool-result", "</tool-result>", "<tool_response>",
+    "</tool_response>", "<function=f>", "</function>", "<parameter=a>", "</parameter>", "</f>", "<f>",
+]  # fmt: skip
+_PROSE = ["", "", "Let me look. ", "a < b, 1 > 0\n", "🙂\n\n", "Done."]
+
+
+def _cases(marks: list[str], count: int, random: Random) -> Iterator[_Case]:
+    pool = [*_WORDS, *_SIGNS, *_TAGS, *marks, *marks]
+
+    def text() -> str:
+        return "".join(random.choices(pool, k=random.choice([1, 1, 1, 2, 3, 6])))
+
+    def typed(levels: int) -> tuple[Json, Callable[[], Json]]:
+        """A schema, and what makes values of it."""
+        kinds = ["string", "string", "integer", "number", "boolean", "enum", "nullable"]
+        kind = random.choice(kinds if levels == 0 else [*kinds, "array", "array", "object"])
+        if kind == "integer":
+            return {"type": kind}, lambda: random.choice([0, -7, 3, 2**53 + 1])
+        if kind == "number":
+            return {"type": kind}, lambda: random.choice([0.5, -1.25, 3, 1e22])
+        if kind == "boolean":
+            return {"type": kind}, lambda: random.random() < 0.5
+        if kind == "enum":
+            choices = [f"word{at}" for at in range(3)]
+            return {"type": "string", "enum": choices}, lambda: random.choice(choices)
+        if kind == "nullable":
+            return {"type": ["string", "null"]}, lambda: random.choice([None, text()])
+        if kind == "array":
+            schema, value = typed(levels - 1)
+            return {"type": kind, "items": schema}, lambda: [
+                value() for _ in range(random.choice([0, 1, 2, 3]))
+            ]
+        if kind == "object":
+            members = {key: typed(levels - 1) for key in random.sample("xyz", random.choice([1, 2]))}
+            schemas = {key: schema for key, (schema, _) in members.items()}
+            return {"type": kind, "properties": schemas}, lambda: {
+                key: value() for key, (_, value) in members.items()
+            }
+        return {"type": "string"}, text
+
+    for _ in range(count):
+        fields = {
+            f"{name}_{at}": typed(2) for at, name in enumerate(random.sample("abcd", random.randrange(4)))
+        }
+        # Long enough to be no word of the prose, short enough to be shown.
+        tool = random.choice(["f", "get_weather", "read-page"])
+        yield _Case(
+            tool,
+            {name: schema for name, (schema, _) in fields.items()},
+            {name: value() for name, (_, value) in fields.items()},
+            random.choice(_PROSE),
+            random.choice(_PROSE),
+            text(),
+        )
+
+
+def _shrunk(law: "_Law", make: _Make, case: _Case) -> _Case:
+    """A smaller case that breaks the law, too: as small as single steps lead."""
+    for smaller in _smaller(case):
+        if _broken(law, make, smaller):
+            return _shrunk(law, make, smaller)
+    return case
+
+
+def _smaller(case: _Case) -> Iterator[_Case]:
+    for name in case.properties:
+        properties, arguments = (
+            {k: v for k, v in d.items() if k != name} for d in (case.properties, case.arguments)
+        )
+        yield replace(case, properties=properties, arguments=arguments)
+    for name in ("before", "behind", "nasty"):
+        for shorter in _shorter(getattr(case, name)):
+            yield replace(case, **{name: shorter})
+    for name, value in case.arguments.items():
+        for shorter in _shorter(value):
+            yield replace(case, arguments={**case.arguments, name: shorter})
+
+
+def _shorter(value: Json) -> Iterator[Json]:
+    if isinstance(value, (str, list)) and value:
+        middle = len(value) // 2
+        yield from (value[:0], value[:middle], value[middle:]) if middle else (value[:0],)
+        yield from (value[1:], value[:-1]) if middle else ()
+
+
+# Laws --------------------------------------------------------------------------------------------
+
+_Law = Callable[[_Make, _Case], str | None]
+
+
+def _broken(law: _Law, make: _Make, case: _Case) -> str | None:
+    """What is wrong, if so."""
+    try:
+        return law(make, case)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic is no Exception
+        return f"{type(error).__name__}: {error}"
+
+
+def _pairs(text: str) -> Json:
+    """JSON with the order of its members, and numbers as they are written."""
+    return json.loads(text, object_pairs_hook=lambda pairs: ("object", pairs), parse_float=str, parse_int=str)
+
+
+def _compact(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def round_trip(make: _Make, case: _Case) -> str | None:
+    """What is written reads back as the same call, in both modes, and the text around it as that text."""
+    for strict in (False, True):
+        tools = make(case.tools, strict)
+        written = tools.encode(case.tool, case.arguments)
+        message = tools.parse(f"{case.before}{written}{case.behind}", truncated=False)
+        how = f"{'strictly ' if strict else ''}{written!r}"
+        if message.errors:
+            return f"{how} is read as an error: {message.errors[0].kind}: {message.errors[0].message}"
+        if [call.name for call in message.calls] != [case.tool]:
+            return f"{how} is read as calls of {[call.name for call in message.calls]}"
+        call = message.calls[0]
+        if _pairs(call.arguments) != _pairs(_compact(case.arguments)):
+            return f"{how} is read as {call.arguments}"
+        if call.repairs or call.problems:
+            return f"{how} has repairs {call.repairs} and problems {call.problems}"
+        if message.text != case.before + case.behind:
+            return f"the text around {how} is read as {message.text!r}"
+    return None
+
+
+def neighbours(make: _Make, case: _Case) -> str | None:
+    """Calls may follow each other, directly or on lines of their own."""
+    tools = make(case.tools, False)
+    written = [tools.encode(case.tool, case.arguments), tools.encode("other", {})]
+    for between in ("", "\n"):
+        message = tools.parse(between.join([*written, written[0]]))
+        names = [call.name for call in message.calls]
+        if names != [case.tool, "other", case.tool] or message.errors:
+            return (
+                f"{between.join([*written, written[0]])!r} is read as calls of {names} and {message.errors}"
+            )
+    return None
+
+
+def nothing_lost(make: _Make, case: _Case) -> str | None:
+    """Texts, calls and errors are the whole message, in order."""
+    tools = make(case.tools, False)
+    written = tools.encode(case.tool, case.arguments)
+    for message in (
+        f"{case.before}{written}{case.behind}",
+        f"{written[: len(written) // 2]}{case.nasty}{written}",
+    ):
+        at = 0
+        for item in tools.parse(message).items:
+            if isinstance(item, _core.Text):
+                begin, end, same = at, at + len(item.text), message[at : at + len(item.text)] == item.text
+            elif isinstance(item, _core.CallEnd):
+                begin, end, same = item.start, item.end, item.end > item.start
+            else:
+                begin, end, same = item.start, item.end, item.raw == message[item.start : item.end]
+            if begin != at or not same:
+                return f"of {message!r}, {message[at:end]!r} is reported as {item}"
+            at = end
+        if at != len(message):
+            return f"of {message!r}, {message[at:]!r} is not reported"
+    return None
+
+
+def chunks(make: _Make, case: _Case) -> str | None:
+    """However a message is cut, it is read as if it came whole; deltas, joined, are the arguments."""
+    tools = make(case.tools, False)
+    written = tools.encode(case.tool, case.arguments)
+    for message in (
+        f"{case.before}{written}{case.behind}",
+        f"{case.nasty}{written}",
+        written[:-1] + case.nasty,
+    ):
+        for truncated in (None, False):
+            whole = _items(tools.parse(message, truncated=truncated).items)
+            cuts = [[message[:at], message[at:]] for at in range(len(message) + 1)]
+            for pieces in (list(message), *cuts):
+                parser = tools.parser()
+                events = [event for piece in pieces for event in parser.feed(piece)]
+                events += parser.finish(truncated=truncated)
+                if wrong := _disorder(events):
+                    return f"{pieces} gives events that {wrong}: {events}"
+                if _items(events) != whole:
+                    return f"{pieces} is read as {_items(events)}, whole as {whole}"
+    return None
+
+
+def _items(events: Any) -> list[tuple[Any, ...]]:
+    """Events or items without ids, texts joined."""
+    items: list[tuple[Any, ...]] = []
+    for event in events:
+        if isinstance(event, _core.Text):
+            if items and items[-1][0] == "text":
+                items[-1] = ("text", items[-1][1] + event.text)
+            else:
+                items.append(("text", event.text))
+        elif isinstance(event, _core.CallEnd):
+            span = (event.start, event.end)
+            items.append(("call", event.name, event.arguments, *span, event.repairs, event.problems))
+        elif isinstance(event, _core.CallError):
+            items.append(("error", event.name, event.kind, event.message, event.raw, event.start, event.end))
+    return items
+
+
+def _disorder(events: list[Any]) -> str | None:
+    started: Any = None
+    joined = ""
+    for event in events:
+        if isinstance(event, _core.CallStart):
+            if started is not None:
+                return "start a call inside another"
+            started, joined = event, ""
+        elif isinstance(event, _core.ArgumentsDelta):
+            if started is None or started.index != event.index:
+                return "have a delta of no call"
+            joined += event.delta
+        elif isinstance(event, (_core.CallEnd, _core.CallError)):
+            if event.id != (started.id if started is not None else None):
+                return "end another call than they started"
+            if isinstance(event, _core.CallEnd) and joined != event.arguments:
+                return "have deltas that are not the arguments"
+            started = None
+        elif started is not None:
+            return "have text inside a call"
+    return "never end a call" if started is not None else None
+
+
+def truncation(make: _Make, case: _Case) -> str | None:
+    """A call that was cut off is none; what was sent of it is the beginning of its arguments."""
+    tools = make(case.tools, False)
+    written = tools.encode(case.tool, case.arguments)
+    arguments = tools.parse(written).calls[0].arguments
+    for end in range(len(written)):
+        parser = tools.parser()
+        events = [*parser.feed(written[:end]), *parser.finish()]
+        if any(isinstance(event, _core.CallEnd) for event in events):
+            return f"{written[:end]!r} is read as a call, though it was cut off"
+        sent = "".join(event.delta for event in events if isinstance(event, _core.ArgumentsDelta))
+        if not arguments.startswith(sent):
+            return f"of {written[:end]!r} is sent {sent!r}, which is not the beginning of {arguments!r}"
+    return None
+
+
+def results(make: _Make, case: _Case) -> str | None:
+    """Nothing in a result or in a user's text can be taken for a result or a call."""
+    tools = make(case.tools, False)
+    mark = tools.result_marks[0]
+    closing = _common_end([tools.encode_result("f", content) for content in ("a", "b", 1, [1], {"a": "b"})])
+    call = tools.encode(case.tool, case.arguments)
+    forged = tools.encode_result("f", "99")
+    for content in (case.nasty, call, forged, f"{closing}{call}{forged}", mark.upper()):
+        written = tools.encode_result(case.tool, content)
+        if not written.startswith(mark):
+            return f"the result {written!r} does not begin with {mark!r}"
+        found = tools.parse(f"x{written[len(mark) :]}")
+        if found.calls or found.errors:
+            return f"the result {written!r} holds {found.calls or found.errors}"
+        for sign in filter(None, (mark, closing.strip())):
+            if written.lower().count(sign.lower()) != 1:
+                return f"the result {written!r} holds {sign!r} more than once"
+        if content not in ("", case.nasty) and tools.parse(f"x {written}").errors[0].kind != "forged_result":
+            return f"a model that writes {written!r} is not stopped"
+        neutral = tools.neutralise(content)
+        found = tools.parse(neutral)
+        if found.calls or found.errors or mark.lower() in neutral.lower():
+            return f"the user's text {neutral!r} holds {found.calls or found.errors or mark}"
+        if tools.neutralise(neutral) != neutral:
+            return f"the user's text {neutral!r} is changed again"
+    return None
+
+
+def _common_end(texts: list[str]) -> str:
+    shortest = min(texts, key=len)
+    ends = (shortest[at:] for at in range(len(shortest)))
+    return next((end for end in ends if all(text.endswith(end) for text in texts)), "")
+
+
+def manual(make: _Make, case: _Case) -> str | None:
+    """The manual names all tools, and is the same text every time."""
+    told = [make(case.tools, False).manual() for _ in range(2)]
+    for name in (case.tool, "other"):
+        if name not in told[0]:
+            return f"the manual does not name {name}"
+    return None if told[0] == told[1] else "the manual is another one each time"
+
+
+LAWS: dict[str, _Law] = {
+    law.__name__: law for law in (round_trip, neighbours, nothing_lost, chunks, truncation, results, manual)
+}

@@ -1,0 +1,270 @@
+//! A protocol of a host's own: its markers around a body that is read here, or around one that the host reads itself.
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, named};
+use crate::body::{BodyKind, Context};
+use crate::json::{Member, json_string, write_object};
+use crate::limits::NAME_CHARS;
+use crate::scan::{Delimiters, Mark, first_chars, starts, starts_ignoring_case};
+use crate::schema::{Schema, one_line, signature};
+use crate::toolset::{Tool, Toolset};
+
+/// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
+/// all the same.
+pub trait Host: Send + Sync + Debug {
+    /// Does a call begin in front of this? The first characters behind OPEN, up to CLOSE.
+    fn begins(&self, head: &str) -> bool;
+    /// The text between OPEN and one of the CLOSEs behind it, perhaps not the call's own.
+    fn read(&self, body: &str) -> Reading;
+    /// What stands between OPEN and CLOSE; `arguments` is JSON text.
+    fn write_call(&self, name: &str, arguments: &str) -> String;
+    /// What stands between a result's marks.
+    fn write_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
+}
+
+/// What a host says of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// The call goes on behind this CLOSE.
+    More,
+    /// `arguments` is the JSON text of an object.
+    Call { name: String, arguments: String },
+    /// The call ends here, and cannot be handed over.
+    Bad(String),
+}
+
+/// What a host's protocol is made of.
+#[derive(Clone, Debug)]
+pub struct Custom {
+    pub open: String,
+    pub close: String,
+    /// What begins and ends a result.
+    pub result: (String, String),
+    /// In front of the tools in the manual.
+    pub header: Option<String>,
+    /// The protocol whose bodies calls have; `None`: the host reads and writes them.
+    pub base: Option<&'static str>,
+    pub host: Arc<dyn Host>,
+    /// The host says where calls begin.
+    pub begins: bool,
+    /// The host writes results.
+    pub results: bool,
+}
+
+/// Characters behind OPEN that a host is shown to say whether a call begins.
+const HEAD_CHARS: usize = 64;
+
+#[derive(Debug)]
+pub struct Own {
+    parts: Custom,
+    /// What results begin with.
+    marks: [Cow<'static, str>; 1],
+    base: Option<Arc<dyn Protocol>>,
+}
+
+impl Own {
+    /// The protocol, or a sentence that says what is wrong with its parts.
+    pub fn new(parts: Custom) -> Result<Self, String> {
+        let base = parts.base.map(|name| named(name, false)).transpose()?.map(|(base, ..)| base);
+        let (result, close) = (&parts.result, &parts.close);
+        let marks = [&parts.open, &result.0, &result.1];
+        for mark in marks {
+            // Of one character alone, nothing is left to be neutralised.
+            if mark.chars().count() < 2 {
+                return Err(format!("the mark {mark:?} needs two characters or more"));
+            }
+            if mark.contains('\\') {
+                return Err(format!("the mark {mark:?} may not contain a backslash"));
+            }
+        }
+        if close.is_empty() {
+            return Err("`close` is empty".into());
+        }
+        let begins = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
+        for (a, b) in [(marks[0], marks[1]), (marks[0], marks[2]), (marks[0], close), (marks[1], marks[2])] {
+            if begins(a, b) {
+                return Err(format!("the mark {a:?} or {b:?} is the beginning of the other"));
+            }
+        }
+        // Else one could arise where what stands in a result touches its marks.
+        let touches = |a: &str, b: &str| a.char_indices().skip(1).any(|(at, _)| b.starts_with(&a[at..]));
+        for (a, b) in marks.iter().flat_map(|a| marks[1..].iter().map(move |b| (*a, *b))) {
+            if a != b && (touches(a, b) || touches(b, a)) {
+                return Err(format!("the end of the mark {a:?} or {b:?} is the beginning of the other"));
+            }
+        }
+        let marks = [Cow::Owned(result.0.clone())];
+        Ok(Own { parts, marks, base })
+    }
+
+    /// The same, and the protocols in which calls are read, too.
+    pub fn with_others(parts: Custom, recovers: bool) -> Result<Protocols, String> {
+        let own: Arc<dyn Protocol> = Arc::new(Own::new(parts)?);
+        if !recovers {
+            return Ok((own, Vec::new(), Reads::Own));
+        }
+        Ok((own, PROTOCOLS.iter().map(|(_, make)| make()).collect(), Reads::Recovers))
+    }
+
+    fn header(&self, tools: &Toolset) -> String {
+        let example = match tools.tools().next() {
+            Some(tool) => self.example(&tools.context(Some(0), &tool.name)),
+            None => self.example(&tools.context(None, "name")),
+        };
+        let (open, close) = &self.parts.result;
+        format!(
+            "To call tools, write calls as plain text, like this one; several may follow each other:\n{example}\n\
+             Results come between {open} and {close}; never write one.\nTools (? optional, string by default):"
+        )
+    }
+
+    fn opened(&self, text: &str, last: bool) -> Attempt {
+        let Custom { open, close, host, begins, .. } = &self.parts;
+        let length = open.len();
+        let behind = &text[length..];
+        let shown = &behind[..first_chars(behind, HEAD_CHARS)];
+        let head = match shown.find(close.as_str()) {
+            Some(end) => &shown[..end],
+            None if shown.len() < behind.len() || last => shown,
+            None if *begins => return Attempt::Need,
+            None => shown,
+        };
+        if *begins && !host.begins(head) {
+            return Attempt::Text(length);
+        }
+        Attempt::Call { lead: 0, open: length, name: None, body: length, kind: BodyKind::Own }
+    }
+}
+
+impl Protocol for Own {
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
+        let Custom { open, close, .. } = &self.parts;
+        match (given, &self.base) {
+            (Some(_), _) => Err("the protocol has delimiters of its own".into()),
+            (None, Some(base)) => base.delimiters(Some((open, close))),
+            (None, None) => Ok(Delimiters::of(open, close)),
+        }
+    }
+
+    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
+        let first = |mark: &str| mark.as_bytes()[0];
+        [first(&self.parts.open), first(&self.parts.result.0), first(&self.parts.result.1)]
+    }
+
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &self.marks
+    }
+
+    fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
+        match &self.base {
+            Some(base) => base.bad_name(name, delimiters),
+            None => {
+                let fits =
+                    !name.is_empty() && name.chars().count() <= NAME_CHARS && !name.chars().any(char::is_control);
+                (!fits).then_some("it must have 1 to 128 characters, and no control characters")
+            }
+        }
+    }
+
+    fn complexity(&self, schema: &Schema) -> Option<&'static str> {
+        self.base.as_ref().and_then(|base| base.complexity(schema))
+    }
+
+    fn encoding(&self) -> &'static str {
+        self.base.as_ref().map_or("own", |base| base.encoding())
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        if let Some(base) = &self.base {
+            return base.attempt(tools, text, last);
+        }
+        match starts(text, &self.parts.open, last) {
+            Mark::Yes => self.opened(text, last),
+            Mark::Partial => Attempt::Need,
+            Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+        }
+    }
+
+    fn read(&self, body: &str) -> Reading {
+        self.parts.host.read(body)
+    }
+
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        if let Some(base) = &self.base {
+            return base.write_call(cx, arguments, out);
+        }
+        let mut json = String::new();
+        write_object(arguments, &mut json);
+        out.push_str(&self.parts.open);
+        out.push_str(&self.parts.host.write_call(cx.tool, &json));
+        out.push_str(&self.parts.close);
+    }
+
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        let Custom { host, result: (open, close), results, .. } = &self.parts;
+        let written = if *results {
+            host.write_result(name, content, error, number)
+        } else {
+            let kind = if error { "error" } else { "content" };
+            let number = number.map_or(String::new(), |number| format!(",\"number\":{number}"));
+            format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
+        };
+        // What was written around the content cannot forge a mark either.
+        format!("{open}{}{close}", self.neutralise(tools, &written))
+    }
+
+    fn is_mark(&self, _: &Toolset, text: &str) -> bool {
+        let Custom { open, result, .. } = &self.parts;
+        [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
+    }
+
+    fn example(&self, cx: &Context<'_>) -> String {
+        match &self.base {
+            Some(base) => base.example(cx),
+            None => {
+                let mut out = String::new();
+                self.write_call(cx, &crate::body::example_members(cx.schema), &mut out);
+                out
+            }
+        }
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        match &self.base {
+            Some(base) => base.field_example(field, value),
+            None => format!("{}: {value}", json_string(field)),
+        }
+    }
+
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let header = header.or(self.parts.header.as_deref());
+        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        if let Some(base) = &self.base {
+            return base.signature(tools, tool);
+        }
+        let mut out = tool.name.clone();
+        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, true));
+        let described = tools.descriptions != crate::schema::Descriptions::None;
+        if let Some(description) = tool.description.as_deref().filter(|_| described) {
+            let line = one_line(description, &tools.delimiters);
+            if !line.is_empty() {
+                out.push_str(" - ");
+                out.push_str(&line);
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,239 @@
+//! Calls in tags with YAML between them: `<name>`, a line for each argument, `</name>`.
+
+use std::borrow::Cow;
+
+use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
+use super::{Attempt, Protocol, TOOL_RESPONSE};
+use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
+use crate::json::{Member, Value, parse, write_object};
+use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
+use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
+use crate::schema::Schema;
+use crate::toolset::{Syntax, Tool, Toolset};
+use crate::yaml::{Ahead, document_mark, plain_key, quoted_key, write_key, write_value};
+
+#[derive(Debug)]
+pub struct Yaml;
+
+/// What the text behind an opening tag is.
+enum Look {
+    Need,
+    Text,
+    Lines,
+    /// A JSON object, at this byte.
+    Json(usize),
+}
+
+/// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
+fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+    let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
+    let (text, last) = (&text[..most], last || most < text.len());
+    let need = if last { Look::Text } else { Look::Need };
+    let bytes = text.as_bytes();
+    let mut at = end;
+    let mut line = false;
+    loop {
+        let next = ws_run(text, at);
+        line |= text[at..next].contains(['\n', '\r']);
+        at = next;
+        // Comments, and what may stand in front of a document.
+        let mark = if line { document_mark(&text[at..], last) } else { Mark::No };
+        match (bytes.get(at), mark) {
+            (None, _) | (_, Mark::Partial) => return need,
+            (Some(b'#'), _) if line => {}
+            (Some(b'-'), Mark::Yes) => {}
+            _ => break,
+        }
+        let Some(offset) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) else { return need };
+        at += offset;
+    }
+    let rest = &text[at..];
+    let ahead = match bytes[at] {
+        b'{' => {
+            return match bytes.get(ws_run(text, at + 1)) {
+                None => need,
+                Some(b'"' | b'\'' | b'}') => Look::Json(at),
+                Some(_) => Look::Lines,
+            };
+        }
+        b'"' | b'\'' => quoted_key(rest, last, &mut 0),
+        // The closing tag is looked for below.
+        b'<' => Ahead::No,
+        _ => plain_key(rest, last, &crate::yaml::NoEnds, &mut 0),
+    };
+    match ahead {
+        Ahead::Need => return need,
+        Ahead::Key { length, .. } if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
+            return Look::Lines;
+        }
+        Ahead::Key { .. } | Ahead::No => {}
+    }
+    let mut from = at;
+    if form == Form::Broken {
+        match starts(rest, "/>", last) {
+            Mark::Yes => return Look::Lines,
+            Mark::Partial => return need,
+            Mark::No => {}
+        }
+    }
+    while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
+        from += offset;
+        match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
+            (Mark::Yes, _) => return Look::Lines,
+            (Mark::Partial, _) | (_, Opener::Need) => return need,
+            (_, Opener::Tag { name: other, .. }) if text[from..][other.clone()] == *name => return Look::Text,
+            _ => from += 1,
+        }
+    }
+    need
+}
+
+impl Protocol for Yaml {
+    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
+        match given {
+            None => Ok(Delimiters::default()),
+            Some(_) => Err("calls in yaml stand in tags of the tools' names, which cannot be configured".into()),
+        }
+    }
+
+    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
+        [b'<'; 3]
+    }
+
+    fn result_marks(&self) -> &[Cow<'static, str>] {
+        &TOOL_RESPONSE
+    }
+
+    fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
+        bad_name(name, &RESULTS)
+    }
+
+    /// Every object is a mapping.
+    fn complexity(&self, _: &Schema) -> Option<&'static str> {
+        None
+    }
+
+    fn encoding(&self) -> &'static str {
+        "lines"
+    }
+
+    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+        let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+        if !text.starts_with('<') {
+            return step;
+        }
+        let (name, form, end) = match opener(text, last) {
+            Opener::Need => return Attempt::Need,
+            Opener::No => return step,
+            Opener::Tag { name, form, end } => (name, form, end),
+        };
+        let lookup = tools.lookup(&text[name.clone()]);
+        let Some(at) = lookup.tool() else { return step };
+        // The indentation of the first line counts.
+        let open = if form == Form::Broken { name.end } else { end };
+        let look = match form {
+            Form::Empty => Look::Lines,
+            _ => behind(&tools.tool(at).schema, &text[name.clone()], form, text, open, last),
+        };
+        let (body, json) = match look {
+            Look::Need => return Attempt::Need,
+            Look::Text => return step,
+            Look::Lines => (open, false),
+            Look::Json(at) => (at, true),
+        };
+        Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind: BodyKind::Mapping { form, json } }
+    }
+
+    fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
+        let name = cx.tool;
+        if arguments.is_empty() {
+            out.push_str(&format!("<{name}/>"));
+            return;
+        }
+        out.push_str(&format!("<{name}>"));
+        let start = out.len();
+        out.push('\n');
+        for (at, (key, value)) in arguments.iter().enumerate() {
+            let begin = out.len();
+            write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
+            // The first one says that this is a call: within what is looked at.
+            let long = at == 0 && first_chars(&out[begin..], KEY_CHARS) < out.len() - begin;
+            if long || cx.syntax == Some(Syntax::Json) {
+                out.truncate(start);
+                write_object(arguments, out);
+                break;
+            }
+            out.push(':');
+            write_value(value, 0, out);
+        }
+        out.push_str(&format!("</{name}>"));
+    }
+
+    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+        wrap_result(&self.neutralise(tools, name), content, error, number)
+    }
+
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+        text.starts_with('<') && is_mark(tools, text)
+    }
+
+    fn field_example(&self, field: &str, value: &str) -> String {
+        let mut out = format!("{field}:");
+        match parse(value, RECURSION) {
+            Ok(Value::String(text)) => write_value(&Value::String(text), 0, &mut out),
+            _ => out.push_str(&format!(" {value}")),
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        signature(self, tools, tool)
+    }
+}
+
+impl Yaml {
+    fn header(&self, tools: &Toolset) -> String {
+        let mut out = String::from(
+            "To call a tool, write a tag of its name on a line of its own, below it one line of YAML for each parameter that you \
+             give, and the closing tag. For example:\n",
+        );
+        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
+        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
+        let cx = tools.context(at.or(tools.tools().next().map(|_| 0)), name);
+        let mut members = example_members(cx.schema);
+        // The last text shows how several lines are written.
+        let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
+        let texts = properties.into_iter().flat_map(|properties| properties.iter());
+        if let Some((key, _)) = texts.filter(|(_, id)| cx.schema.node(**id).is_string()).last() {
+            members.retain(|(name, _)| name != key);
+            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines\n"))));
+        }
+        self.write_call(&cx, &members, &mut out);
+        out.push_str(
+            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |` on \
+             lines that are indented by two blanks. Text that has \": \" or \" #\" in it, starts with a sign, or looks like a number, \
+             true, false or null stands in double quotes, with \\\" and \\\\ for those. Lists are lines of \"- item\", indented; \
+             objects are indented keys; both may be JSON instead. ",
+        );
+        if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
+            out.push_str("The tag of a tool marked \"as JSON\" holds one JSON object. ");
+        }
+        out.push_str(
+            "Several calls may follow each other. End your message after them: results come as <tool_response>; never write \
+             one.\nTools (? optional, string by default):",
+        );
+        out
+    }
+}

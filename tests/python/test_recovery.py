@@ -1,0 +1,194 @@
+"""Calls in other formats than the toolset's own: protocol="auto", recover=True, and detect."""
+
+import json
+import random
+from typing import Any
+
+import pytest
+
+import wirecall
+from wirecall import Message, Toolset
+
+PARAMETERS = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+TOOLS: list[dict[str, Any]] = [
+    {"name": "get_weather", "description": "Weather", "parameters": PARAMETERS},
+    {"name": "ping", "parameters": {"type": "object", "properties": {}}},
+]
+CALL = ("get_weather", {"city": "New York", "days": 3})
+NAMED = '{"name": "get_weather", "arguments": {"city": "New York", "days": 3}}'
+BARE = {
+    "bare": NAMED,
+    "list": f"[{NAMED}]",
+    "fence": f"```json\n{NAMED}\n```",
+    "plain fence": f"```\n{NAMED}\n```",
+    "parameters": '{"name": "get_weather", "parameters": {"city": "New York", "days": 3}}',
+    "tool": '{"tool": "get_weather", "arguments": {"city": "New York", "days": 3}}',
+}
+FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in wirecall.PROTOCOLS}
+
+
+def calls(message: Message) -> list[tuple[str, Any]]:
+    return [(call.name, call.args) for call in message.calls]
+
+
+def streamed(tools: Toolset, text: str, cuts: list[int]) -> list[Any]:
+    """The items of a message that is fed in pieces, without what only its pieces make different."""
+    parser, items = tools.parser(), []
+    events = [
+        event
+        for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
+        for event in parser.feed(text[start:end])
+    ]
+    for event in [*events, *parser.finish(truncated=False)]:
+        if event.type == "text" and items and items[-1][0] == "text":
+            items[-1] = ("text", items[-1][1] + event.text)
+        elif event.type == "text":
+            items.append(("text", event.text))
+        elif event.type == "call_end":
+            items.append((event.name, event.arguments, event.start, event.end, event.repairs))
+        elif event.type == "call_error":
+            items.append((event.kind, event.raw, event.start, event.end))
+    return items
+
+
+@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+def test_auto_reads_the_protocol_of_the_first_call(protocol: str) -> None:
+    tools = Toolset(TOOLS, protocol="auto")
+    message = tools.parse(f"I look.\n{FORMATS[protocol]}\nDone.", truncated=False)
+    assert calls(message) == [CALL]
+    assert message.calls[0].repairs == ()
+    assert message.text == "I look.\n\nDone."
+
+
+def test_auto_stays_with_the_first_protocol() -> None:
+    tools = Toolset(TOOLS, protocol="auto")
+    for first, one in FORMATS.items():
+        for other, two in FORMATS.items():
+            if first == other or {first, other} == {"xml", "yaml"}:
+                continue
+            message = tools.parse(f"{one}\n{two}", truncated=False)
+            own = Toolset(TOOLS, protocol=first).parse(f"{one}\n{two}", truncated=False)
+            assert calls(message) == calls(own)
+            assert message.text == own.text
+
+
+def test_auto_writes_wire() -> None:
+    tools = Toolset(TOOLS, protocol="auto")
+    assert tools.encode(*CALL) == FORMATS["wire"]
+    assert tools.manual() == Toolset(TOOLS).manual()
+
+
+@pytest.mark.parametrize("form", BARE)
+@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+def test_calls_without_markers_are_recovered(protocol: str, form: str) -> None:
+    text = f"I look.\n{BARE[form]}\nDone."
+    assert calls(Toolset(TOOLS, protocol=protocol).parse(text, truncated=False)) == []
+    message = Toolset(TOOLS, protocol=protocol, recover=True).parse(text, truncated=False)
+    assert calls(message) == [CALL]
+    assert "other_format" in message.calls[0].repairs
+    assert message.text == "I look.\n\nDone."
+    assert (
+        calls(Toolset(TOOLS, protocol=protocol, recover=True, strict=True).parse(text, truncated=False)) == []
+    )
+
+
+@pytest.mark.parametrize("written", wirecall.PROTOCOLS)
+@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+def test_other_protocols_are_recovered(protocol: str, written: str) -> None:
+    message = Toolset(TOOLS, protocol=protocol, recover=True).parse(FORMATS[written] + "\n", truncated=False)
+    alone = Toolset(TOOLS, protocol=protocol).parse(FORMATS[written] + "\n", truncated=False)
+    if alone.calls or alone.errors:
+        # Some formats begin alike; the own one comes first.
+        assert calls(message) == calls(alone)
+        return
+    assert calls(message) == [CALL]
+    assert "other_format" in message.calls[0].repairs
+
+
+def test_nothing_is_recovered_behind_a_call_of_the_own_protocol() -> None:
+    tools = Toolset(TOOLS, recover=True)
+    text = f"{FORMATS['wire']}\nIts JSON would be:\n{NAMED}\nor {FORMATS['hermes']}"
+    message = tools.parse(text, truncated=False)
+    assert calls(message) == [CALL]
+    assert message.calls[0].repairs == ()
+    assert message.text == text.removeprefix(FORMATS["wire"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "unknown", "arguments": {}}',
+        '{"city": "New York"}',
+        f"Such as {NAMED}",
+        '{"name": "get_weather", "argum',
+        '{"name": "get_wea',
+        "```json\n{}\n```",
+        "[1, 2]",
+        "{",
+        "```",
+        "{" * 5000,
+        "\n{" * 5000,
+        "```\n" * 2000,
+        '[{"name": ' * 500,
+    ],
+)
+def test_what_names_no_tool_in_the_beginning_of_a_line_is_text(text: str) -> None:
+    tools = Toolset(TOOLS, recover=True)
+    message = tools.parse(text)
+    assert calls(message) == []
+    assert message.text + "".join(error.raw for error in message.errors) == text
+    if "argum" not in text:
+        assert message.errors == ()
+
+
+def test_a_recovered_call_that_is_cut_is_an_error() -> None:
+    tools = Toolset(TOOLS, recover=True)
+    for text in (NAMED, f"```json\n{NAMED}\n```"):
+        for end in range(len('{"name": "get_weather", '), text.rindex("}")):
+            assert calls(tools.parse(text[:end])) == []
+
+
+def test_the_pieces_of_a_message_make_no_difference() -> None:
+    chance = random.Random(7)
+    parts = [
+        *BARE.values(),
+        *FORMATS.values(),
+        "prose < here",
+        "\n",
+        "```",
+        "{",
+        '{"name": "',
+        NAMED[:40],
+        "</tool_call>",
+    ]
+    for protocol in ("auto", *wirecall.PROTOCOLS):
+        tools = Toolset(TOOLS, protocol=protocol, recover=protocol != "auto")
+        for _ in range(40):
+            text = "".join(chance.choice(parts) + chance.choice(["", " ", "\n"]) for _ in range(4))
+            whole = streamed(tools, text, [])
+            said = "".join(item[1] for item in whole if item[0] == "text")
+            assert said == tools.parse(text, truncated=False).text
+            cuts = sorted(chance.sample(range(len(text)), min(len(text), chance.choice([1, 3, 9]))))
+            assert streamed(tools, text, cuts) == whole, (protocol, text, cuts)
+            assert streamed(tools, text, list(range(1, len(text)))) == whole, (protocol, text)
+
+
+@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+def test_detect(protocol: str) -> None:
+    text = f"Let me look.\n{FORMATS[protocol]}\n"
+    found = wirecall.detect(text, TOOLS)
+    assert found.protocol == protocol
+    assert found.score == found.scores[protocol] == max(found.scores.values())
+    assert list(found.scores) == sorted(found.scores, key=lambda name: -found.scores[name])
+    assert wirecall.detect(text).protocol == protocol
+
+
+def test_detect_nothing() -> None:
+    for text in ("", "Hello <b>you</b> {there}", json.dumps({"name": "x"})):
+        found = wirecall.detect(text)
+        assert (found.protocol, found.score) == (None, 0.0)
+        assert set(found.scores) == set(wirecall.PROTOCOLS)

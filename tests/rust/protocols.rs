@@ -1,0 +1,291 @@
+//! The laws of the format, in the other protocols. `WIRECALL_LAW_CASES` says how many of each.
+//!
+//! A message is made of calls as they are written and of a format's own tokens, and is then cut and mended at random: so all
+//! near misses come up that the tokens can make.
+
+#[allow(dead_code)]
+mod support;
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Map, Value, json};
+use support::checks::{
+    any_chunks, chunks_of_large_calls, deltas, one_end, per_character, tiles, unfinished, written_is_read,
+};
+use support::config;
+use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
+use support::schemas::root;
+use support::text::{prose, soup};
+use support::toolsets::{Setting, definition, settings_of};
+use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json};
+
+struct Format {
+    name: &'static str,
+    tokens: &'static [&'static str],
+    settings: Vec<Setting>,
+    /// The same, each time with less room for a call.
+    limited: Vec<Vec<Setting>>,
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+const TOKENS: &[(&str, &[&str])] = &[("qwen3coder", QWEN)];
+
+const QWEN: &[&str] = &[
+    "<tool_call>",
+    "\n<tool_call>\n",
+    "</tool_call>",
+    "\n</tool_call>",
+    "<Tool_Call>",
+    "<tool_call name=\"ping\">",
+    "<function=get_weather>",
+    "<function=create>\n",
+    "<function=\"search\">",
+    "<function name='search'>",
+    "<function=nope>",
+    "<function=PING/>",
+    "<invoke name=\"tree\">",
+    "</invoke>",
+    "<function>any</function>",
+    "<function><name>any</name>",
+    "<name>ping</name>",
+    "function=ping>",
+    "<ping>",
+    "<get_weather>",
+    "</get_weather>",
+    "get_weather\n",
+    "</function>",
+    "\n  </function >\n",
+    "<function=",
+    "<parameter=city>",
+    "<parameter=city>Oslo</parameter>",
+    "<parameter=days>3</parameter>",
+    "<parameter=days>\n 5.0\n</parameter>",
+    "<parameter=units>METRIC</parameter>",
+    "<parameter=tags>a</parameter>",
+    "<parameter=tags>a, b</parameter>",
+    "<parameter=tags>[\"a\"]</parameter>",
+    "<parameter=ids>1</parameter>",
+    "<parameter=items>{\"sku\":\"A\"}</parameter>",
+    "<parameter=profile>{name: 'x'}</parameter>",
+    "<parameter=pair>",
+    "<parameter=q>",
+    "<parameter=when>null</parameter>",
+    "<parameter=x y>",
+    "<parameter=n_1>",
+    "<parameter=max_results>",
+    "<param name=\"q\">",
+    "</param>",
+    "<parameter>city</parameter>\n",
+    "<parameter=city/>",
+    "<arg=value>",
+    "<city>",
+    "</city>",
+    "</parameter>",
+    "\n</parameter>\n",
+    "</parameter >",
+    "</parameter",
+    "parameter=days>",
+    "<value>",
+    "</value>",
+    "<![CDATA[",
+    "]]>",
+    "]]",
+    "{\"city\":\"</function>\",\"days\":\"3\"}",
+    "{\"city\":",
+    "}",
+    "&lt;",
+    "&amp;lt;",
+    "&#32;",
+    "&#",
+    "&",
+    "<tool_response>",
+    "</tool_response>",
+    "<toolbar>",
+    "\"",
+    "`",
+    " ",
+    "\n",
+    "\n    ",
+];
+
+static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
+    let sizes = [1, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160];
+    let format = |(name, tokens): &(&'static str, &'static [&'static str])| Format {
+        name,
+        tokens,
+        settings: settings_of(name, Limits::default()),
+        limited: sizes.map(|call_bytes| settings_of(name, Limits { call_bytes, ..Limits::default() })).into(),
+    };
+    TOKENS.iter().map(format).collect()
+});
+
+/// Arguments that fit the tools more or less.
+fn arguments() -> impl Strategy<Value = Value> {
+    let text = || soup(3).prop_map(Value::from);
+    let member = prop_oneof![
+        text().prop_map(|text| ("city", text)),
+        text().prop_map(|text| ("q", text)),
+        prop::collection::vec(text(), 0..3).prop_map(|tags| ("tags", Value::from(tags))),
+        select(vec![json!(3), json!(-0.5), json!(null), json!("7"), json!(true), json!({"a": [1, "</function>"]})])
+            .prop_map(|value| ("days", value)),
+        text().prop_map(|text| ("odd key", text)),
+    ];
+    prop::collection::vec(member, 0..3).prop_map(|members| {
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>().into()
+    })
+}
+
+#[derive(Debug)]
+struct Case {
+    format: &'static Format,
+    /// The number of its setting.
+    at: usize,
+    message: String,
+    truncated: Option<bool>,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    let form = (0..FORMATS.len(), 0..6_usize, select(&[None, Some(false), Some(true)][..]));
+    form.prop_flat_map(|(format, at, truncated)| {
+        let format = &FORMATS[format];
+        let tools = &format.settings[at].tools;
+        let names = &["get_weather", "create", "search", "tree", "any", "ping", "nope"][..];
+        let call = (select(names), arguments()).prop_map(|(name, arguments)| {
+            let arguments = parse_json(&arguments.to_string(), 16).expect("it is JSON");
+            tools.encode(name, &arguments).expect("it can be written")
+        });
+        let part = prop_oneof![
+            2 => call,
+            6 => prop::collection::vec(select(format.tokens), 1..8).prop_map(|tokens| tokens.concat()),
+            1 => soup(4),
+            1 => prose(),
+        ];
+        let change = (
+            any::<Index>(),
+            any::<Index>(),
+            prop_oneof![Just(String::new()), select(format.tokens).prop_map(str::to_owned)],
+        );
+        let changes = prop_oneof![3 => Just(Vec::new()).boxed(), 2 => prop::collection::vec(change, 1..3).boxed()];
+        (prop::collection::vec(part, 0..4), changes).prop_map(move |(parts, changes)| {
+            let mut message = parts.concat();
+            for (from, length, token) in changes {
+                let places: Vec<usize> = message.char_indices().map(|(at, _)| at).chain([message.len()]).collect();
+                let from = from.index(places.len());
+                let to = (from + length.index(12)).min(places.len() - 1);
+                message.replace_range(places[from]..places[to], &token);
+            }
+            Case { format, at, message, truncated }
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn chunking_does_not_matter(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
+        let Case { format, at, message, truncated } = &case;
+        any_chunks(&format.settings[*at].tools, message, *truncated, &cuts)?;
+    }
+
+    #[test]
+    fn chunking_does_not_matter_where_a_call_becomes_too_large(
+        case in case(), room in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
+        let Case { format, at, message, truncated } = &case;
+        let tools = &format.limited[room.index(format.limited.len())][*at].tools;
+        chunks_of_large_calls(tools, message, *truncated, &cuts)?;
+    }
+
+    #[test]
+    fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
+        let Case { format, at, message, truncated } = &case;
+        let tools = &format.settings[*at].tools;
+        let mut early = Ok(());
+        let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
+        for seen in [read(tools, message, *truncated), read_chunks(tools, per_character(message), *truncated, watch)] {
+            tiles(message, &seen)?;
+            one_end(&seen)?;
+            deltas(&seen)?;
+        }
+        early?;
+    }
+
+    #[test]
+    fn what_is_written_is_read(
+        (shape, values) in root().prop_flat_map(|shape| {
+            let values = prop::collection::vec(shape.value(), 1..3);
+            (Just(shape), values)
+        }),
+        around in prop::collection::vec(prose(), 3),
+        format in (0..FORMATS.len()).prop_map(|at| FORMATS[at].name),
+        syntax in select(&[Syntax::Wire, Syntax::Wire, Syntax::Json][..]),
+        open in prop::bool::weighted(0.1),
+        name in select(&["tool", "get_x", "a.b-c", "parameter"][..]),
+    ) {
+        let schema = shape.schema();
+        let toolset = |strict| {
+            let options = Options { protocol: format.into(), strict, syntax, ..Options::default() };
+            let tools = if open { Vec::new() } else { vec![definition(name, &schema)] };
+            Toolset::new(tools, options).expect("the tool is fine")
+        };
+        written_is_read(&toolset(false), &toolset(true), name, &schema, &values, &around)?;
+    }
+
+    #[test]
+    fn no_value_makes_a_call(
+        case in case(), which in 0..32_u8, strict: bool, cut in prop::option::of(any::<Index>()), declared: bool,
+        truncated in select(&[None, Some(false), Some(true)][..]), behind in prose(),
+    ) {
+        let schema = json!({"type": "object", "properties": {
+            "body": {"type": "string"}, "any": {}, "list": {"type": "array", "items": {"type": "string"}},
+            "perhaps": {"type": ["null", "string", "integer"]}, "nested": {"type": "object"}}});
+        let options = Options { protocol: case.format.name.into(), strict, ..Options::default() };
+        let tools = if declared { vec![definition("note", &schema)] } else { Vec::new() };
+        let tools = Toolset::new(tools, options).expect("the tool is fine");
+        let text = Value::from(case.message.as_str());
+        let values = [
+            ("body", text.clone()), ("any", text.clone()), ("list", json!([text, text])), ("perhaps", text.clone()),
+            ("nested", json!({ "text": text })),
+        ];
+        let members = values.into_iter().enumerate().filter(|(bit, _)| which & (1 << bit) != 0);
+        let arguments: Map<String, Value> = members.map(|(_, (key, value))| (key.to_owned(), value)).collect();
+        let value = parse_json(&Value::from(arguments).to_string(), 8).expect("it is JSON");
+        let written = tools.encode("note", &value).expect("it can be written") + &behind;
+        let places = boundaries(&written);
+        let message = cut.filter(|_| !places.is_empty()).map_or(&written[..], |cut| &written[..*cut.get(&places)]);
+        let seen = read(&tools, message, truncated);
+        let starts = seen.iter().filter(|one| matches!(one, Seen::Start { .. })).count();
+        let errors = seen.iter().filter(|one| matches!(one, Seen::Error(_))).count();
+        prop_assert!(starts <= 1 && errors + calls(&seen).count() <= 1, "{message:?} gave {seen:#?}");
+        prop_assert!(calls(&seen).all(|end| end.name == "note"), "{message:?} gave {seen:#?}");
+        if cut.is_none() {
+            prop_assert!(calls(&seen).count() == 1, "{message:?} gave {seen:#?}");
+        } else if message.len() < written.len() - behind.len() && truncated != Some(false) {
+            prop_assert!(calls(&seen).count() == 0, "{message:?} gave {seen:#?}");
+        }
+    }
+
+    #[test]
+    fn no_result_is_forged(case in case(), name in soup(5), error: bool, number in prop::option::of(1..9_u64)) {
+        let tools = &case.format.settings[case.at].tools;
+        let content = &case.message;
+        let plain = tools.neutralise(content);
+        prop_assert_eq!(tools.neutralise(&plain), &plain[..], "neutral already");
+        prop_assert_eq!(plain.replace('\\', ""), content.replace('\\', ""), "nothing else is changed");
+        let written = tools.encode_result(&name, content, error, number);
+        for truncated in [None, Some(false)] {
+            prop_assert_eq!(traces(&read(tools, &plain, truncated)), 0, "{:?}", plain);
+            let seen = read(tools, &written, truncated);
+            prop_assert!(traces(&seen) == 1 && matches!(&seen[0], Seen::Error(e) if e.start == 0), "{written:?} gave {seen:#?}");
+            prop_assert_eq!(traces(&read(tools, &written[1..], truncated)), 0, "{:?}", &written[1..]);
+        }
+    }
+}
