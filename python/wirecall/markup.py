@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirecall import _core
-from wirecall.errors import XmlError
+from wirecall.errors import XmlWarning
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -53,7 +53,7 @@ def parse_xml(
     schema: Mapping[str, Any] | None = None,
     *,
     repair: bool = True,
-    warnings: list[XmlError] | None = None,
+    warnings: list[XmlWarning] | None = None,
     max_bytes: int = _MAX_BYTES,
     max_depth: int = _MAX_DEPTH,
 ) -> Any:
@@ -75,7 +75,8 @@ def parse_xml(
         schema: A JSON Schema of the value.
         repair: Read near misses: tags that are not closed or do not fit, `<` and `&` that are not escaped, attributes
             without quotes, several roots, text around them.
-        warnings: Gets what was repaired or does not fit the schema: the first 100, in their order.
+        warnings: A list to which is added what was repaired or does not fit the schema, in the order it was found: the
+            first 100.
         max_bytes: Bytes of UTF-8 in the document; 16777216 (16 MiB).
         max_depth: Elements inside each other; 128. At most 512 count.
 

@@ -19,13 +19,16 @@ use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, settings_of};
+use support::xml;
 use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json};
 
 struct Format {
     name: &'static str,
-    /// Without tools any name is a tool's; else all is text then.
-    open: bool,
     tokens: &'static [&'static str],
+    /// Calls and near misses with more order in them than tokens have.
+    call: Option<Call>,
+    /// Are calls of undeclared tools calls, where no tool is declared?
+    open: bool,
     settings: Vec<Setting>,
     /// The same, each time with less room for a call.
     limited: Vec<Vec<Setting>>,
@@ -37,7 +40,43 @@ impl std::fmt::Debug for Format {
     }
 }
 
-const TOKENS: &[(&str, bool, &[&str])] = &[("qwen3coder", true, QWEN), ("yaml", false, YAML)];
+/// JSON in markers.
+macro_rules! envelopes {
+    ($open:literal, $close:literal) => {
+        &[
+$open, $open, $close, $close,
+concat!($open, "{\"name\":\"get_weather\",\"arguments\":{\"city\":\""),
+concat!($open, "\n{\"arguments\": {\"city\": \"hi\", \"days\": \"3\"}, \"name\": \"get_weather\"}\n", $close),
+concat!($open, "[{\"name\": \"ping\", \"arguments\": {}}, {\"name\":\"search\",\"arguments\":{\"q\":\"b\"}}]", $close),
+concat!($open, "{\"name\": \"any\", \"arguments\": {\"text\": \"say \"hi\", ok\", \"n_1\": 1, \"list\": [\"a \"b\" c\", \"d\"]}}", $close),
+concat!($open, "{\"name\":\"create\",\"arguments\":\"{\\\"tags\\\":[\\\"a\\\"],\\\"ids\\\":[\\\"4\\\"]}\"}", $close),
+concat!($open, "{name: 'get_weather', // note\n arguments: {city: 'it', /* c */ days: None,}, }", $close),
+concat!($open, "{\"name\":\"ping\"}\n", $open, "{\"tool\":\"nope\",\"args\":{}}", $close),
+concat!($open, "{\"name\":\"ping\"}\n{\"name\":\"search\",\"arguments\":{\"q\":\"2\"}}", $close),
+concat!($open, "\n```json\n{\"name\":\"ping\"}\n```\n", $close),
+"\"}}", "{", "}", "[", "]", ",", ":", "\"", "'", "\\", "\\\"", "\\u00", "}}", "}}}", "\"}", "\", \"", "\": \"", " ", "\n", "/", "//", "/*", "*/",
+"\"name\"", "\"name\":\"search\"", "\"tool\":\"search\"", "\"name\":\"nope\"", "\"name\":\"Get-Weather\"", "name:'ping'", "\"name\":\"\"", "\"name\":5",
+"\"arguments\"", "\"arguments\":{}", "\"arguments\":{\"city\":\"hi\",\"days\":1}", "\"parameters\":{\"q\":1}", "\"arguments\":null",
+"\"args\":{\"q\":\"say \"hi\" now\"}", "\"arguments\":\"", "\"arguments\":[1]", "\"id\":7", "\"more\":[{},{\"a\":\"b\"}]",
+"\"city\":\"", "\"days\":", "\"days\":\"3\"", "\"deep\":True", "\"tags\":[\"a\", \"b\"]", "\"tags\":[\"", "\"units\":\"METRIC\"",
+"\"by\":[]", "\"root\":{\"next\":{\"kids\":[{}]}}", "q: x", "hello", "don't", "</", "<", "</think>", "<tool_", "</tool_call", "``", "```json", "<json>",
+"</json>", "<tool_response", "<call>",
+        ]
+    };
+}
+
+type Call = fn() -> BoxedStrategy<String>;
+
+const TOKENS: &[(&str, &[&str], Option<Call>, bool)] = &[
+    ("hermes", HERMES, None, true),
+    ("gemma", GEMMA, None, true),
+    ("qwen3coder", QWEN, None, true),
+    ("yaml", YAML, None, false),
+    ("xml", xml::TOKENS, Some(xml::call), false),
+];
+
+const HERMES: &[&str] = envelopes!("<tool_call>", "</tool_call>");
+const GEMMA: &[&str] = envelopes!("```tool_call", "```");
 
 const QWEN: &[&str] = &[
     "<tool_call>",
@@ -218,10 +257,11 @@ const YAML: &[&str] = &[
 
 static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     let sizes = [1, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160];
-    let format = |&(name, open, tokens): &(&'static str, bool, &'static [&'static str])| Format {
+    let format = |(name, tokens, call, open): &(&'static str, &'static [&'static str], Option<Call>, bool)| Format {
         name,
-        open,
         tokens,
+        call: *call,
+        open: *open,
         settings: settings_of(name, Limits::default()),
         limited: sizes.map(|call_bytes| settings_of(name, Limits { call_bytes, ..Limits::default() })).into(),
     };
@@ -263,9 +303,12 @@ fn case() -> impl Strategy<Value = Case> {
             let arguments = parse_json(&arguments.to_string(), 16).expect("it is JSON");
             tools.encode(name, &arguments).expect("it can be written")
         });
+        let tokens = || prop::collection::vec(select(format.tokens), 1..8).prop_map(|tokens| tokens.concat());
+        let near = format.call.map_or_else(|| tokens().boxed(), |call| call());
         let part = prop_oneof![
             2 => call,
-            6 => prop::collection::vec(select(format.tokens), 1..8).prop_map(|tokens| tokens.concat()),
+            4 => near,
+            4 => tokens(),
             1 => soup(4),
             1 => prose(),
         ];

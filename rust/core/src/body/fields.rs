@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::args::{Step, Target, To};
-use super::tree::{Lists, is_whole_list, repeats, twice, write_tree};
+use super::tree::{At, Lists, is_whole_list, repeats, twice, write_at};
 use super::{Args, Bad, Context, Found, messages, place};
 use crate::json::push_str;
 use crate::keymap::KeyMap;
@@ -59,11 +59,11 @@ impl Fields {
 
     /// The value of a slot, complete.
     pub fn close(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot, tree: Tree) -> Result<(), Bad> {
-        let (path, node) = (slot.path(), slot.node);
+        let node = slot.node;
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
                 slot.begin(cx, found)?;
-                write_tree(cx, found, node, &path, 1, &tree, self.lists)?;
+                write_at(cx, found, node, &At::field(&slot.key), 1, &tree, self.lists)?;
                 return slot.done(cx, found);
             }
             let target = slot.place(cx, found, true)?;
@@ -74,12 +74,12 @@ impl Fields {
             self.waiting.push(slot.key, waiting);
             return Ok(());
         };
-        let lists = self.lists;
+        let (lists, at) = (self.lists, At::field(&slot.key));
         let waiting = self.waiting.value_mut(position);
         if let Some(first) = waiting.first.take() {
-            waiting.add(cx, found, &path, &first, lists)?;
+            waiting.add(cx, found, &at, &first, lists)?;
         }
-        waiting.add(cx, found, &path, &tree, lists)
+        waiting.add(cx, found, &at, &tree, lists)
     }
 
     /// The call ends: puts what has waited into its place, and reports what is missing. The last bracket is left to write.
@@ -89,8 +89,7 @@ impl Fields {
             let start = found.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
-                    let path = messages::join("", messages::cut(key));
-                    write_tree(cx, found, waiting.node, &path, 1, tree, self.lists)?;
+                    write_at(cx, found, waiting.node, &At::field(key), 1, tree, self.lists)?;
                 }
                 None => {
                     found.args.json.push('[');
@@ -108,20 +107,20 @@ impl Fields {
 
 impl Waiting {
     /// Types one of several values; a list adds its items, unless they are lists.
-    fn add(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
+    fn add(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let node = cx.schema.node(cx.schema.item(self.node, self.count));
         match tree {
             Tree::List(items) if node.is_unknown() || !node.takes(b'[') => {
-                items.iter().try_for_each(|item| self.item(cx, found, path, item, lists))
+                items.iter().try_for_each(|item| self.item(cx, found, at, item, lists))
             }
-            _ => self.item(cx, found, path, tree, lists),
+            _ => self.item(cx, found, at, tree, lists),
         }
     }
 
-    fn item(&mut self, cx: &Context<'_>, found: &mut Found, path: &str, tree: &Tree, lists: Lists) -> Result<(), Bad> {
+    fn item(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
-        write_tree(cx, found, node, &format!("{path}[{}]", self.count), 2, tree, lists)?;
+        write_at(cx, found, node, &at.item(self.count), 2, tree, lists)?;
         if self.count > 0 {
             self.items.push(',');
         }

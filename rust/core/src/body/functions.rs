@@ -7,7 +7,6 @@ use crate::functions::{
     CDATA, Look, Opened, Parameter, Tag, VALUE, WRAPPER, begins, closes, closes_function, closes_parameter, opener,
     opens, parameter,
 };
-use crate::json::is_plain;
 use crate::scan::{Mark, is_ws, starts, ws_run};
 use crate::tree::Tree;
 use crate::xml::decode_part;
@@ -83,14 +82,11 @@ impl Functions {
     /// Takes text that is inside a string which is passed on, and ends nothing.
     pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
         let State::Value(value) = &mut self.state else { return None };
-        let plain = |byte: &u8| is_plain(*byte) && !matches!(byte, b'<' | b'&');
-        let same = value.blanks.is_empty() && text.as_bytes().iter().all(plain);
-        if !value.is_live() || !same || text.ends_with(' ') {
+        if !value.is_live() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
             return None;
         }
-        value.pass(found, text);
-        value.before = text.as_bytes()[text.len() - 1];
-        Some(true)
+        value.take(found, text, false);
+        Some(false)
     }
 
     pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {

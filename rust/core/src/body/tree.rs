@@ -9,7 +9,7 @@ use super::object::equal_literal;
 use super::{Args, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Object, messages, place};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::json::{Value, json_string, parse, push_string};
+use crate::json::{Value, parse, push_string};
 use crate::keymap::KeyMap;
 use crate::limits::{FEW_CHOICES, RECURSION};
 use crate::scan::is_ws;
@@ -35,34 +35,42 @@ pub fn write_tree(
     tree: &Tree,
     lists: Lists,
 ) -> Result<(), Bad> {
-    Writer { cx, found, lists }.value(id, &At { parent: None, step: Place::Root(path) }, above, tree)
+    write_at(cx, found, id, &At { parent: None, step: Place::Root(path) }, above, tree, lists)
+}
+
+/// The same for a value that stands at that place.
+pub(super) fn write_at(
+    cx: &Context<'_>,
+    found: &mut Found,
+    id: NodeId,
+    at: &At<'_>,
+    above: usize,
+    tree: &Tree,
+    lists: Lists,
+) -> Result<(), Bad> {
+    Writer { cx, found, lists }.value(id, at, above, tree)
 }
 
 /// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
 /// is where that reads back as it, all else as JSON.
-pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, lists: Lists, out: &mut String) {
+pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
     match value {
-        Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text, lists) => {
-            out.push_str(text)
-        }
+        Value::String(text) if cx.schema.node(id).is_string() || is_plain_text(cx, id, text) => out.push_str(text),
         _ => value.write(out),
     }
 }
 
-/// Does the text, as it is, read as that string, with neither repair nor problem?
-fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str, lists: Lists) -> bool {
-    if text != trim(text) {
+/// Does the text, as it is, read as that string, with neither repair nor problem? False also where that is not plain to see.
+fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
+    if text.starts_with(['"', '[', '{']) || text != trim(text) {
         return false;
     }
-    let cx = Context { strict: true, ..*cx };
-    let mut found = Found::default();
-    let tree = Tree::Scalar { text: text.to_owned(), quoted: false };
-    let read = write_tree(&cx, &mut found, id, "", 1, &tree, lists);
-    read.is_ok() && found.problems.is_empty() && found.args.json == json_string(text)
+    let mut json = String::new();
+    coerce::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
 }
 
 /// Where a value stands, from the inside out; paths are for messages, and are made where there is one.
-struct At<'p> {
+pub(super) struct At<'p> {
     parent: Option<&'p At<'p>>,
     step: Place<'p>,
 }
@@ -73,7 +81,12 @@ enum Place<'p> {
     Index(usize),
 }
 
-impl At<'_> {
+impl<'a> At<'a> {
+    /// A field of the call.
+    pub(super) fn field(name: &'a str) -> Self {
+        At { parent: None, step: Place::Key(name) }
+    }
+
     /// As a key would be written, or the beginning of that.
     fn path(&self) -> String {
         let mut steps: SmallVec<[&Place<'_>; 8]> = SmallVec::new();
@@ -100,7 +113,7 @@ impl At<'_> {
         At { parent: Some(self), step: Place::Key(name) }
     }
 
-    fn item(&self, index: usize) -> At<'_> {
+    pub(super) fn item(&self, index: usize) -> At<'_> {
         At { parent: Some(self), step: Place::Index(index) }
     }
 }

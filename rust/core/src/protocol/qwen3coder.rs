@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Attempt, Protocol, TOOL_RESPONSE};
-use crate::body::{BodyKind, Context, Lists, is_misnamed, is_repeated, push_text};
+use crate::body::{BodyKind, Context, is_misnamed, is_repeated, push_text};
 use crate::functions::{
     Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, opens_parameter, push_name,
 };
@@ -31,7 +31,7 @@ fn decoded(json: &str) -> String {
 /// Appends one parameter, in a line of its own.
 fn push_parameter(cx: &Context<'_>, key: &str, id: NodeId, value: &Value<'_>, out: &mut String) {
     let mut text = String::new();
-    push_text(cx, id, value, Lists::Elements, &mut text);
+    push_text(cx, id, value, &mut text);
     out.push_str("    <parameter=");
     push_name(key, out);
     out.push('>');

@@ -56,7 +56,7 @@ impl ElementWriter<'_, '_> {
             }
             _ => {
                 let mut text = String::new();
-                push_text(self.cx, id, value, Lists::Elements, &mut text);
+                push_text(self.cx, id, value, &mut text);
                 escape(&text, self.whom, self.out);
             }
         }
@@ -88,7 +88,7 @@ impl ElementWriter<'_, '_> {
                 Value::Object(members) => !tuple && !node.takes_object() && is_nestable(schema, child, members),
                 _ => {
                     let mut text = String::new();
-                    push_text(self.cx, child, item, Lists::Elements, &mut text);
+                    push_text(self.cx, child, item, &mut text);
                     // What looks like JSON could be the whole list.
                     let bare = !text.trim_ascii().is_empty() && !text.trim_ascii_start().starts_with(['[', '{']);
                     bare && (items.len() > 1 || self.reads_as_list(id, &text, item))
