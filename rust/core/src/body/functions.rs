@@ -1,11 +1,13 @@
 //! The body of a call whose parameters stand in tags, from behind what opened its function.
 
+use std::borrow::Cow;
+
 use super::fields::{Fields, Slot};
 use super::{Bad, Context, Failure, Found, Io, Object, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::functions::{
-    CDATA, Look, Opened, Parameter, Tag, VALUE, WRAPPER, begins, closes, closes_function, closes_parameter, opener,
-    opens, parameter,
+    CDATA, Look, Opened, PARAMETER, Parameter, Tag, VALUE, WRAPPER, begins, closes, closes_function, closes_parameter,
+    opener, opens, parameter,
 };
 use crate::scan::{Mark, is_ws, starts, ws_run};
 use crate::tree::Tree;
@@ -198,6 +200,12 @@ impl Functions {
             self.whole = true;
             let object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
             return Ok(Move::To(State::Object(Box::new(object))));
+        }
+        // Nothing else begins like the usual parameter.
+        if rest.as_bytes().get(1) == Some(&b'p')
+            && let Look::Yes(state) = self.parameter(io)?
+        {
+            return Ok(Move::To(state));
         }
         if byte == b'<' {
             let mut needs = false;
@@ -437,7 +445,7 @@ enum At {
 #[derive(Debug, Default)]
 struct Value {
     /// The name of its tag.
-    tag: String,
+    tag: Cow<'static, str>,
     /// Its key stood between tags.
     apart: bool,
     /// `None` where the call has failed.
@@ -462,7 +470,8 @@ struct Value {
 
 impl Value {
     fn new(tag: &str, apart: bool) -> Self {
-        Value { tag: tag.to_owned(), apart, ..Value::default() }
+        let tag = if tag == PARAMETER { Cow::Borrowed(PARAMETER) } else { Cow::Owned(tag.to_owned()) };
+        Value { tag, apart, ..Value::default() }
     }
 
     /// Does text go straight out?

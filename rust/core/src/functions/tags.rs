@@ -8,7 +8,8 @@ use crate::scan::{first_chars, is_ws, ws_run};
 pub const WRAPPER: &str = "tool_call";
 /// The tag of a function in its usual form, and what models write for it.
 pub(super) const FUNCTIONS: [&str; 4] = ["function", "call", "tool", "invoke"];
-pub(super) const PARAMETERS: [&str; 4] = ["parameter", "param", "argument", "arg"];
+pub const PARAMETER: &str = "parameter";
+pub(super) const PARAMETERS: [&str; 4] = [PARAMETER, "param", "argument", "arg"];
 /// Tags with the name of a function in them.
 const NAMES: [&str; 2] = ["name", "tool_name"];
 
