@@ -40,10 +40,43 @@ impl std::fmt::Debug for Format {
     }
 }
 
+/// JSON in markers.
+macro_rules! envelopes {
+    ($open:literal, $close:literal) => {
+        &[
+$open, $open, $close, $close,
+concat!($open, "{\"name\":\"get_weather\",\"arguments\":{\"city\":\""),
+concat!($open, "\n{\"arguments\": {\"city\": \"hi\", \"days\": \"3\"}, \"name\": \"get_weather\"}\n", $close),
+concat!($open, "[{\"name\": \"ping\", \"arguments\": {}}, {\"name\":\"search\",\"arguments\":{\"q\":\"b\"}}]", $close),
+concat!($open, "{\"name\": \"any\", \"arguments\": {\"text\": \"say \"hi\", ok\", \"n_1\": 1, \"list\": [\"a \"b\" c\", \"d\"]}}", $close),
+concat!($open, "{\"name\":\"create\",\"arguments\":\"{\\\"tags\\\":[\\\"a\\\"],\\\"ids\\\":[\\\"4\\\"]}\"}", $close),
+concat!($open, "{name: 'get_weather', // note\n arguments: {city: 'it', /* c */ days: None,}, }", $close),
+concat!($open, "{\"name\":\"ping\"}\n", $open, "{\"tool\":\"nope\",\"args\":{}}", $close),
+concat!($open, "{\"name\":\"ping\"}\n{\"name\":\"search\",\"arguments\":{\"q\":\"2\"}}", $close),
+concat!($open, "\n```json\n{\"name\":\"ping\"}\n```\n", $close),
+"\"}}", "{", "}", "[", "]", ",", ":", "\"", "'", "\\", "\\\"", "\\u00", "}}", "}}}", "\"}", "\", \"", "\": \"", " ", "\n", "/", "//", "/*", "*/",
+"\"name\"", "\"name\":\"search\"", "\"tool\":\"search\"", "\"name\":\"nope\"", "\"name\":\"Get-Weather\"", "name:'ping'", "\"name\":\"\"", "\"name\":5",
+"\"arguments\"", "\"arguments\":{}", "\"arguments\":{\"city\":\"hi\",\"days\":1}", "\"parameters\":{\"q\":1}", "\"arguments\":null",
+"\"args\":{\"q\":\"say \"hi\" now\"}", "\"arguments\":\"", "\"arguments\":[1]", "\"id\":7", "\"more\":[{},{\"a\":\"b\"}]",
+"\"city\":\"", "\"days\":", "\"days\":\"3\"", "\"deep\":True", "\"tags\":[\"a\", \"b\"]", "\"tags\":[\"", "\"units\":\"METRIC\"",
+"\"by\":[]", "\"root\":{\"next\":{\"kids\":[{}]}}", "q: x", "hello", "don't", "</", "<", "</think>", "<tool_", "</tool_call", "``", "```json", "<json>",
+"</json>", "<tool_response", "<call>",
+        ]
+    };
+}
+
 type Call = fn() -> BoxedStrategy<String>;
 
-const TOKENS: &[(&str, &[&str], Option<Call>, bool)] =
-    &[("qwen3coder", QWEN, None, true), ("yaml", YAML, None, false), ("xml", xml::TOKENS, Some(xml::call), false)];
+const TOKENS: &[(&str, &[&str], Option<Call>, bool)] = &[
+    ("hermes", HERMES, None, true),
+    ("gemma", GEMMA, None, true),
+    ("qwen3coder", QWEN, None, true),
+    ("yaml", YAML, None, false),
+    ("xml", xml::TOKENS, Some(xml::call), false),
+];
+
+const HERMES: &[&str] = envelopes!("<tool_call>", "</tool_call>");
+const GEMMA: &[&str] = envelopes!("```tool_call", "```");
 
 const QWEN: &[&str] = &[
     "<tool_call>",

@@ -1,7 +1,6 @@
 //! What the laws share: how many cases, toolsets, messages, schemas with their values, and one reading of a message.
 
 pub mod checks;
-pub mod holding;
 pub mod messages;
 pub mod reading;
 pub mod schemas;

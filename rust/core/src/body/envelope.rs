@@ -358,7 +358,12 @@ impl Envelope {
         if !live {
             self.aside.reset();
         }
-        let object = Object::new(&io.cx, node, String::new(), 0).forgiving(usize::from(self.list) + 1, &KEYS);
+        let object = Object::new(&io.cx, node, String::new(), 0).with_comments();
+        // The name is known at its first quote.
+        let object = match self.role() {
+            Role::Name => object,
+            Role::Arguments | Role::Other => object.with_quotes(usize::from(self.list) + 1, &KEYS),
+        };
         self.state = State::Reading { object: Box::new(object), live };
         Ok(None)
     }
@@ -437,7 +442,7 @@ impl Envelope {
         }
         let mut object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
         if encoded {
-            object = object.forgiving(0, &[]);
+            object = object.with_comments().with_quotes(0, &[]);
         }
         let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
         match object.feed(&mut inner) {

@@ -101,10 +101,15 @@ impl Object {
         }
     }
 
-    /// Takes comments for blanks, and quotes in strings that cannot end them for content. The value stands in so many brackets,
-    /// the innermost of which are those of an object that may have these keys.
-    pub fn forgiving(mut self, around: usize, keys: &'static [&'static str]) -> Self {
+    /// Takes comments for blanks.
+    pub fn with_comments(mut self) -> Self {
         self.lexer = self.lexer.with_comments();
+        self
+    }
+
+    /// Takes quotes in strings that cannot end them for content. The value stands in so many brackets, the innermost of which
+    /// are those of an object that may have these keys.
+    pub fn with_quotes(mut self, around: usize, keys: &'static [&'static str]) -> Self {
         self.quotes = Some(Quotes::new(around, keys));
         self
     }

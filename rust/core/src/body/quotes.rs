@@ -50,7 +50,9 @@ impl Quotes {
             at = ws_run(text, at + 1);
         }
         let Some(byte) = bytes.get(at) else { return undecided };
-        if closers > 0 {
+        let outside = closers > 0 && closers >= brackets + self.around;
+        // Brackets may be missing, but not behind a string that is unsure itself.
+        if outside || closers > 0 && !self.kept {
             match starts(&text[at..], &cx.delimiters.close, undecided.is_some()) {
                 Mark::Yes => return Some(true),
                 Mark::Partial => return undecided,
@@ -61,7 +63,7 @@ impl Quotes {
         match byte {
             b'/' => return comment(at),
             b',' => at = ws_run(text, at + 1),
-            _ => return Some(closers > 0 && closers >= brackets + self.around && !INSIDE.contains(byte)),
+            _ => return Some(outside && !INSIDE.contains(byte)),
         }
         let Some(&byte) = bytes.get(at) else { return undecided };
         let frame = frame(closers);
