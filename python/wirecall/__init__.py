@@ -19,7 +19,7 @@ from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
-from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError
+from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
 from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, Options
@@ -54,6 +54,7 @@ __all__ = [
     "Toolset",
     "XmlError",
     "XmlParser",
+    "XmlWarning",
     "compact_tools",
     "definitions",
     "detect",

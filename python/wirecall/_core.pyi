@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
-from wirecall.errors import JsonWarning
+from wirecall.errors import JsonWarning, XmlWarning
 
 __all__ = [
     "PROTOCOLS",
@@ -27,6 +27,8 @@ __all__ = [
     "Problem",
     "Text",
     "Toolset",
+    "XmlParser",
+    "format_xml",
     "loads",
 ]
 
@@ -571,3 +573,50 @@ def loads(
         ValueError: `duplicates` is none of its choices.
         TypeError: The text is no str, or `warnings` no list.
     """
+
+@disjoint_base
+class XmlParser:
+    """Reads one XML document in parts.
+
+    `wirecall.XmlParser` is the public class; it reads schemas and documents the options.
+    """
+
+    def __new__(cls, schema: str | None, /, *, repair: bool, max_bytes: int, max_depth: int) -> Self: ...
+    def feed(self, text: str, /) -> None:
+        """Read the next part of the text, however it is cut.
+
+        Raises:
+            XmlError: Text that cannot be read, at the latest when what is wrong is complete.
+            RuntimeError: The parser is finished, or used by another thread right now.
+        """
+
+    def finish(self) -> Any:
+        """End the text.
+
+        Returns:
+            The value, as `wirecall.parse_xml` returns it.
+
+        Raises:
+            XmlError: Text that cannot be read.
+            RuntimeError: The parser is finished, or used by another thread right now.
+        """
+
+    def partial(self) -> Any:
+        """The value as far as it is known: as if all that is open were closed here.
+
+        What was read so far is looked at as a whole, so this costs as much as what was read.
+
+        Returns:
+            None in front of the first element.
+
+        Raises:
+            XmlError: Text that cannot be read.
+            RuntimeError: The parser is finished, or used by another thread right now.
+        """
+
+    @property
+    def warnings(self) -> list[XmlWarning]:
+        """What was wrong and was repaired, or does not fit the schema: the first 100, in their order."""
+
+def format_xml(value: object, schema: str | None, root: str | None, /) -> str:
+    """Write a value as elements; `wirecall.format_xml` is the public function."""

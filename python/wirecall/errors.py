@@ -43,40 +43,8 @@ def both(kind: Any, base: Any) -> Any:
     return type(kind.__name__, (kind, base), {"__module__": kind.__module__, "__doc__": kind.__doc__})
 
 
-class XmlError(ValueError):
-    """XML that cannot be read, or was repaired.
-
-    Attributes:
-        message: What is wrong, without the place.
-        line: Where it was found, from 1.
-        column: The character in that line, from 1.
-
-    `str()` gives the place and the message: `line 3, column 7: an element is not closed`.
-    """
-
-    def __init__(self, message: str, *, line: int, column: int) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.column = column
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}: {self.message}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.message!r}, line={self.line}, column={self.column})"
-
-
-class JsonError(ValueError):
-    """JSON that cannot be read.
-
-    Attributes:
-        reason: What is wrong, without the place.
-        line: Where, from 1. Lines end with a line feed, as for `json`.
-        column: The character in that line, from 1.
-
-    `str()` gives the place and the reason: `line 3, column 7: a colon is missing`.
-    """
+class _PlacedError(ValueError):
+    """A text that cannot be read: why, and where."""
 
     def __init__(self, reason: str, line: int, column: int) -> None:
         super().__init__(reason, line, column)
@@ -88,8 +56,40 @@ class JsonError(ValueError):
         return f"line {self.line}, column {self.column}: {self.reason}"
 
 
+class JsonError(_PlacedError):
+    """JSON that cannot be read.
+
+    Attributes:
+        reason: What is wrong, without the place.
+        line: Where, from 1. Lines end with a line feed, as for `json`.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the reason: `line 3, column 7: a colon is missing`.
+    """
+
+
+class XmlError(_PlacedError):
+    """XML that cannot be read.
+
+    Attributes:
+        reason: What is wrong, without the place.
+        line: Where it was found, from 1. Lines end with a line feed.
+        column: The character in that line, from 1.
+
+    `str()` gives the place and the reason: `line 3, column 7: an element is not closed`.
+    """
+
+
 class JsonWarning(NamedTuple):
     """What is malformed in JSON that was read all the same; the fields are those of `JsonError`."""
+
+    line: int
+    column: int
+    reason: str
+
+
+class XmlWarning(NamedTuple):
+    """What was wrong in XML that was read all the same; the fields are those of `XmlError`."""
 
     line: int
     column: int

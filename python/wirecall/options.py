@@ -17,8 +17,9 @@ class Notice(NamedTuple):
     Attributes:
         kind: "repair", "problem", "error", "retry", "missing_call" or "saved".
         tool: The tool it is about, None where there is none.
-        detail: A sentence, or the stable name of a repair; for "saved" the number of tokens
-            (o200k_base) that the definitions cost less, where tiktoken and its vocabulary are there.
+        detail: A sentence; for "error" behind the error's kind and a colon. For "repair" its stable name; for
+            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its
+            vocabulary are there.
     """
 
     kind: str
@@ -39,16 +40,16 @@ class Options:
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
         media: What becomes of images and files in results: "model" puts what a user's message can carry
-            beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for kinds
-            that a user's message of the request carries too, which shows that the model takes them.
-        on_error: A bad call is asked for again ("retry"), shown as `<tool-error>` text ("text"), raised as
+            beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
+            kinds that a user's message of the request carries too, which shows that the model takes them.
+        on_error: A bad call is asked for again ("retry"), shown as the text of its result ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
             ("native").
         max_retries: How often an answer is asked for again, at most.
         on_missing_call: What becomes of an answer without the call that `tool_choice` asks for.
         strip_preamble: Drop the text around calls, if there was a call.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
-        emit_raw_on_error: Show a bad call as the model wrote it, instead of `<tool-error>`.
+        emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
         native_when: Lets a request through untouched where it returns true; gets the request.
         on_event: Gets every `Notice`.
         debug: Log the rewritten request and the raw answer, redacted, at DEBUG.

@@ -11,7 +11,7 @@ from typing import Any
 
 from server.answers import Answer, Call, Delivery
 
-from wirecall import Toolset
+from wirecall import Protocol, Toolset
 
 Json = dict[str, Any]
 STOCK = {("shirt", "S"): 4, ("shirt", "M"): 0, ("shirt", "L"): 11}
@@ -176,7 +176,7 @@ def texts(
     delivery: Delivery | None = None,
     *,
     tools: Sequence[Json] | None = None,
-    protocol: str = "wire",
+    protocol: str | Protocol = "wire",
 ) -> list[Answer]:
     """The same plan of a model that writes text, its mistakes included; `tools` are the application's."""
     toolset = Toolset(messages_tools() if tools is None else tools, protocol=protocol)
@@ -199,17 +199,18 @@ _BAD = {
     "qwen3coder": "<tool_call>\n<function=%s>\n{[object Object]}\n</function>\n</tool_call>",
     "xml": "<%s>{[object Object]}</%s>",
     "yaml": "<%s>\n{[object Object]}\n</%s>",
+    "custom": '[CALL]{"name":"%s","arguments":[object Object]}[/CALL]',
 }
 
 
-def _mistake(wire: str, toolset: Toolset, protocol: str) -> str:
+def _mistake(wire: str, toolset: Toolset, protocol: str | Protocol) -> str:
     """A mistake of the plan, made in another protocol."""
 
     def call(found: re.Match[str]) -> str:
         # Tags of no tool are text where a call is a tag.
         if "[object" in found[0] or protocol in ("xml", "yaml"):
             name = found[1] if found[1] in toolset.names else toolset.names[0]
-            return _BAD[protocol].replace("%s", name)
+            return _BAD[protocol if isinstance(protocol, str) else protocol.name].replace("%s", name)
         return toolset.encode(found[1], {"a": 1})
 
     written = re.sub(r"<call>(\w+)[^<]*</call>", call, wire)

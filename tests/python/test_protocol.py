@@ -2,6 +2,7 @@
 
 import gc
 import json
+import time
 import weakref
 from typing import Any
 
@@ -218,6 +219,58 @@ def test_what_a_class_raises_reaches_the_caller() -> None:
     with pytest.raises(KeyError):
         tools.encode_result("f", "x")
     assert tools.parse("no call").text == "no call"  # nothing is left behind
+
+
+def test_of_two_exceptions_the_first_is_raised_and_none_is_left() -> None:
+    class Broken(Lines):
+        def begins(self, head: str) -> bool:
+            raise KeyError(head)
+
+    def ids() -> str:
+        raise AssertionError
+
+    parser = Toolset(TOOLS, protocol=Broken()).parser(ids=ids)
+    with pytest.raises(KeyError):
+        parser.feed("<|call|>a<|end|><|call|>b<|end|>")
+    tools = Toolset(TOOLS, protocol=Lines())
+    parser = tools.parser(ids=ids)
+    with pytest.raises(AssertionError):
+        parser.feed(tools.encode("get_weather", {"city": "x"}) * 2)
+    assert tools.parse("x").text == "x"
+
+
+def test_a_parser_that_is_asked_inside_its_own_method_goes_on() -> None:
+    class Nested(Lines):
+        parser: Any = None
+
+        def parse(self, body: str) -> tuple[str, str] | None:
+            with pytest.raises(RuntimeError, match="used right now"):
+                self.parser.feed("x")
+            assert tools.encode("get_weather", {"city": "x"})
+            return super().parse(body)
+
+    protocol = Nested()
+    tools = Toolset(TOOLS, protocol=protocol)
+    protocol.parser = tools.parser()
+    events = protocol.parser.feed(tools.encode("get_weather", {"city": "y"}))
+    assert [event.type for event in events] == ["call_start", "arguments_delta", "call_end"]
+    protocol.parser = None
+
+
+def test_time_grows_with_the_text_alone() -> None:
+    tools = Toolset(TOOLS, protocol=Lines())
+
+    def seconds(size: int) -> float:
+        text = tools.encode("get_weather", {"city": "x" * size})
+        parser = tools.parser()
+        start = time.perf_counter()
+        for at in range(0, len(text), 10):
+            parser.feed(text[at : at + 10])
+        parser.finish()
+        return time.perf_counter() - start
+
+    short = min(seconds(20_000) for _ in range(5))
+    assert min(seconds(200_000) for _ in range(3)) < 40 * short + 0.05
 
 
 @pytest.mark.parametrize(

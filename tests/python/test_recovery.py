@@ -102,8 +102,8 @@ def test_other_protocols_are_recovered(protocol: str, written: str) -> None:
     message = Toolset(TOOLS, protocol=protocol, recover=True).parse(FORMATS[written] + "\n", truncated=False)
     alone = Toolset(TOOLS, protocol=protocol).parse(FORMATS[written] + "\n", truncated=False)
     if alone.calls or alone.errors:
-        # Some formats begin alike; the own one comes first.
-        assert calls(message) == calls(alone)
+        # Some formats begin alike; the own one comes first, unless what follows does not look like it.
+        assert calls(message) in ([CALL], calls(alone))
         return
     assert calls(message) == [CALL]
     assert "other_format" in message.calls[0].repairs

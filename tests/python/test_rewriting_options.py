@@ -1,4 +1,4 @@
-"""Options of how a request is rewritten: a template for the manual, media in results, and marks of protocols."""
+"""Options of how a request is rewritten: a template for the manual, media in results, marks of protocols."""
 
 from typing import Any
 
@@ -15,15 +15,11 @@ FUNCTION = {"name": "look", "description": "Looks.", "parameters": PARAMETERS}
 TOOLS = [{"type": "function", "function": FUNCTION}]
 PNG = "data:image/png;base64,AAAA"
 
-# In each API: a part as a user's message has it, one of another kind, and a request whose result holds the first.
+# Of each API: images and files, as its users and its results have them.
 CHAT_IMAGE = {"type": "image_url", "image_url": {"url": PNG}}
 CHAT_FILE = {"type": "file", "file": {"filename": "r.pdf", "file_data": "AAAA"}}
 IMAGE_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-DOCUMENT = {
-    "type": "document",
-    "title": "r.pdf",
-    "source": {"type": "text", "data": "x", "media_type": "text/plain"},
-}
+DOCUMENT = {"type": "document", "title": "r.pdf", "source": {"type": "url", "url": "http://x.org/r.pdf"}}
 INPUT_IMAGE = {"type": "input_image", "image_url": PNG}
 INPUT_FILE = {"type": "input_file", "filename": "r.pdf", "file_data": "AAAA"}
 

@@ -19,11 +19,16 @@ use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, settings_of};
+use support::xml;
 use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json};
 
 struct Format {
     name: &'static str,
     tokens: &'static [&'static str],
+    /// Calls and near misses with more order in them than tokens have.
+    call: Option<Call>,
+    /// Are calls of undeclared tools calls, where no tool is declared?
+    open: bool,
     settings: Vec<Setting>,
     /// The same, each time with less room for a call.
     limited: Vec<Vec<Setting>>,
@@ -60,7 +65,15 @@ concat!($open, "\n```json\n{\"name\":\"ping\"}\n```\n", $close),
     };
 }
 
-const TOKENS: &[(&str, &[&str])] = &[("hermes", HERMES), ("gemma", GEMMA), ("qwen3coder", QWEN)];
+type Call = fn() -> BoxedStrategy<String>;
+
+const TOKENS: &[(&str, &[&str], Option<Call>, bool)] = &[
+    ("hermes", HERMES, None, true),
+    ("gemma", GEMMA, None, true),
+    ("qwen3coder", QWEN, None, true),
+    ("yaml", YAML, None, false),
+    ("xml", xml::TOKENS, Some(xml::call), false),
+];
 
 const HERMES: &[&str] = envelopes!("<tool_call>", "</tool_call>");
 const GEMMA: &[&str] = envelopes!("```tool_call", "```");
@@ -143,11 +156,112 @@ const QWEN: &[&str] = &[
     "\n    ",
 ];
 
+const YAML: &[&str] = &[
+    "<get_weather>\n",
+    "<create>\n",
+    "<search>\n",
+    "<tree>",
+    "<any>\n",
+    "<ping/>",
+    "<PING>",
+    "<nope>\n",
+    "<get_weather\n",
+    "\n/>",
+    "/>",
+    "</get_weather>",
+    "\n</get_weather>",
+    "</create>",
+    "\n</search>",
+    "</any>",
+    "\n</tree>",
+    "</ get_weather >",
+    "</ping>",
+    "<",
+    "</",
+    "city: ",
+    "city: Oslo\n",
+    "\ncity: ",
+    "city:\n",
+    "units: METRIC\n",
+    "days: ",
+    "days: 3\n",
+    "deep: True\n",
+    "max_results: 0x1F\n",
+    "\"city\": ",
+    "tags:\n  - a\n",
+    "tags: a, b\n",
+    "tags: [a, 'b', ",
+    "ids:\n- 1\n",
+    "items:\n  - sku: A\n    n: 1\n",
+    "profile: {name: x}\n",
+    "profile:\n  name: ",
+    "pair: ",
+    "q: ",
+    "\nq: ",
+    "when: ~\n",
+    "by: ",
+    "a.b: x\n",
+    "'a.b': ",
+    "n_1: 012\n",
+    "odd: ",
+    "root:\n  value: |\n    ",
+    "? ",
+    "- ",
+    ": ",
+    ":",
+    "#",
+    " # c\n",
+    "\"",
+    "'",
+    "''",
+    "\\",
+    "\\n",
+    "\\x4",
+    "\\u00e9",
+    "|",
+    "|\n  ",
+    "|-\n    ",
+    ">+\n ",
+    "|2\n",
+    "> ",
+    "[",
+    "]",
+    "{",
+    "}",
+    ", ",
+    "{\"city\": \"",
+    "\"}",
+    "---\n",
+    "...",
+    "&x ",
+    "*y",
+    "!!str ",
+    "%",
+    "@",
+    "foo: bar",
+    "word ",
+    "\n",
+    "\n",
+    "\n  ",
+    "\n    ",
+    "\n ",
+    "\t",
+    "\r\n",
+    "\r",
+    "null",
+    "<tool_response>",
+    "</tool_response>",
+    "<think>",
+    "`",
+];
+
 static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     let sizes = [1, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160];
-    let format = |(name, tokens): &(&'static str, &'static [&'static str])| Format {
+    let format = |(name, tokens, call, open): &(&'static str, &'static [&'static str], Option<Call>, bool)| Format {
         name,
         tokens,
+        call: *call,
+        open: *open,
         settings: settings_of(name, Limits::default()),
         limited: sizes.map(|call_bytes| settings_of(name, Limits { call_bytes, ..Limits::default() })).into(),
     };
@@ -189,9 +303,12 @@ fn case() -> impl Strategy<Value = Case> {
             let arguments = parse_json(&arguments.to_string(), 16).expect("it is JSON");
             tools.encode(name, &arguments).expect("it can be written")
         });
+        let tokens = || prop::collection::vec(select(format.tokens), 1..8).prop_map(|tokens| tokens.concat());
+        let near = format.call.map_or_else(|| tokens().boxed(), |call| call());
         let part = prop_oneof![
             2 => call,
-            6 => prop::collection::vec(select(format.tokens), 1..8).prop_map(|tokens| tokens.concat()),
+            4 => near,
+            4 => tokens(),
             1 => soup(4),
             1 => prose(),
         ];
@@ -253,15 +370,15 @@ proptest! {
             (Just(shape), values)
         }),
         around in prop::collection::vec(prose(), 3),
-        format in (0..FORMATS.len()).prop_map(|at| FORMATS[at].name),
+        format in (0..FORMATS.len()).prop_map(|at| &FORMATS[at]),
         syntax in select(&[Syntax::Wire, Syntax::Wire, Syntax::Json][..]),
         open in prop::bool::weighted(0.1),
         name in select(&["tool", "get_x", "a.b-c", "parameter"][..]),
     ) {
         let schema = shape.schema();
         let toolset = |strict| {
-            let options = Options { protocol: format.into(), strict, syntax, ..Options::default() };
-            let tools = if open { Vec::new() } else { vec![definition(name, &schema)] };
+            let options = Options { protocol: format.name.into(), strict, syntax, ..Options::default() };
+            let tools = if open && format.open { Vec::new() } else { vec![definition(name, &schema)] };
             Toolset::new(tools, options).expect("the tool is fine")
         };
         written_is_read(&toolset(false), &toolset(true), name, &schema, &values, &around)?;
@@ -276,7 +393,7 @@ proptest! {
             "body": {"type": "string"}, "any": {}, "list": {"type": "array", "items": {"type": "string"}},
             "perhaps": {"type": ["null", "string", "integer"]}, "nested": {"type": "object"}}});
         let options = Options { protocol: case.format.name.into(), strict, ..Options::default() };
-        let tools = if declared { vec![definition("note", &schema)] } else { Vec::new() };
+        let tools = if declared || !case.format.open { vec![definition("note", &schema)] } else { Vec::new() };
         let tools = Toolset::new(tools, options).expect("the tool is fine");
         let text = Value::from(case.message.as_str());
         let values = [

@@ -368,7 +368,7 @@ macro_rules! protocols {
 }
 
 // Those of the same name in `tests/vectors`.
-protocols!(wire, hermes, gemma, xml, yaml);
+protocols!(wire, hermes, gemma, qwen3coder, xml, yaml);
 
 /// What has come out, and what has not, behind each chunk.
 fn steps(protocol: &str) {

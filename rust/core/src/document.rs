@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
-use crate::json::Value;
+use crate::json::{Value, json_string};
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::Xml;
 use crate::scan::Delimiters;
@@ -13,8 +13,8 @@ use crate::xml::{For, Outcome, Reader, UNCLOSED, is_member, is_name};
 
 /// What is wrong with a document, and where: lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct XmlError {
-    pub message: String,
+pub struct XmlFault {
+    pub reason: String,
     pub line: usize,
     pub column: usize,
 }
@@ -57,8 +57,8 @@ pub struct Document {
 #[derive(Clone, Debug)]
 struct Notes {
     repair: bool,
-    faults: Vec<XmlError>,
-    failed: Option<XmlError>,
+    faults: Vec<XmlFault>,
+    failed: Option<XmlFault>,
 }
 
 impl Notes {
@@ -76,7 +76,7 @@ impl Notes {
         self.failed.get_or_insert_with(|| place.error(message));
     }
 
-    fn state(&self) -> Result<(), XmlError> {
+    fn state(&self) -> Result<(), XmlFault> {
         self.failed.clone().map_or(Ok(()), Err)
     }
 }
@@ -95,8 +95,8 @@ impl Place {
         Place { line: self.line + lines, column: if lines > 0 { 1 } else { self.column } + chars }
     }
 
-    fn error(self, message: &str) -> XmlError {
-        XmlError { message: message.to_owned(), line: self.line, column: self.column }
+    fn error(self, reason: &str) -> XmlFault {
+        XmlFault { reason: reason.to_owned(), line: self.line, column: self.column }
     }
 }
 
@@ -115,12 +115,12 @@ impl Document {
     }
 
     /// What was wrong with the text so far, and was read all the same.
-    pub fn faults(&self) -> &[XmlError] {
+    pub fn faults(&self) -> &[XmlFault] {
         &self.notes.faults
     }
 
     /// Reads on.
-    pub fn feed(&mut self, text: &str) -> Result<(), XmlError> {
+    pub fn feed(&mut self, text: &str) -> Result<(), XmlFault> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
             let message = format!("the document has more than {} bytes", self.limits.call_bytes);
@@ -136,7 +136,7 @@ impl Document {
     }
 
     /// The text has ended: the JSON of its value.
-    pub fn finish(&mut self) -> Result<String, XmlError> {
+    pub fn finish(&mut self) -> Result<String, XmlFault> {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             self.notes.state()?;
@@ -150,7 +150,7 @@ impl Document {
     }
 
     /// The value of what was read.
-    fn value(&mut self) -> Result<String, XmlError> {
+    fn value(&mut self) -> Result<String, XmlFault> {
         let Document { reader, schema, place, notes, .. } = self;
         notes.state()?;
         let tree = reader.finish(schema, &mut |fault, _| notes.fault(fault.what(), *place));
@@ -159,7 +159,7 @@ impl Document {
     }
 
     /// The JSON of the value as far as it is known, as if the text ended here; `None` in front of the first element.
-    pub fn partial(&self) -> Option<Result<String, XmlError>> {
+    pub fn partial(&self) -> Option<Result<String, XmlFault>> {
         let mut document = self.clone();
         document.notes.repair = true;
         // What is held back may become anything.
@@ -183,13 +183,22 @@ impl Document {
         at
     }
 
-    fn typed(&mut self, tree: &Tree) -> Result<String, XmlError> {
+    fn typed(&mut self, tree: &Tree) -> Result<String, XmlFault> {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
-        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", 0, tree, Lists::Elements) {
+        // A root is a member, whatever its name: `item` would be a list.
+        let (above, tree) = match tree {
+            Tree::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
+                found.args.json = format!("{{{}:", json_string(&members[0].0));
+                (1, &members[0].1)
+            }
+            tree => (0, tree),
+        };
+        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", above, tree, Lists::Elements) {
             notes.fail(&message, *place);
         }
+        found.args.json.push_str(if above > 0 { "}" } else { "" });
         for problem in &found.problems {
             notes.fault(&problem.message, *place);
         }
@@ -230,7 +239,7 @@ pub fn parse_xml(
     schema: &XmlSchema,
     repair: bool,
     limits: Limits,
-) -> (Result<String, XmlError>, Vec<XmlError>) {
+) -> (Result<String, XmlFault>, Vec<XmlFault>) {
     let mut document = Document::new(schema, repair, limits);
     let read = document.feed(text).and_then(|()| document.finish());
     (read, document.notes.faults)

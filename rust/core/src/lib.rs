@@ -30,7 +30,7 @@ mod tree;
 mod xml;
 mod yaml;
 
-pub use document::{Document, XmlError, XmlSchema, format_xml, parse_xml};
+pub use document::{Document, XmlFault, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};
 pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use wirecall_core::{EncodeError, JsonFault, ToolError, XmlError};
+use wirecall_core::{EncodeError, JsonFault, ToolError, XmlFault};
 
 /// `wirecall.ToolError`, with the tool and the JSON pointer as attributes.
 pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
@@ -22,24 +22,17 @@ pub fn tool_error(py: Python<'_>, error: &ToolError) -> PyErr {
 /// `wirecall.JsonError`, with the place as attributes.
 pub fn json_error(py: Python<'_>, fault: &JsonFault) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let raise = || -> PyResult<PyErr> {
-        let class = CLASS.import(py, "wirecall.errors", "JsonError")?;
-        Ok(PyErr::from_value(class.call1((&*fault.reason, fault.line, fault.column))?))
-    };
-    raise().unwrap_or_else(|other| other)
+    placed(py, &CLASS, "JsonError", (&*fault.reason, fault.line, fault.column)).unwrap_or_else(|other| other)
 }
 
-/// `wirecall.XmlError`, with the line and the column as attributes.
-pub fn xml_error(py: Python<'_>, error: &XmlError) -> PyErr {
+/// `wirecall.XmlError`, in the same way.
+pub fn xml_error(py: Python<'_>, fault: &XmlFault) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let raise = || -> PyResult<PyErr> {
-        let class = CLASS.import(py, "wirecall.errors", "XmlError")?;
-        let details = PyDict::new(py);
-        details.set_item("line", error.line)?;
-        details.set_item("column", error.column)?;
-        Ok(PyErr::from_value(class.call((&error.message,), Some(&details))?))
-    };
-    raise().unwrap_or_else(|other| other)
+    placed(py, &CLASS, "XmlError", (&*fault.reason, fault.line, fault.column)).unwrap_or_else(|other| other)
+}
+
+fn placed(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, fault: (&str, usize, usize)) -> PyResult<PyErr> {
+    Ok(PyErr::from_value(class.import(py, "wirecall.errors", name)?.call1(fault)?))
 }
 
 pub fn encode_error(error: &EncodeError) -> PyErr {

@@ -87,7 +87,8 @@ impl Reader {
             parser.finish(tools, truncated, &mut sink);
         }
         let Events { first, mut list, error, .. } = events;
-        match (error.or_else(|| protocol::raised().err()), first) {
+        let raised = protocol::raised().err();
+        match (error.or(raised), first) {
             (Some(error), _) => {
                 self.finished = true;
                 Err(error)

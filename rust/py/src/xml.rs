@@ -1,7 +1,8 @@
 //! XML as models write it: read whole or in parts, and written.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyList, PyString, PyType};
 use wirecall_core as core;
 
 use crate::convert::{self, Surrogates};
@@ -118,7 +119,15 @@ impl XmlParser {
     #[getter]
     fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let state = self.take(py)?;
-        PyList::new(py, state.document.faults().iter().map(|error| errors::xml_error(py, error).into_value(py)))
+        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+        let class = CLASS.import(py, "wirecall.errors", "XmlWarning")?;
+        let faults = state.document.faults().iter();
+        PyList::new(
+            py,
+            faults
+                .map(|fault| class.call1((fault.line, fault.column, &*fault.reason)))
+                .collect::<PyResult<Vec<_>>>()?,
+        )
     }
 }
 

@@ -68,7 +68,7 @@ def system_text(request: Request) -> str:
     return str(sent["instructions" if request.api == "responses" else "system"])
 
 
-def check_text_only(server: Server, protocol: str = "wire") -> None:
+def check_text_only(server: Server, protocol: str | wirecall.Protocol = "wire") -> None:
     """Nothing of native tool calling reached the model, nothing could be forged, and prompts stay cached."""
     for request in server.requests:
         assert "tools" not in request.json
@@ -104,6 +104,7 @@ def test_the_application_sees_the_same(api: str, asynchronous: bool, stream: boo
 
 
 OTHERS = [protocol for protocol in wirecall.PROTOCOLS if protocol != "wire"]
+CUSTOM = wirecall.Protocol(open="[CALL]", close="[/CALL]", result=("[RESULT]", "[/RESULT]"))
 # Full loops in chat, sync and async, whole and streamed; one of each kind in the other APIs.
 HOW = [
     *(("chat", asynchronous, stream) for asynchronous in (False, True) for stream in (False, True)),
@@ -113,10 +114,10 @@ HOW = [
 ]
 
 
-@pytest.mark.parametrize("protocol", OTHERS)
+@pytest.mark.parametrize("protocol", [*OTHERS, CUSTOM], ids=[*OTHERS, "custom"])
 @pytest.mark.parametrize(("api", "asynchronous", "stream"), HOW)
 def test_the_application_sees_the_same_in_every_protocol(
-    api: str, asynchronous: bool, stream: bool, protocol: str
+    api: str, asynchronous: bool, stream: bool, protocol: str | wirecall.Protocol
 ) -> None:
     control, _ = play(native(), api, asynchronous=asynchronous, stream=stream)
     script = texts(protocol=protocol, delivery=CUT if stream else None)
@@ -126,14 +127,12 @@ def test_the_application_sees_the_same_in_every_protocol(
     check_text_only(server, protocol)
 
 
-@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
-@pytest.mark.parametrize("api", APIS)
-def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: bool) -> None:
-    """This model knows of the tools what the manual says, and of the steps what the conversation says."""
+def read_plan() -> list[model.Step]:
+    """The plan of a model that knows of the tools what the manual says, and of the steps what the
+    conversation says."""
     kinds: list[model.Mistake] = ["broken_json", "unknown_tool", "broken_json", "unknown_tool"]
     mistakes = iter(kinds)
-    plan = [
+    return [
         model.Step(
             [Call(name, arguments) for name, arguments in step.calls],
             step.text,
@@ -141,9 +140,27 @@ def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: boo
         )
         for step in PLAN
     ]
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("api", APIS)
+def test_a_model_that_reads_the_manual(api: str, asynchronous: bool, stream: bool) -> None:
+    plan = read_plan()
     control, _ = play(model.NativeModel(plan), api, asynchronous=asynchronous, stream=stream)
     seen, server = play(model.TextModel(plan), api, asynchronous=asynchronous, stream=stream, options={})
     assert [(text, calls) for text, calls, _ in control.turns] == planned()
+    assert seen == control
+    assert len(server.requests) == len(PLAN) + MISTAKES
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("protocol", OTHERS)
+def test_a_model_that_reads_the_manual_of_every_protocol(protocol: str, stream: bool) -> None:
+    plan = read_plan()
+    control, _ = play(model.NativeModel(plan), "chat", asynchronous=False, stream=stream)
+    other = model.OtherModel(plan, protocol)
+    seen, server = play(other, "chat", asynchronous=False, stream=stream, options={"protocol": protocol})
     assert seen == control
     assert len(server.requests) == len(PLAN) + MISTAKES
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from .answers import Answer, Call, Delivery, Refused, Usage
 from .app import Request
 from .conversation import Conversation, Turn, read
+from .formats import FORMATS
 
 Mistake = Literal["unknown_tool", "missing_required", "broken_quote", "broken_json"]
 
@@ -87,7 +88,7 @@ class _Planned:
             place.bad = False
             return
         for index, call in enumerate(place.pending):
-            if call.name == seen.name:
+            if seen.name in (call.name, ""):
                 del place.pending[index]
                 break
         else:
@@ -175,6 +176,49 @@ class TextModel(_Planned):
         """Not every API tells errors of tools from results, and a host may run a call that lacks a field."""
         name = step.calls[0].name
         return (seen.error or step.mistake == "missing_required") and seen.name in (name, _unknown(name), "")
+
+
+class OtherModel(_Planned):
+    """Plays a plan in another format than wire, as the manual has it."""
+
+    def __init__(self, plan: Sequence[Step], protocol: str, *, delivery: Delivery | None = None) -> None:
+        super().__init__(plan, delivery=delivery)
+        self.format = FORMATS[protocol]
+
+    def __call__(self, request: Request) -> Answer:
+        conversation = read(request.json)
+        if conversation.tools or any(turn.calls or turn.results for turn in conversation.turns):
+            raise Lost("model: this model knows no native tools")
+        place = self._place(conversation)
+        step = self._step(place)
+        text = self._text(place) if place.attempts == 0 else ""
+        calls = [self._written(call, conversation.system) for call in place.pending]
+        if step.mistake is not None and place.attempts == 0:
+            calls = [self._bad(step.calls[0], step.mistake)]
+        return Answer(text + "\n".join(calls), "stop", self.usage, self.delivery)
+
+    def _written(self, call: Call, system: str) -> str:
+        required = self.format.required(system, call.name)
+        if required is None:
+            raise Lost(f"model: the manual has no tool {call.name}")
+        if missing := [key for key in required if key not in _arguments(call)]:
+            raise Lost(f"model: the manual wants {missing} for {call.name}, which the plan does not give")
+        return str(self.format.call(call.name, _arguments(call)))
+
+    def _bad(self, call: Call, mistake: Mistake) -> str:
+        if mistake == "unknown_tool" and self.format.knows_unknown:
+            return str(self.format.call(_unknown(call.name), _arguments(call)))
+        return str(self.format.broken(call.name, BROKEN_JSON))
+
+    def _results(self, turn: Turn) -> list[Seen]:
+        return [Seen(*result) for result in self.format.results(turn.text)]
+
+    def _is_bad(self, step: Step, turn: Turn, conversation: Conversation) -> bool:
+        signs = (BROKEN_JSON, _unknown(step.calls[0].name)) if step.mistake is not None else ()
+        return any(sign in turn.text for sign in signs)
+
+    def _answers_mistake(self, step: Step, seen: Seen) -> bool:
+        return seen.error
 
 
 # What the model reads ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ pub mod reading;
 pub mod schemas;
 pub mod text;
 pub mod toolsets;
+pub mod xml;
 
 use proptest::test_runner::Config;
 

@@ -161,7 +161,7 @@ impl Functions {
     }
 
     fn opener(&mut self, io: &mut Io<'_>) -> Result<Move, Bad> {
-        match opener(io.rest(), io.last, false, &|_| false) {
+        match opener(io.rest(), io.last, false, &|_, _| false) {
             Look::Need => Ok(Move::Step(Step::Need)),
             Look::Yes(found) => {
                 let name = io.rest()[found.name].to_owned();
@@ -231,7 +231,7 @@ impl Functions {
                 io.at += length;
                 return Ok(Move::To(State::Between { first: false }));
             }
-            let function = opener(rest, last, false, &|_| false).map(|_| 0);
+            let function = opener(rest, last, false, &|_, _| false).map(|_| 0);
             if at(function).is_some() {
                 self.complete_unclosed(io)?;
                 return Ok(self.another());
@@ -313,7 +313,8 @@ impl Functions {
             Read::Closed => {}
             Read::Open => {
                 if value.kept {
-                    let message = "A value with a closing tag in it is never closed. Write &lt; for < in values.";
+                    let message =
+                        "A value with a tag of a call in it is never closed. Write &lt; for the < of such tags.";
                     self.state = State::Between { first: false };
                     return Err((ErrorKind::UnterminatedValue, message.into()));
                 }
@@ -365,7 +366,7 @@ impl Functions {
             }
             needs |= ends == Look::Need;
             if self.opened.wrapped {
-                let function = opener(rest, last, false, &|_| false);
+                let function = opener(rest, last, false, &|_, _| false);
                 if let Look::Yes(_) = function {
                     io.at += blanks;
                     return Ok(self.another());
@@ -457,7 +458,7 @@ struct Value {
     cdata: Option<bool>,
     /// It began with a tag that is no part of it.
     inner: bool,
-    /// A closing tag was taken for text.
+    /// A tag that could end it, or begin another call, was taken for text: then its own must end it.
     kept: bool,
     /// Blanks behind a closing tag that were looked at.
     looked: usize,
@@ -642,17 +643,26 @@ impl Value {
         }
         if self.is_edge() {
             let function = match outer.function {
-                Tag::Function(tag) => closes(rest, tag, last).or(|| opens(rest, tag, last)),
+                Tag::Function(tag) => closes(rest, tag, last),
                 Tag::Own => closes(rest, io.cx.tool, last),
                 Tag::Wrapper => Look::No,
             };
-            let wrapper = || closes(rest, WRAPPER, last).or(|| begins(&rest[1..], WRAPPER, last));
             let another = || match self.apart {
                 true => begins(&rest[1..], &self.tag, last),
                 false => opens(rest, &self.tag, last),
             };
-            match function.or(wrapper).or(another) {
+            match function.or(|| closes(rest, WRAPPER, last)).or(another) {
                 Look::Yes(_) => return At::Outer,
+                Look::Need => needs = true,
+                Look::No => {}
+            }
+            // Another call may be spoken of here, but then the value must be closed.
+            let call = match outer.function {
+                Tag::Function(tag) => opens(rest, tag, last),
+                Tag::Own | Tag::Wrapper => Look::No,
+            };
+            match call.or(|| begins(&rest[1..], WRAPPER, last)) {
+                Look::Yes(_) => self.kept = true,
                 Look::Need => needs = true,
                 Look::No => {}
             }

@@ -6,7 +6,7 @@ mod tags;
 mod text;
 
 pub use tags::{
-    Look, Opened, Opener, Parameter, Tag, WRAPPER, begins, closes, closes_function, closes_parameter, is_name, opener,
-    opens, parameter,
+    Look, Opened, Parameter, Tag, WRAPPER, begins, closes, closes_function, closes_parameter, is_name, opener, opens,
+    opens_parameter, parameter,
 };
 pub use text::{CDATA, VALUE, escape, is_mark, push_name};

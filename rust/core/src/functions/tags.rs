@@ -251,8 +251,11 @@ fn inner(text: &str, from: usize, tag: &str, last: bool) -> Look<(Range<usize>, 
     closes(&text[start + length..], tag, last).map(|end| (range, start + length + end))
 }
 
-/// Looks at what could open a call. `known` are the names that need no tag of a function.
-pub fn opener(text: &str, last: bool, wrapper: bool, known: &dyn Fn(&str) -> bool) -> Look<Opener> {
+/// Are there names that need no tag of a function: this one, or with `true` one that begins so?
+pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
+
+/// Looks at what could open a call, in a block or, with `wrapper`, with the block's own tag.
+pub fn opener(text: &str, last: bool, wrapper: bool, known: Known<'_>) -> Look<Opener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let (mut at, mut open, mut opened) = (0, 0, Opened::default());
@@ -292,7 +295,7 @@ pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().take(NAME_CHARS + 1).count() <= NAME_CHARS && name.chars().all(fits)
 }
 
-fn function(text: &str, at: usize, last: bool, opened: Opened, known: &dyn Fn(&str) -> bool) -> Look<Opener> {
+fn function(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<Opener> {
     let bytes = text.as_bytes();
     let Some(&first) = bytes.get(at) else { return need(last) };
     let start = at + usize::from(first == b'<');
@@ -335,9 +338,9 @@ fn function(text: &str, at: usize, last: bool, opened: Opened, known: &dyn Fn(&s
     }
     let name = start..word_end(text, start);
     if name.end == bytes.len() && !last {
-        return Look::Need;
+        return if known(&text[name], true) { Look::Need } else { Look::No };
     }
-    if name.is_empty() || !known(&text[name.clone()]) {
+    if name.is_empty() || !known(&text[name.clone()], false) {
         return Look::No;
     }
     if first != b'<' {
@@ -408,6 +411,15 @@ pub fn parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Loo
             }
         })
     })
+}
+
+/// Does a parameter open here, whatever its key?
+pub fn opens_parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
+    let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, &PARAMETERS, last));
+    match tag {
+        Look::Yes(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Look::Yes(()),
+        _ => parameter(text, last, declared).map(|_| ()),
+    }
 }
 
 /// Does this tag open here, with a name in it?

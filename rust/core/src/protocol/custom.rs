@@ -106,7 +106,9 @@ impl Own {
         if !recovers {
             return Ok((own, Vec::new(), Reads::Own));
         }
-        Ok((own, PROTOCOLS.iter().map(|(_, make)| make()).collect(), Reads::Recovers))
+        let (first, mut others, reads) = named(PROTOCOLS[0].0, true)?;
+        others.insert(0, first);
+        Ok((own, others, reads))
     }
 
     fn header(&self, tools: &Toolset) -> String {
@@ -190,6 +192,10 @@ impl Protocol for Own {
 
     fn read(&self, body: &str) -> Reading {
         self.parts.host.read(body)
+    }
+
+    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
+        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(kind, body, last))
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

@@ -120,6 +120,13 @@ pub trait Protocol: Send + Sync + Debug {
         out
     }
 
+    /// An example of ours as it may stand in a result, where no call may begin.
+    fn safe_example(&self, tools: &Toolset, example: &str) -> String {
+        // It begins with a mark, which its first character is not.
+        let first = example.chars().next().map_or(0, char::len_utf8);
+        format!("{}{}", &example[..first], self.neutralise(tools, &example[first..]))
+    }
+
     /// A field with a value, of which the JSON is given, as the model would write it.
     fn field_example(&self, field: &str, value: &str) -> String;
 }

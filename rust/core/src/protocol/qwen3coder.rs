@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::{Attempt, Protocol, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, Lists, is_misnamed, is_repeated, push_text};
 use crate::functions::{
-    Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, parameter, push_name,
+    Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, opens_parameter, push_name,
 };
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::ATTEMPT_CHARS;
 use crate::scan::{Delimiters, first_chars, ws_run};
-use crate::schema::{Descriptions, NodeId, Schema, UNKNOWN, one_line, signature};
+use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::toolset::{Syntax, Tool, Toolset};
 
 #[derive(Debug)]
@@ -80,7 +80,10 @@ impl Protocol for Qwen3Coder {
         if first != '<' {
             return Attempt::Text(first.len_utf8());
         }
-        let known = |name: &str| tools.get(name).is_some();
+        let known = |name: &str, begun: bool| match begun {
+            true => tools.tools().any(|tool| tool.name.starts_with(name)),
+            false => tools.get(name).is_some(),
+        };
         let found = match opener(text, last, true, &known) {
             Look::Need => return Attempt::Need,
             Look::No => return Attempt::Text(1),
@@ -108,7 +111,7 @@ impl Protocol for Qwen3Coder {
                     let object = schema.and_then(|schema| schema.node(schema.root).object.as_ref());
                     object.is_some_and(|object| object.properties.get(name).is_some())
                 };
-                let parameter = parameter(rest, last, &declared).map(|_| ());
+                let parameter = opens_parameter(rest, last, &declared);
                 if rest.starts_with('<') { parameter.or(closed) } else { parameter }
             }
         };
@@ -180,32 +183,27 @@ impl Protocol for Qwen3Coder {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        let mut out = tool.name.clone();
-        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, true));
-        let described = tools.descriptions != Descriptions::None;
-        if let Some(description) = tool.description.as_deref().filter(|_| described) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
-        tools.neutralise(&out)
+        super::tags::signature(self, tools, tool)
+    }
+
+    fn safe_example(&self, _: &Toolset, example: &str) -> String {
+        // What is not ours in it is escaped, and nothing could be seen of the form without its tags.
+        example.to_owned()
     }
 }
 
 fn default_header(protocol: &Qwen3Coder, tools: &Toolset) -> String {
-    let example = match tools.tools().next() {
-        Some(tool) => protocol.example(&tools.context(Some(0), &tool.name)),
-        None => "<tool_call>\n  <function=name>\n    <parameter=key>some text</parameter>\n  </function>\n</tool_call>"
-            .into(),
-    };
+    // One with parameters shows more.
+    let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
+    let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
+    let example = protocol.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name));
+    let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
+    let whole = if json { " Tools shown as JSON take one JSON object in place of all parameters." } else { "" };
     format!(
-        "To call a tool, write its name and its parameters in tags, as plain text:\n{example}\n\
-         Give every required parameter, and none that the tool does not have. A string stands as it is, without quotes; in it \
-         write &lt; for < in front of the name of one of these tags. Objects are JSON, and so are lists, or the \
-         parameter is repeated for each item. Several calls may follow each other. Write what you think in front of the \
-         calls, and nothing behind them. Results come as <tool_response>; never write one.\n\
-         Tools (? optional, string by default):"
+        "To call a tool, write its name and its parameters in tags, as plain text. For example:\n{example}\n\
+         Parameters without ? are required; their names and types are exact. A string stands in its tag as it is, without quotes, \
+         except that the < of these tags is written &lt; in it. A list repeats its parameter for each item, or is JSON, and so are \
+         objects.{whole} Several calls may follow each other. Write what you think in front of the calls, and nothing behind \
+         them. Results come as <tool_response>; never write one.\nTools (? optional, string by default):"
     )
 }

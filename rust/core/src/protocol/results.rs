@@ -13,11 +13,9 @@ pub fn write_error(tools: &Toolset, name: Option<&str>, message: &str) -> String
     let at = name.and_then(|name| tools.lookup(name).tool());
     let example = tools.protocol.example(&tools.context(at, name.unwrap_or("")));
     let neutral = |text: &str| tools.neutralise(text);
-    let first = example.chars().next().map_or(0, char::len_utf8);
     let ours = match at {
         Some(_) => {
-            // It begins with a mark, which its first character is not.
-            let safe = format!("{}{}", &example[..first], neutral(&example[first..]));
+            let safe = tools.protocol.safe_example(tools, &example);
             message.split(example.as_str()).map(neutral).collect::<Vec<_>>().join(&safe)
         }
         None => neutral(message),

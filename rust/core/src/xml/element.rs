@@ -101,8 +101,11 @@ impl Reader {
         reader
     }
 
+    /// The lexer, for whoever reads on by other rules.
     pub fn lexer(&self) -> Lexer {
-        self.lexer.clone()
+        let mut lexer = self.lexer.clone();
+        lexer.restart();
+        lexer
     }
 
     fn in_document(&self) -> bool {
@@ -116,7 +119,7 @@ impl Reader {
             let key = format!("@_{name}");
             let again = frame.children.iter().any(|(known, _)| *known == key);
             let fault = match (fine, again, frame.children.len() < ATTRIBUTES) {
-                (false, _, _) => Some("an attribute must be written name=\"value\""),
+                (false, _, _) => Some("an attribute must be written name=\"value\", with & and < escaped"),
                 (true, true, _) => Some("an attribute is given twice"),
                 (true, false, false) => Some("an element has too many attributes"),
                 (true, false, true) => None,

@@ -75,6 +75,11 @@ fn in_name(byte: u8) -> bool {
     begins_name(byte) || matches!(byte, b'-' | b'.')
 }
 
+/// Does XML allow the character, if only as a number?
+fn is_allowed(c: char) -> bool {
+    !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
 /// Bytes of the name that the text starts with.
 pub fn name_length(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -100,6 +105,11 @@ impl Lexer {
         self.state != State::Content
     }
 
+    /// Forgets how far a held tag was looked at: what is asked for next is another one.
+    pub fn restart(&mut self) {
+        *self = Lexer { state: self.state, ..Lexer::default() };
+    }
+
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
     /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
@@ -112,22 +122,37 @@ impl Lexer {
                 false if *at == start => Lexeme::Need,
                 false => Lexeme::Cdata(&window[start..*at]),
             },
-            State::Comment => self.ignored(window, at, last, "-->"),
-            State::Instruction => self.ignored(window, at, last, "?>"),
+            State::Comment => {
+                let ended = self.until(window, at, last, "--");
+                match (ended, starts(&window[*at..], ">", last)) {
+                    // What stands in front of it first: where it stands must not depend on where windows end.
+                    (true, _) if *at > start + 2 => {
+                        *at -= 2;
+                        self.state = State::Comment;
+                    }
+                    (true, Mark::Yes) => *at += 1,
+                    (true, Mark::Partial) => {
+                        *at = start;
+                        self.state = State::Comment;
+                    }
+                    (true, Mark::No) => {
+                        *at = start + 1;
+                        self.state = State::Comment;
+                        self.fault = Some("a comment contains --");
+                    }
+                    (false, _) => {}
+                }
+                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+            }
+            State::Instruction => {
+                self.until(window, at, last, "?>");
+                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+            }
             State::Doctype { depth, quote } => {
                 *at = self.doctype(window, start, depth, quote);
                 if *at == start { Lexeme::Need } else { Lexeme::Ignored }
             }
         }
-    }
-
-    fn ignored<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, end: &str) -> Lexeme<'w> {
-        let start = *at;
-        let ended = self.until(window, at, last, end);
-        if end == "-->" && window[start..*at - if ended { 3 } else { 0 }].contains("--") {
-            self.fault = Some("a comment contains --");
-        }
-        if *at == start { Lexeme::Need } else { Lexeme::Ignored }
     }
 
     /// Reads to behind `end`, and back to content; false: to where it could begin.
@@ -149,14 +174,17 @@ impl Lexer {
         let start = *at;
         let run = memchr::memchr2(b'<', b'&', &bytes[start..]).unwrap_or(bytes.len() - start);
         if run > 0 {
-            *at += run;
-            return Lexeme::Text(&window[start..*at]);
+            *at += if raw.is_some() { run } else { self.brackets(&window[start..], run, last) };
+            return if *at == start { Lexeme::Need } else { Lexeme::Text(&window[start..*at]) };
         }
         let rest = &window[start..];
         let Some(&first) = rest.as_bytes().first() else { return Lexeme::Need };
         if first == b'&' {
             return match entity(rest, last) {
                 Entity::Char(c, length) => {
+                    if !is_allowed(c) {
+                        self.fault = Some("XML has no such character");
+                    }
                     *at += length;
                     Lexeme::Char(c)
                 }
@@ -183,12 +211,26 @@ impl Lexer {
             Mark::Yes => {
                 self.state = State::Cdata;
                 *at += CDATA.len();
-                self.next(window, at, last, raw)
+                Lexeme::Cdata("")
             }
             Mark::Partial => Lexeme::Need,
             Mark::No if raw.is_none() => self.tag(window, at, last),
             Mark::No => self.stray(window, at, "< must be written &lt;"),
         }
+    }
+
+    /// How much of a run of text is one lexeme: up to the end of CDATA, which no text may contain, or that alone.
+    fn brackets(&mut self, text: &str, run: usize, last: bool) -> usize {
+        const END: &str = "]]>";
+        if text.starts_with(END) {
+            self.fault = Some("]]> must be written ]]&gt;");
+            return END.len();
+        }
+        if let Some(end) = memchr::memmem::find(&text.as_bytes()[..run], END.as_bytes()) {
+            return end;
+        }
+        let held = [2, 1].into_iter().find(|held| text[..run].ends_with(&END[..*held]));
+        if last || run < text.len() { run } else { run - held.unwrap_or(0) }
     }
 
     fn stray<'w>(&mut self, window: &'w str, at: &mut usize, fault: &'static str) -> Lexeme<'w> {
@@ -284,11 +326,8 @@ impl Lexer {
         let found = loop {
             let Some(&byte) = bytes.get(end) else { break None };
             match (byte, self.quote) {
-                (_, Some(quote)) => {
-                    if byte == quote {
-                        self.quote = None;
-                    }
-                }
+                (_, Some(quote)) if byte == quote => self.quote = None,
+                (_, Some(_)) => {}
                 (b'>', None) => break Some(true),
                 (b'<', None) => break Some(false),
                 (b'"' | b'\'', None) if self.equals => self.quote = Some(byte),
@@ -305,6 +344,9 @@ impl Lexer {
         let parts = (found == Some(true)).then(|| parts(&window[start + 1..end])).flatten();
         match parts {
             Some(lexeme) => {
+                if matches!(lexeme, Lexeme::Close(_)) && is_ws(bytes[start + 2]) {
+                    self.fault = Some("a closing tag begins with its name");
+                }
                 *at = end + 1;
                 lexeme
             }
@@ -341,7 +383,10 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
         }
         let name = &source[start..at];
         let equals = ws_run(source, at);
-        let mut fine = spaced && name_length(name) == name.len() && !name.starts_with(|c: char| c.is_ascii_digit());
+        let mut fine = spaced
+            && !name.is_empty()
+            && name_length(name) == name.len()
+            && !name.starts_with(|c: char| c.is_ascii_digit());
         let mut value = "";
         if bytes.get(equals) == Some(&b'=') {
             at = ws_run(source, equals + 1);
@@ -349,7 +394,11 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
                 Some(&quote @ (b'"' | b'\'')) => {
                     let end = memchr::memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |end| at + 1 + end);
                     value = &source[at + 1..end];
-                    fine &= !value.contains('<');
+                    let stray = |at: usize| match entity(&value[at..], true) {
+                        Entity::Char(c, _) => !is_allowed(c),
+                        Entity::Text | Entity::Need => true,
+                    };
+                    fine &= !value.contains('<') && !memchr::memchr_iter(b'&', value.as_bytes()).any(stray);
                     at = (end + 1).min(bytes.len());
                 }
                 _ => {

@@ -107,8 +107,10 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Mark {
     let tag = bytes[0] == b'!';
     let mut at = std::mem::take(seen).max(1);
     while let Some(&byte) = bytes.get(at) {
-        let named = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        if !named && !(tag && matches!(byte, b'!' | b':' | b'/' | b'.' | b',')) {
+        let named = byte.is_ascii_alphanumeric()
+            || matches!(byte, b'_' | b'-')
+            || (tag && matches!(byte, b'!' | b':' | b'/' | b'.' | b','));
+        if !named {
             return if at > 1 && separates(bytes, at, last) == Some(true) { Mark::Yes } else { Mark::No };
         }
         at += 1;

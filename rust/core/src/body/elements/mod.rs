@@ -80,7 +80,7 @@ pub fn lone_text(schema: &Schema) -> Option<&str> {
 
 /// Is this, in some style, a field that the tool declares?
 pub fn is_field(schema: &Schema, name: &str) -> bool {
-    let object = schema.node(schema.root).object.as_ref();
+    let object = schema.node(schema.root).object.as_ref().filter(|_| !name.is_empty());
     object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
 }
 
@@ -190,9 +190,9 @@ impl Elements {
         Ok(Some(Step::Done))
     }
 
-    /// The message has ended where the call could be closed.
+    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
     fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
-        if !io.last || !(self.any || self.json) {
+        if !io.last || self.stray || !(self.any || self.json) {
             return Ok(Some(Step::Need));
         }
         note(io, Repair::MissingClose, "The call is not closed.")?;
@@ -210,14 +210,14 @@ impl Elements {
                     return Ok(Some(step));
                 }
             }
-            _ => match self.slash(io) {
+            _ => match self.end_mark(io) {
                 Mark::Yes => return self.close(io),
                 Mark::Partial => return Ok(Some(Step::Need)),
                 Mark::No => {}
             },
         }
         let begin = io.at;
-        match self.lexer.next(io.window, &mut io.at, io.last, None) {
+        match self.next(io) {
             Lexeme::Need => return self.close_at_end(io),
             Lexeme::Ignored => {}
             Lexeme::Text(text) if text.trim_ascii().is_empty() => {}
@@ -235,15 +235,35 @@ impl Elements {
         Ok(None)
     }
 
-    /// Does `/>` end the call here?
-    fn slash(&self, io: &mut Io<'_>) -> Mark {
-        if self.ends != Ends::Tag(Form::Broken) {
+    /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
+    fn end_mark(&self, io: &mut Io<'_>) -> Mark {
+        if self.lexer.is_inside() {
             return Mark::No;
         }
-        io.at = ws_run(io.window, io.at);
-        let mark = starts(io.rest(), "/>", io.last);
-        io.at += if mark == Mark::Yes { 2 } else { 0 };
+        let at = if self.ends == Ends::Tag(Form::Broken) { ws_run(io.window, io.at) } else { io.at };
+        let rest = &io.window[at..];
+        let (mark, length) = match rest.as_bytes().first() {
+            Some(b'<') => closer(rest, &self.name, io.last),
+            Some(b'/') if self.ends == Ends::Tag(Form::Broken) => (starts(rest, "/>", io.last), 2),
+            _ => (Mark::No, 0),
+        };
+        if mark == Mark::Yes {
+            io.at = at + length;
+        }
         mark
+    }
+
+    /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
+    fn next<'w>(&mut self, io: &mut Io<'w>) -> Lexeme<'w> {
+        let rest = io.rest();
+        let text = !self.lexer.is_inside() && !rest.is_empty() && !rest.starts_with(['<', '&']);
+        if self.ends != Ends::Tag(Form::Broken) || !text {
+            return self.lexer.next(io.window, &mut io.at, io.last, None);
+        }
+        let behind = &rest.as_bytes()[1..];
+        let length = 1 + memchr::memchr3(b'<', b'&', b'/', behind).unwrap_or(behind.len());
+        io.at += length;
+        Lexeme::Text(&rest[..length])
     }
 
     fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -387,7 +407,12 @@ impl Elements {
     fn text(&mut self, io: &mut Io<'_>) -> Progress {
         let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
         let begin = io.at;
-        let lexeme = self.lexer.next(io.window, &mut io.at, io.last, None);
+        let mark = self.end_mark(io);
+        let lexeme = match mark {
+            Mark::Yes => Lexeme::Close(""),
+            Mark::Partial => Lexeme::Need,
+            Mark::No => self.next(io),
+        };
         let State::Text(source) = &mut self.state else { return Ok(None) };
         match lexeme {
             Lexeme::Need => return Ok(Some(Step::Need)),
@@ -395,7 +420,7 @@ impl Elements {
                 self.stray(io)?;
                 self.field(io, name, attributes, empty)?;
             }
-            Lexeme::Close(name) if name == self.name => {
+            Lexeme::Close(_) if mark == Mark::Yes => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = State::Closed;
                 note(io, Repair::BareText, &format!("The text stands in <{key}> tags."))?;
@@ -412,7 +437,15 @@ impl Elements {
     pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match &mut self.state {
-                State::Start | State::Between | State::Text(_) => self.state = State::On,
+                State::Start => {
+                    io.at = ws_run(io.window, io.at);
+                    self.state = match io.rest().as_bytes().first() {
+                        None => return Step::Need,
+                        Some(b'{') => State::InJson(Skip::ValueStart),
+                        Some(_) => State::On,
+                    };
+                }
+                State::Between | State::Text(_) => self.state = State::On,
                 State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
                 State::Collect { name, reader, .. } => {
                     self.lexer = reader.lexer();
@@ -422,12 +455,12 @@ impl Elements {
                 State::Behind => self.state = State::InJson(Skip::After),
                 State::Closed => return Step::Done,
                 State::On => {
-                    match self.slash(io) {
+                    match self.end_mark(io) {
                         Mark::Yes => return Step::Done,
                         Mark::Partial => return Step::Need,
                         Mark::No => {}
                     }
-                    match self.lexer.next(io.window, &mut io.at, io.last, None) {
+                    match self.next(io) {
                         Lexeme::Need => return Step::Need,
                         Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
                         Lexeme::Close(name) if self.is_own(name) => return Step::Done,
@@ -440,7 +473,8 @@ impl Elements {
                     _ => {}
                 },
                 State::InJson(skip) => {
-                    let close = format!("</{}>", self.name);
+                    let slash = self.ends == Ends::Tag(Form::Broken);
+                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
                     let closed = skip.read(io.window, &mut io.at, io.last, &close);
                     io.at += if closed { close.len() } else { 0 };
                     return if closed { Step::Done } else { Step::Need };
