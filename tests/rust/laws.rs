@@ -1,5 +1,6 @@
 //! The laws of the format, over generated messages, schemas and values. `WIRECALL_LAW_CASES` says how many of each.
 
+#[allow(dead_code)]
 mod support;
 
 use proptest::prelude::*;

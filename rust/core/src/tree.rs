@@ -8,8 +8,6 @@ pub enum Tree {
         text: String,
         quoted: bool,
     },
-    /// JSON, strict or relaxed, as it stood in the source.
-    Json(String),
     List(Vec<Tree>),
     /// A key may be repeated.
     Map(Vec<(String, Tree)>),

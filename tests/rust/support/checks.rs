@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use proptest::test_runner::TestCaseResult;
+use proptest::test_runner::{TestCaseError, TestCaseResult};
 use serde_json::Value;
 use wirecall_core::{CallEnd, CallError, Item, Toolset, parse, parse_json};
 
@@ -119,6 +119,43 @@ pub fn unfinished(seen: &[Seen]) -> TestCaseResult {
 
 pub fn per_character(text: &str) -> Vec<&str> {
     pieces(text, &boundaries(text))
+}
+
+/// However the message is cut, it is read as it is whole, which is what is returned: texts, calls and errors tile it, the deltas
+/// are the arguments, and each start has one end.
+pub fn holds(
+    tools: &Toolset,
+    message: &str,
+    truncated: Option<bool>,
+    cuts: &[usize],
+) -> Result<Vec<Seen>, TestCaseError> {
+    let whole = read(tools, message, truncated);
+    tiles(message, &whole)?;
+    deltas(&whole)?;
+    one_end(&whole)?;
+    let mut early = Ok(());
+    let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
+    prop_assert_eq!(&read_chunks(tools, per_character(message), truncated, watch), &whole, "left: by characters");
+    early?;
+    let places = boundaries(message);
+    if places.len() < SHORT {
+        for at in &places {
+            let chunks = pieces(message, &[*at]);
+            prop_assert_eq!(
+                &read_chunks(tools, chunks.iter().copied(), truncated, |_| {}),
+                &whole,
+                "left: {:?}",
+                chunks
+            );
+        }
+    }
+    if !places.is_empty() {
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| places[cut % places.len()]).collect();
+        cuts.sort_unstable();
+        let chunks = pieces(message, &cuts);
+        prop_assert_eq!(&read_chunks(tools, chunks.iter().copied(), truncated, |_| {}), &whole, "left: {:?}", chunks);
+    }
+    Ok(whole)
 }
 
 /// A message is the same in characters, in two parts, in parts as cut, and whole.

@@ -492,7 +492,7 @@ fn resolve(schema: &Schema, id: NodeId, tree: &mut Tree) {
                 *text = json.into_owned();
             }
         }
-        Tree::Scalar { .. } | Tree::Json(_) => {}
+        Tree::Scalar { .. } => {}
         Tree::List(items) => {
             for (at, item) in items.iter_mut().enumerate() {
                 resolve(schema, schema.item(id, at), item);

@@ -121,7 +121,6 @@ impl<'c> Writer<'_, 'c> {
         match tree {
             Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
             Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
-            Tree::Json(text) => self.json(id, at, above, text)?.map_or(Ok(()), Err),
             Tree::List(items) => self.list(id, at, above, &mut items.iter()),
             Tree::Map(members) => self.map(id, at, above, members),
         }
@@ -149,7 +148,7 @@ impl<'c> Writer<'_, 'c> {
         match text.bytes().next() {
             Some(bracket @ (b'{' | b'['))
                 if (node.takes(bracket) || (node.takes_container() && !node.takes_string()))
-                    && self.json(id, at, above, text)?.is_none() =>
+                    && self.json(id, at, above, text)? =>
             {
                 return Ok(());
             }
@@ -174,7 +173,7 @@ impl<'c> Writer<'_, 'c> {
         let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
         if bracket.is_some_and(|bracket| node.takes(bracket))
             && !node.takes_string()
-            && self.json(id, at, above, text)?.is_none()
+            && self.json(id, at, above, text)?
         {
             return self.repair(Repair::Coerced, || messages::not_as_written(self.cx, id, &at.path(), text));
         }
@@ -201,8 +200,8 @@ impl<'c> Writer<'_, 'c> {
         Ok(())
     }
 
-    /// Writes what is JSON; `Some` is why it is none, and then nothing was written.
-    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<Option<Bad>, Bad> {
+    /// Writes what is JSON. False: it is none, and nothing was written.
+    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<bool, Bad> {
         let (length, problems, repairs) =
             (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
         // What may be taken back must not go out.
@@ -211,7 +210,7 @@ impl<'c> Writer<'_, 'c> {
         if holds {
             self.found.args.release();
         }
-        let Err(bad) = read else { return Ok(None) };
+        let Err(bad) = read else { return Ok(true) };
         let is_json = match bad.0 {
             ErrorKind::InvalidJson => false,
             ErrorKind::Strict(Repair::RelaxedJson) => {
@@ -227,7 +226,7 @@ impl<'c> Writer<'_, 'c> {
         self.found.args.json.truncate(length);
         self.found.problems.truncate(problems);
         self.found.repairs.truncate(repairs);
-        Ok(Some(bad))
+        Ok(false)
     }
 
     fn deeper(&self, above: usize) -> Result<(), Bad> {
@@ -422,7 +421,7 @@ impl<'c> Writer<'_, 'c> {
     }
 }
 
-/// Reads all of a text as JSON of type `id`.
+/// Reads all of a text, which starts with a bracket, as JSON of type `id`.
 fn read_json(
     cx: &Context<'_>,
     found: &mut Found,
@@ -431,23 +430,12 @@ fn read_json(
     above: usize,
     text: &str,
 ) -> Result<(), Bad> {
-    // A word ends with a blank.
-    let padded;
-    let window = match trim(text).as_bytes().first() {
-        Some(b'{' | b'[' | b'"' | b'\'') => text,
-        _ => {
-            padded = format!("{text} ");
-            &padded
-        }
-    };
-    let mut io = Io { cx: *cx, found, window, at: 0, last: true };
-    let message = match Object::new(cx, id, path, above).feed(&mut io) {
-        Ok(true) if trim(io.rest()).is_empty() => return Ok(()),
-        Err(failure) => return Err((failure.kind, failure.message)),
-        Ok(true) => "something follows the value",
-        Ok(false) => "it ends too early",
-    };
-    Err((ErrorKind::InvalidJson, messages::invalid_json("", message)))
+    let mut io = Io { cx: *cx, found, window: text, at: 0, last: true };
+    match Object::new(cx, id, path, above).feed(&mut io) {
+        Ok(true) if trim(io.rest()).is_empty() => Ok(()),
+        Ok(_) => Err((ErrorKind::InvalidJson, String::new())),
+        Err(failure) => Err((failure.kind, failure.message)),
+    }
 }
 
 /// Does a repeated key make a list?
@@ -462,7 +450,7 @@ pub fn is_repeated(schema: &Schema, id: NodeId) -> bool {
 
 /// Is it the JSON text of a whole list, which no repeated key adds to?
 pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
-    let (Tree::Scalar { text, quoted: false } | Tree::Json(text)) = tree else { return false };
+    let Tree::Scalar { text, quoted: false } = tree else { return false };
     let item = schema.node(schema.item(id, 0));
     let items_are_lists = !item.is_unknown() && item.takes(b'[');
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')

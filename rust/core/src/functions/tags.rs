@@ -415,7 +415,7 @@ pub fn parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Loo
 
 /// Does a parameter open here, whatever its key?
 pub fn opens_parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
-    let tag = if text.starts_with('<') { one_of(&text[1..], &PARAMETERS, last) } else { Look::No };
+    let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, &PARAMETERS, last));
     match tag {
         Look::Yes(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Look::Yes(()),
         _ => parameter(text, last, declared).map(|_| ()),

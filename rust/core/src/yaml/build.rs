@@ -373,7 +373,7 @@ fn value(tree: Tree) -> Value<'static> {
             Some(number) => Value::Number(Cow::Owned(number.to_owned())),
             None => Value::String(Cow::Owned(text)),
         },
-        Tree::Scalar { text, quoted: true } | Tree::Json(text) => Value::String(Cow::Owned(text)),
+        Tree::Scalar { text, quoted: true } => Value::String(Cow::Owned(text)),
         Tree::List(items) => Value::Array(items.into_iter().map(value).collect()),
         Tree::Map(members) => {
             Value::Object(members.into_iter().map(|(key, tree)| (Cow::Owned(key), value(tree))).collect())
