@@ -581,9 +581,7 @@ class XmlParser:
     `wirecall.XmlParser` is the public class; it reads schemas and documents the options.
     """
 
-    def __new__(
-        cls, schema: str | None, /, *, repair: bool, max_bytes: int, max_depth: int
-    ) -> Self: ...
+    def __new__(cls, schema: str | None, /, *, repair: bool, max_bytes: int, max_depth: int) -> Self: ...
     def feed(self, text: str, /) -> None:
         """Read the next part of the text, however it is cut.
 

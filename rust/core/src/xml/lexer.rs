@@ -326,11 +326,8 @@ impl Lexer {
         let found = loop {
             let Some(&byte) = bytes.get(end) else { break None };
             match (byte, self.quote) {
-                (_, Some(quote)) => {
-                    if byte == quote {
-                        self.quote = None;
-                    }
-                }
+                (_, Some(quote)) if byte == quote => self.quote = None,
+                (_, Some(_)) => {}
                 (b'>', None) => break Some(true),
                 (b'<', None) => break Some(false),
                 (b'"' | b'\'', None) if self.equals => self.quote = Some(byte),
@@ -347,6 +344,9 @@ impl Lexer {
         let parts = (found == Some(true)).then(|| parts(&window[start + 1..end])).flatten();
         match parts {
             Some(lexeme) => {
+                if matches!(lexeme, Lexeme::Close(_)) && is_ws(bytes[start + 2]) {
+                    self.fault = Some("a closing tag begins with its name");
+                }
                 *at = end + 1;
                 lexeme
             }
@@ -383,7 +383,10 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
         }
         let name = &source[start..at];
         let equals = ws_run(source, at);
-        let mut fine = spaced && name_length(name) == name.len() && !name.starts_with(|c: char| c.is_ascii_digit());
+        let mut fine = spaced
+            && !name.is_empty()
+            && name_length(name) == name.len()
+            && !name.starts_with(|c: char| c.is_ascii_digit());
         let mut value = "";
         if bytes.get(equals) == Some(&b'=') {
             at = ws_run(source, equals + 1);
