@@ -264,6 +264,72 @@ fn functions_that_never_end_cost_what_they_weigh() {
 }
 
 #[test]
+fn elements_that_never_end_cost_what_they_weigh() {
+    let heads = [
+        "",
+        "<t",
+        "<t>",
+        "<t\n",
+        "\nt\n",
+        "<t><s",
+        "<t><s>",
+        "<t><s><![CDATA[",
+        "<t><s></s",
+        "<t><s></s>",
+        "<t><any>",
+        "<t><any><a b=\"",
+        "<t><any><!--",
+        "<t><list><item>",
+        "<t><n>1</n>",
+        "<t>{\"any\":",
+        "<t>{}",
+        "\nt\n<s>x</s>",
+    ];
+    let marks = [
+        "<",
+        "</",
+        "/",
+        "x",
+        " ",
+        "\n",
+        "&",
+        "&#",
+        "&#1",
+        "&lt;",
+        "]",
+        "\"",
+        "=",
+        "-",
+        "[",
+        "<t>",
+        "</t>",
+        "<t/>",
+        "\nt",
+        "\nt\n<",
+        "<s>",
+        "</s",
+        "</s>",
+        "<any>",
+        "<any ",
+        "</any>",
+        "<x>",
+        "<x/>",
+        "<list>1</list>",
+        "<any>1</any>",
+        "<![CDATA[",
+        "<!--",
+        "<a b='1' ",
+        "<a b=\"<a b='",
+    ];
+    for head in heads {
+        for mark in marks {
+            let name = format!("{head} and {mark}");
+            hostile_in("xml", &name, |times| format!("{head}{}", mark.repeat(times)), 32 * KIB / mark.len(), 80);
+        }
+    }
+}
+
+#[test]
 fn many_parameters_cost_what_they_weigh() {
     let each = |head: &'static str, item: fn(usize) -> String, tail: &'static str| {
         move |times: usize| format!("{head}{}{tail}", (0..times).map(item).collect::<String>())
