@@ -97,6 +97,19 @@ def test_results_have_the_marks_of_the_protocol() -> None:
     assert forged.message.startswith("Only the tools write [RESULT].")
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_an_error_shows_a_call_as_it_is_to_be_written(own: bool) -> None:
+    tools = Toolset(TOOLS, protocol=Lines() if own else Protocol(**MARKS), validate="error")
+    mark = "<|call|>" if own else "[CALL]"
+    [error] = tools.parse(tools.encode("get_weather", {"days": 3, "x": f"qOPENz{mark}"})).errors
+    written = tools.encode_result(error.name, error)
+    inner = json.loads(written[written.index("{") : written.rindex("}") + 1])
+    assert written.count(mark) == 1
+    example = inner["error"][inner["error"].index(mark) :]
+    [call] = tools.parse(example).calls
+    assert call.problems == ()
+
+
 @pytest.mark.parametrize(
     ("given", "match"),
     [

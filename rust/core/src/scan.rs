@@ -27,6 +27,12 @@ pub fn starts(text: &str, marker: &str, last: bool) -> Mark {
     }
 }
 
+/// Where a marker stands in a word, which most often is shorter.
+#[inline]
+pub fn find_mark(word: &str, marker: &str) -> Option<usize> {
+    if word.len() < marker.len() { None } else { word.find(marker) }
+}
+
 /// ASCII blanks only: NBSP and friends are content.
 #[inline]
 pub fn is_ws(byte: u8) -> bool {

@@ -3,13 +3,14 @@
 //! Once the name is known, the arguments are typed and passed on as they come. In front of it they are read without types,
 //! and written as JSON that is typed when the name is there.
 
+use std::borrow::Cow;
 use std::mem::{replace, swap, take};
 
 use super::{Args, Bad, Context, Failure, Found, Io, Object, Skip, Step, Wrapper, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, Value, parse};
+use crate::json::{Lexeme, Lexer, Place, Value, parse, plain_key};
 use crate::limits::NAME_CHARS;
-use crate::scan::{Mark, first_chars, starts, ws_run};
+use crate::scan::{Mark, find_mark, first_chars, starts, ws_run};
 use crate::schema::UNKNOWN;
 
 /// What the value of a key is.
@@ -73,13 +74,13 @@ pub struct Envelope {
     /// There are no markers: its last bracket ends the call.
     bare: bool,
     list: bool,
-    key: String,
+    key: Cow<'static, str>,
     name: Option<String>,
     /// Arguments that came in front of the name, or beside others, as JSON.
     held: Option<String>,
     given: bool,
     /// Where JSON is written that is not passed on.
-    aside: Args,
+    aside: Option<Box<Args>>,
 }
 
 impl Envelope {
@@ -90,11 +91,11 @@ impl Envelope {
             wrapper,
             bare: false,
             list: false,
-            key: String::new(),
+            key: Cow::Borrowed(""),
             name: None,
             held: None,
             given: false,
-            aside: Args::default(),
+            aside: None,
         }
     }
 
@@ -104,18 +105,18 @@ impl Envelope {
     }
 
     /// The body of the call that follows.
-    pub fn next(&mut self) -> Self {
+    pub fn next(&self) -> Self {
         Envelope {
             state: State::Start,
-            lexer: replace(&mut self.lexer, Lexer::new(false)),
+            lexer: self.lexer.fresh(),
             wrapper: self.wrapper,
             bare: self.bare,
             list: self.list,
-            key: String::new(),
+            key: Cow::Borrowed(""),
             name: None,
             held: None,
             given: false,
-            aside: Args::default(),
+            aside: None,
         }
     }
 
@@ -230,12 +231,13 @@ impl Envelope {
                 return self.value(io);
             }
             State::Reading { object, live } => {
-                if !*live {
-                    swap(&mut io.found.args, &mut self.aside);
+                let mut aside = self.aside.as_mut().filter(|_| !*live);
+                if let Some(aside) = &mut aside {
+                    swap(&mut io.found.args, aside);
                 }
                 let read = object.feed(io);
-                if !*live {
-                    swap(&mut io.found.args, &mut self.aside);
+                if let Some(aside) = aside {
+                    swap(&mut io.found.args, aside);
                 }
                 match read {
                     Ok(false) => return Ok(Some(Step::Need)),
@@ -289,30 +291,41 @@ impl Envelope {
         }
         match lexeme {
             Lexeme::Need => Ok(None),
-            Lexeme::Word(word) if word.contains(io.cx.delimiters.close.as_str()) => {
-                io.at -= word.len() - word.find(io.cx.delimiters.close.as_str()).unwrap_or(0);
-                Err(self.bad(io, ErrorKind::InvalidJson, "a key is expected"))
-            }
             Lexeme::Bad(what) => Err(self.bad(io, ErrorKind::InvalidJson, what)),
             Lexeme::Lax(what) => Err(self.bad(io, ErrorKind::Strict(Repair::RelaxedJson), what)),
+            Lexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
+                None => Ok(Some(lexeme)),
+                Some(close) => {
+                    io.at -= word.len() - close;
+                    Err(self.bad(io, ErrorKind::InvalidJson, "a key is expected"))
+                }
+            },
             lexeme => Ok(Some(lexeme)),
         }
     }
 
     fn key(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if matches!(self.state, State::Key { .. }) && !self.lexer.in_comment() {
+            io.at = ws_run(io.window, io.at);
+            if let Some((key, length)) = plain_key(io.rest()) {
+                io.at += length;
+                self.key = known(key);
+                self.state = State::Colon;
+            }
+        }
         let place = if matches!(self.state, State::Colon) { Place::Punctuation } else { Place::Key };
         let Some(lexeme) = self.next_lexeme(io, place)? else { return Ok(Some(Step::Need)) };
         match (&mut self.state, lexeme) {
             (State::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
             (State::InKey(key), Lexeme::Char(c)) => key.push(c),
             (State::InKey(key), Lexeme::StringEnd) => {
-                self.key = take(key);
+                self.key = known(key);
                 self.state = State::Colon;
             }
             (State::Key { .. }, Lexeme::StringStart) => self.state = State::InKey(String::new()),
             (State::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys stand in double quotes")?;
-                self.key = word.to_owned();
+                self.key = known(word);
                 self.state = State::Colon;
             }
             (State::Key { first }, Lexeme::Punct(b'}')) => {
@@ -337,7 +350,7 @@ impl Envelope {
     }
 
     fn role(&self) -> Role {
-        match self.key.as_str() {
+        match &*self.key {
             "name" | "tool" | "function" => Role::Name,
             "arguments" | "parameters" | "args" => Role::Arguments,
             _ => Role::Other,
@@ -348,6 +361,13 @@ impl Envelope {
     fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         io.at = ws_run(io.window, io.at);
         let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
+        if self.role() == Role::Name
+            && let Some((name, length)) = plain_key(io.rest())
+        {
+            io.at += length;
+            self.state = State::Comma;
+            return self.named(io, name.to_owned());
+        }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments stand under the key \"arguments\"")?;
@@ -356,7 +376,7 @@ impl Envelope {
         self.given |= arguments && live;
         let node = if live { io.cx.schema.root } else { UNKNOWN };
         if !live {
-            self.aside.reset();
+            self.aside.get_or_insert_default().reset();
         }
         let object = Object::new(&io.cx, node, String::new(), 0).with_comments();
         // The name is known at its first quote.
@@ -370,9 +390,12 @@ impl Envelope {
 
     /// A value is read that stands beside the arguments, or is to be typed.
     fn read(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let json = take(&mut self.aside.json);
+        let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
         match self.role() {
-            Role::Name if json.starts_with('"') => self.named(io, &json),
+            Role::Name if json.starts_with('"') => match decoded(&json) {
+                Some(name) => self.named(io, name),
+                None => Ok(None),
+            },
             Role::Name if self.key == "name" => {
                 Err(self.bad(io, ErrorKind::MalformedCall, "the tool's name is a string"))
             }
@@ -389,20 +412,19 @@ impl Envelope {
                 Ok(None)
             }
             Role::Name | Role::Other => {
-                if !matches!(self.key.as_str(), "id" | "type") {
+                if !matches!(&*self.key, "id" | "type") {
                     let message = format!(
                         "{} stands beside the arguments, where nothing is read; arguments stand inside \"arguments\".",
                         messages::shorten(&self.key)
                     );
-                    io.found.problem(ProblemKind::UnknownField, self.key.clone(), message);
+                    io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 }
                 Ok(None)
             }
         }
     }
 
-    fn named(&mut self, io: &mut Io<'_>, json: &str) -> Result<Option<Step>, Bad> {
-        let Some(name) = decoded(json) else { return Ok(None) };
+    fn named(&mut self, io: &mut Io<'_>, name: String) -> Result<Option<Step>, Bad> {
         if self.key != "name" {
             self.repair(io, Repair::KeyAlias, "the tool's name stands under the key \"name\"")?;
         }
@@ -458,12 +480,13 @@ impl Envelope {
         let same = match &self.held {
             Some(first) => first == json,
             None => {
-                self.aside.reset();
-                swap(&mut io.found.args, &mut self.aside);
+                let mut aside = self.aside.take().unwrap_or_default();
+                aside.reset();
+                swap(&mut io.found.args, &mut aside);
                 let typed = self.arguments(io, json);
-                swap(&mut io.found.args, &mut self.aside);
+                swap(&mut io.found.args, &mut aside);
                 typed?;
-                io.found.args.json == self.aside.json
+                io.found.args.json == aside.json
             }
         };
         let differ =
@@ -604,6 +627,14 @@ impl Envelope {
                 Err(self.bad(io, ErrorKind::MalformedCall, &what))
             }
         }
+    }
+}
+
+/// A key, of which most are known.
+fn known(key: &str) -> Cow<'static, str> {
+    match KEYS.iter().find(|known| **known == key) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(key.to_owned()),
     }
 }
 

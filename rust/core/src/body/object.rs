@@ -7,8 +7,9 @@ use super::quotes::Quotes;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, is_number, is_plain, parse, push_char, push_string};
+use crate::json::{Lexeme, Lexer, Place, is_number, is_plain, parse, plain_key, push_char, push_string};
 use crate::keymap::KeyMap;
+use crate::scan::{find_mark, ws_run};
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ enum Text {
 enum Shape {
     Object {
         keys: KeyMap<Range<usize>>,
-        key: String,
+        key: Arc<str>,
         start: usize,
         again: Option<Again>,
     },
@@ -154,6 +155,16 @@ impl Object {
                 (Text::None, Expect::Colon | Expect::Comma) => Place::Punctuation,
                 _ => Place::Value,
             };
+            if place == Place::Key && !self.lexer.in_comment() {
+                io.at = ws_run(window, io.at);
+                if let Some((key, length)) = plain_key(io.rest()) {
+                    io.at += length;
+                    if let Err((kind, message)) = self.key(&cx, io.found, key) {
+                        return Err(Failure { kind, message, skip: self.skip() });
+                    }
+                    continue;
+                }
+            }
             let before = io.at;
             let quote = self.lexer.open_quote();
             // Its last bracket ends it, never the end of the message.
@@ -179,7 +190,7 @@ impl Object {
                 }
                 Lexeme::Word(word) if self.quotes.is_some() => {
                     // Nobody writes a delimiter as a value.
-                    if let Some(found) = word.find(cx.delimiters.close.as_str()) {
+                    if let Some(found) = find_mark(word, &cx.delimiters.close) {
                         io.at = io.at - word.len() + found;
                         let (kind, message) = self.invalid(ErrorKind::InvalidJson, "it is not complete");
                         return Err(Failure { kind, message, skip: self.skip() });
@@ -326,30 +337,41 @@ impl Object {
 
     fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
         let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
-        let mut name = written;
-        if cx.schema.member(id, written).is_none()
-            && let Some((declared, node)) = cx.schema.node(id).object.as_ref().and_then(|object| object.folded(written))
-        {
-            cx.repair(found, Repair::KeyStyle)
-                .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
-            name = declared;
-        }
-        let parents = &self.frames[..self.frames.len() - 1];
-        self.node = super::place::member(cx, found, id, name, &|| self.path_of(parents));
+        let object = cx.schema.node(id).object.as_ref();
+        let name = match object.and_then(|object| object.properties.entry(written)) {
+            Some((name, node)) => {
+                self.node = *node;
+                name.clone()
+            }
+            None => {
+                let folded = object.filter(|object| object.member(written).is_none());
+                let name = match folded.and_then(|object| object.folded(written)) {
+                    Some((declared, node)) => {
+                        cx.repair(found, Repair::KeyStyle)
+                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
+                        declared.clone()
+                    }
+                    None => Arc::from(written),
+                };
+                let parents = &self.frames[..self.frames.len() - 1];
+                self.node = super::place::member(cx, found, id, &name, &|| self.path_of(parents));
+                name
+            }
+        };
         let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
-        match keys.get(name) {
+        match keys.get(&name) {
             Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
             None => {
                 if !keys.is_empty() {
                     found.args.json.push(',');
                 }
-                push_string(&mut found.args.json, name);
+                push_string(&mut found.args.json, &name);
                 found.args.json.push(':');
             }
         }
-        name.clone_into(key);
+        *key = name;
         *start = found.args.json.len();
         self.expect = Expect::Colon;
         Ok(())
@@ -499,7 +521,7 @@ impl Object {
         found.args.json.push(bracket as char);
         let shape = if bracket == b'{' {
             self.expect = Expect::Key { first: true };
-            Shape::Object { keys: KeyMap::default(), key: String::new(), start: 0, again: None }
+            Shape::Object { keys: KeyMap::default(), key: Arc::default(), start: 0, again: None }
         } else {
             self.expect = Expect::Item { first: true };
             Shape::Array { count: 0 }
@@ -543,7 +565,7 @@ impl Object {
             None => return Ok(true),
             Some(Frame { shape: Shape::Array { count }, .. }) => *count += 1,
             Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) => match again.take() {
-                None => keys.push(Arc::from(key.as_str()), *start..found.args.json.len()),
+                None => keys.push(key.clone(), *start..found.args.json.len()),
                 Some(Again { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
                         let path = self.path();

@@ -94,7 +94,7 @@ impl Quotes {
                 },
                 None => self.keys.contains(&word),
             }),
-            Some(byte) => Some(*byte == b':' && !(word.is_empty() && !quoted)),
+            Some(byte) => Some(*byte == b':' && (quoted || !word.is_empty())),
         }
     }
 }

@@ -63,6 +63,11 @@ impl Lexer {
         Lexer { relaxed, ..Lexer::default() }
     }
 
+    /// One that has read nothing, and reads alike.
+    pub fn fresh(&self) -> Self {
+        Lexer { relaxed: self.relaxed, comments: self.comments, ..Lexer::default() }
+    }
+
     /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
     /// may, and directly behind a number or literal.
     pub fn with_comments(self) -> Self {
@@ -77,6 +82,11 @@ impl Lexer {
     /// The quote of the string that is open.
     pub fn open_quote(&self) -> Option<u8> {
         self.quote
+    }
+
+    /// Is a comment open?
+    pub fn in_comment(&self) -> bool {
+        self.comment.is_some()
     }
 
     /// Is a comment open that does not end with its line?
@@ -322,4 +332,12 @@ pub fn unicode_escape(text: &str, last: bool) -> Escape {
         Err(false) => Escape::Need,
         _ => lone,
     }
+}
+
+/// A key in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
+#[inline]
+pub fn plain_key(text: &str) -> Option<(&str, usize)> {
+    let rest = text.strip_prefix('"')?;
+    let end = rest.bytes().position(|byte| !is_plain(byte))?;
+    (rest.as_bytes()[end] == b'"').then(|| (&rest[..end], end + 2))
 }
