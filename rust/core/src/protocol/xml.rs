@@ -75,13 +75,15 @@ impl Xml {
                 return Look::Need;
             }
             let first = from + offset == next;
-            let known = tools.lookup(&rest[1..1 + field]).tool().is_some();
-            match (special.contains(&Mark::Yes), is_field(schema, &rest[1..1 + field])) {
-                (true, _) if first => return Look::Call,
-                (_, true) => return Look::Call,
-                (_, false) if known => return Look::Text,
-                (_, false) if first && field > 0 => return Look::Call,
-                _ => {}
+            let child = &rest[1..1 + field];
+            if (first && special.contains(&Mark::Yes)) || is_field(schema, child) {
+                return Look::Call;
+            }
+            if tools.lookup(child).tool().is_some() {
+                return Look::Text;
+            }
+            if first && field > 0 {
+                return Look::Call;
             }
             from += offset + 1;
         }
@@ -180,19 +182,21 @@ impl Protocol for Xml {
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        let name = cx.tool;
+        out.push('<');
+        out.push_str(cx.tool);
         if arguments.is_empty() {
-            out.push_str(&format!("<{name}/>"));
-            return;
+            return out.push_str("/>");
         }
-        out.push_str(&format!("<{name}>"));
+        out.push('>');
         if cx.syntax == Some(Syntax::Json) || !is_nestable(cx.schema, cx.schema.root, arguments) {
             write_object(arguments, out);
         } else {
             out.push('\n');
             ElementWriter { cx, whom: For::Us, out }.members(cx.schema.root, arguments, 1);
         }
-        out.push_str(&format!("</{name}>"));
+        out.push_str("</");
+        out.push_str(cx.tool);
+        out.push('>');
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {

@@ -406,9 +406,9 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     Tree::Scalar { text, quoted }
 }
 
-/// An element of type `id` without content.
-pub fn empty(schema: &Schema, id: NodeId) -> Tree {
-    let text = String::new();
+/// An element of type `id` with nothing in it but text.
+pub fn leaf(schema: &Schema, id: NodeId, text: &str) -> Tree {
+    let text = text.to_owned();
     let frame = Frame { name: String::new(), node: id, raw: true, text, source: None, children: Vec::new() };
     frame.tree(schema).1
 }

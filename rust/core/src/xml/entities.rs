@@ -105,13 +105,15 @@ pub enum For {
 /// Appends text as it must stand between tags.
 pub fn escape(text: &str, whom: For, out: &mut String) {
     let mut from = 0;
-    let special = |byte: &u8| matches!(byte, b'&' | b'<' | b'>' | b'\r');
-    for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| special(byte)) {
-        let escaped = match (byte, whom) {
-            (b'&', _) => "&amp;",
-            (b'<', _) => "&lt;",
-            (b'>', For::Anyone) if text[..at].ends_with("]]") => "&gt;",
-            (b'\r', For::Anyone) => "&#13;",
+    let bytes = text.as_bytes();
+    let others = if whom == For::Anyone { (b'>', b'\r') } else { (b'&', b'<') };
+    let special = |byte: &u8| matches!(byte, b'&' | b'<') || *byte == others.0 || *byte == others.1;
+    for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| special(byte)) {
+        let escaped = match byte {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'\r' => "&#13;",
+            _ if text[..at].ends_with("]]") => "&gt;",
             _ => continue,
         };
         out.push_str(&text[from..at]);

@@ -13,7 +13,7 @@ use crate::protocol::tags::{Form, closer};
 use crate::scan::{Mark, first_chars, starts, ws_run};
 use crate::schema::{Schema, fold};
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, empty, member, name_length};
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf, member, name_length};
 
 pub use write::{ElementWriter, is_nestable};
 
@@ -307,40 +307,70 @@ impl Elements {
     /// The opening tag of a field.
     fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
         self.any = true;
-        // Where reading goes on if this fails.
-        self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
-        let (cx, found) = (&io.cx, &mut *io.found);
-        let mut slot = self.fields.open(cx, found, name, false)?;
-        let scalar = !cx.schema.node(slot.node()).is_unknown() && !cx.schema.node(slot.node()).takes_container();
-        if scalar && !attributes.trim_ascii().is_empty() {
+        let mut consumed = closed;
+        match self.begin(io, name, attributes, closed, &mut consumed) {
+            Ok(state) => {
+                self.state = state;
+                Ok(())
+            }
+            Err(bad) => {
+                self.state = if consumed { State::On } else { on_in(io.cx.schema, name) };
+                Err(bad)
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        io: &mut Io<'_>,
+        name: &str,
+        attributes: &str,
+        closed: bool,
+        consumed: &mut bool,
+    ) -> Result<State, Bad> {
+        let cx = io.cx;
+        let mut slot = self.fields.open(&cx, io.found, name, false)?;
+        let node = cx.schema.node(slot.node());
+        let scalar = !node.is_unknown() && !node.takes_container();
+        let bare = attributes.trim_ascii().is_empty();
+        if scalar && !bare {
             note(io, Repair::Markup, "A field has no attributes.")?;
         }
-        let (cx, found) = (&io.cx, &mut *io.found);
-        if closed && (scalar || attributes.is_empty()) {
-            let tree = empty(cx.schema, slot.node());
-            self.fields.close(cx, found, slot, tree)?;
-            self.state = State::Between;
-        } else if slot.is_string(cx) {
-            slot.start(cx, found)?;
-            self.state = State::Live { name: name.to_owned(), slot };
-        } else {
-            let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
-            let mut refused = None;
-            if !scalar {
-                reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+        // Most often the whole element is there, and has nothing in it but text.
+        let whole = if closed { Some("") } else { text_of(io, name) };
+        if let Some(text) = whole.filter(|_| scalar || bare) {
+            if slot.is_string(&cx) {
+                slot.start(&cx, io.found)?;
+                slot.push(io.found, text);
             }
-            if let Some(bad) = refused {
-                return Err(bad);
-            }
-            if closed {
-                let tree = reader.take(io.cx.schema);
-                self.fields.close(&io.cx, io.found, slot, tree)?;
-                self.state = State::Between;
+            *consumed = true;
+            io.at += if closed { 0 } else { text.len() + "</>".len() + name.len() };
+            if slot.is_string(&cx) {
+                slot.end(&cx, io.found)?;
             } else {
-                self.state = State::Collect { name: name.to_owned(), slot, reader };
+                let tree = leaf(cx.schema, slot.node(), text);
+                self.fields.close(&cx, io.found, slot, tree)?;
             }
+            return Ok(State::Between);
         }
-        Ok(())
+        if slot.is_string(&cx) {
+            slot.start(&cx, io.found)?;
+            return Ok(State::Live { name: name.to_owned(), slot });
+        }
+        let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
+        let mut refused = None;
+        if !scalar {
+            reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+        }
+        if let Some(bad) = refused {
+            return Err(bad);
+        }
+        if closed {
+            let tree = reader.take(cx.schema);
+            self.fields.close(&cx, io.found, slot, tree)?;
+            return Ok(State::Between);
+        }
+        Ok(State::Collect { name: name.to_owned(), slot, reader })
     }
 
     fn live(&mut self, io: &mut Io<'_>) -> Progress {
@@ -482,6 +512,14 @@ impl Elements {
             }
         }
     }
+}
+
+/// The text up to the closing tag of this name, if that is there and nothing else is.
+fn text_of<'w>(io: &Io<'w>, name: &str) -> Option<&'w str> {
+    let rest = io.rest();
+    let length = memchr::memchr2(b'<', b'&', rest.as_bytes())?;
+    let close = rest[length..].strip_prefix("</")?.strip_prefix(name)?;
+    close.starts_with('>').then(|| &rest[..length])
 }
 
 /// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.

@@ -1,8 +1,9 @@
 //! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
 
 use crate::body::{Context, Found, Lists, is_misnamed, push_text, write_tree};
+use crate::coerce::is_string_bare;
 use crate::json::{Member, Value};
-use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
+use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
 use crate::xml::{For, escape, is_name};
 
@@ -14,6 +15,18 @@ pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool 
     object
         && !members.is_empty()
         && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
+}
+
+/// Is it plain to see that the text reads as that string?
+fn is_plain(node: &Node, text: &str) -> bool {
+    if node.is_string() {
+        return true;
+    }
+    let word = text.starts_with(char::is_alphabetic) && !text.ends_with(|c: char| c.is_ascii_whitespace());
+    word && match node.is_unknown() {
+        true => !matches!(text, "true" | "false" | "null"),
+        false => is_string_bare(node, text),
+    }
 }
 
 /// Writes values of one schema as elements, each on lines of its own.
@@ -54,6 +67,8 @@ impl ElementWriter<'_, '_> {
                 self.members(id, members, level + 1);
                 self.indent(level);
             }
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.write(self.out),
+            Value::String(text) if is_plain(self.cx.schema.node(id), text) => escape(text, self.whom, self.out),
             _ => {
                 let mut text = String::new();
                 push_text(self.cx, id, value, &mut text);
@@ -86,6 +101,13 @@ impl ElementWriter<'_, '_> {
             match item {
                 Value::Array(_) => false,
                 Value::Object(members) => !tuple && !node.takes_object() && is_nestable(schema, child, members),
+                Value::String(text)
+                    if items.len() > 1
+                        && text.starts_with(char::is_alphabetic)
+                        && is_plain(schema.node(child), text) =>
+                {
+                    true
+                }
                 _ => {
                     let mut text = String::new();
                     push_text(self.cx, child, item, &mut text);
