@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from wirecall._core import PROTOCOLS, Message
+from wirecall.errors import ToolError
 from wirecall.toolset import Toolset
 
 # Elements that are part of another protocol, or of none: no tool's name is guessed from them.
@@ -62,7 +63,14 @@ def _score(protocol: str, text: str, declared: list[object]) -> float:
         if not names:
             return 0.0
         declared, worth = [{"name": name, "parameters": {"type": "object"}} for name in names], _GUESSED
-    message: Message = Toolset(declared, protocol=protocol).parse(text, truncated=False)
+    try:
+        toolset = Toolset(declared, protocol=protocol)
+    except ToolError:
+        if worth == 1.0:
+            raise
+        # A name that was guessed is none that calls can have.
+        return 0.0
+    message: Message = toolset.parse(text, truncated=False)
     if not message.calls:
         return 0.0
     repairs = {repair for call in message.calls for repair in call.repairs}

@@ -187,8 +187,46 @@ def test_detect(protocol: str) -> None:
     assert wirecall.detect(text).protocol == protocol
 
 
+@pytest.mark.parametrize(
+    "options", [{"protocol": "auto"}, {"recover": True}, {"protocol": "xml", "recover": True}]
+)
+def test_what_others_write_is_no_call_in_any_format(options: dict[str, Any]) -> None:
+    tools = Toolset(TOOLS, **options)
+    for text in (*FORMATS.values(), *BARE.values(), "<ping/>", "x\n<ping/>", f"x\n{NAMED}"):
+        assert tools.parse(tools.neutralise(text), truncated=False).calls == (), text
+        assert tools.parse(tools.encode_result("ping", text)[1:], truncated=False).calls == (), text
+
+
+def test_a_key_that_names_a_tool_begins_no_call() -> None:
+    for protocol in wirecall.PROTOCOLS:
+        for strict in (False, True):
+            tools = Toolset(
+                [{"name": name, "parameters": {"type": "object"}} for name in ("f", "rm")],
+                protocol=protocol,
+                strict=strict,
+            )
+            for arguments in ({"rm": {"path": "/"}}, {"f": {}}, {"F": True, "z": 1}, {"f": [1]}, {"RM": "s"}):
+                message = tools.parse(tools.encode("f", arguments))
+                assert calls(message) == [("f", arguments)]
+                assert message.calls[0].repairs == ()
+
+
+def test_floods_of_tags_are_looked_at_once() -> None:
+    for protocol in wirecall.PROTOCOLS:
+        tools = Toolset(TOOLS, protocol=protocol)
+        for flood in ("<", "<!--", "</", "<get_weather"):
+            text = flood * (300_000 // len(flood))
+            assert tools.neutralise(text).replace("\\", "") == text
+
+
 def test_detect_nothing() -> None:
-    for text in ("", "Hello <b>you</b> {there}", json.dumps({"name": "x"})):
+    for text in (
+        "",
+        "<tool_response->",
+        "<tool_response.x>",
+        "Hello <b>you</b> {there}",
+        json.dumps({"name": "x"}),
+    ):
         found = wirecall.detect(text)
         assert (found.protocol, found.score) == (None, 0.0)
         assert set(found.scores) == set(wirecall.PROTOCOLS)

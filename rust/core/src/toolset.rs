@@ -265,6 +265,7 @@ impl Toolset {
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         Context {
             protocol: &*self.protocol,
+            tools: Some(self),
             schema: at.map_or(&self.tools.unknown, |at| &self.tool(at).schema),
             syntax: at.map(|at| self.tool(at).syntax),
             strict: self.strict,
@@ -339,7 +340,9 @@ impl Toolset {
 
     /// The text with a backslash in whatever could be taken for a tag; see section 10.
     pub fn neutralise(&self, text: &str) -> String {
-        self.protocol.neutralise(self, text)
+        // In whichever protocol calls are read, none may be made of it.
+        let own = self.protocol.neutralise(self, text);
+        self.others.iter().fold(own, |text, other| other.protocol.neutralise(other, &text))
     }
 
     /// The keys of a tool's calls, as the encoder writes them.

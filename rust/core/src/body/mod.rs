@@ -30,7 +30,7 @@ use crate::protocol::Protocol;
 use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark, starts};
 use crate::schema::{NodeId, Schema};
-use crate::toolset::Syntax;
+use crate::toolset::{Syntax, Toolset};
 
 pub use args::Args;
 pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
@@ -53,6 +53,8 @@ pub use write::write_pairs;
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub protocol: &'a dyn Protocol,
+    /// None of a document without tools.
+    pub tools: Option<&'a Toolset>,
     pub schema: &'a Schema,
     /// How the tool's calls are written; `None` for one that nothing is known of.
     pub syntax: Option<Syntax>,

@@ -1,7 +1,8 @@
 //! Text between tags, and in them, as it is written.
 
 use super::tags::{FUNCTIONS, PARAMETERS, WRAPPER};
-use crate::scan::{is_ws, starts_ignoring_case};
+use crate::limits::NAME_CHARS;
+use crate::scan::{first_chars, is_ws, starts_ignoring_case};
 use crate::xml::{Entity, entity};
 
 /// A tag whose content a reader takes out, where it is all of a value.
@@ -51,6 +52,8 @@ pub fn is_mark(text: &str, known: &dyn Fn(&str) -> bool) -> bool {
     }
     let ends = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n' | '>' | '/' | '=');
     let name = inner.strip_prefix('/').unwrap_or(inner);
+    // No name is longer, and a text may have a mark's first character in each place.
+    let name = &name[..first_chars(name, NAME_CHARS + 1)];
     let name = &name[..name.find(ends).unwrap_or(name.len())];
     let tag = FUNCTIONS.iter().chain([&WRAPPER]).any(|word| name.eq_ignore_ascii_case(word));
     // What closes a call does so in one only.

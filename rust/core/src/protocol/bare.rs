@@ -7,7 +7,7 @@ use super::{Attempt, Protocol};
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
 use crate::limits::ATTEMPT_CHARS;
-use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
+use crate::scan::{Candidates, Delimiters, Mark, first_chars, neutralise_marks, starts, ws_run};
 use crate::schema::Schema;
 use crate::toolset::{Tool, Toolset};
 
@@ -108,8 +108,15 @@ impl Protocol for Bare {
         super::Hermes::tags().wrap_result(tools, name, content, error, number)
     }
 
-    fn is_mark(&self, _tools: &Toolset, _text: &str) -> bool {
-        false
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+        matches!(self.attempt(tools, text, true), Attempt::Call { .. })
+    }
+
+    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
+        let candidates = Candidates::new(self.candidates(&tools.delimiters));
+        let neutral = neutralise_marks(text, &candidates, |rest| self.is_mark(tools, rest));
+        // The first line has no break in front of it.
+        if self.is_mark(tools, &neutral) { format!("\\{neutral}") } else { neutral }
     }
 
     fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {

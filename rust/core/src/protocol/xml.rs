@@ -188,7 +188,10 @@ impl Protocol for Xml {
             return out.push_str("/>");
         }
         out.push('>');
-        if cx.syntax == Some(Syntax::Json) || !is_nestable(cx.schema, cx.schema.root, arguments) {
+        // Where a field could be first, the tag of a tool begins its call, unless the field is declared.
+        let first = arguments.first().map_or("", |(name, _)| name);
+        let is_call = !is_field(cx.schema, first) && cx.tools.is_some_and(|tools| tools.lookup(first).tool().is_some());
+        if cx.syntax == Some(Syntax::Json) || is_call || !is_nestable(cx.schema, cx.schema.root, arguments) {
             write_object(arguments, out);
         } else {
             out.push('\n');
