@@ -119,8 +119,8 @@ impl Protocol for Bare {
         if self.is_mark(tools, &neutral) { format!("\\{neutral}") } else { neutral }
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        super::Hermes::tags().manual(tools, header)
+    fn header(&self, tools: &Toolset) -> String {
+        super::Hermes::tags().header(tools)
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {

@@ -111,18 +111,6 @@ impl Own {
         Ok((own, others, reads))
     }
 
-    fn header(&self, tools: &Toolset) -> String {
-        let example = match tools.tools().next() {
-            Some(tool) => self.example(&tools.context(Some(0), &tool.name)),
-            None => self.example(&tools.context(None, "name")),
-        };
-        let (open, close) = &self.parts.result;
-        format!(
-            "To call tools, write calls as plain text, like this one; several may follow each other:\n{example}\n\
-             Results come between {open} and {close}; never write one.\nTools (? optional, string by default):"
-        )
-    }
-
     fn opened(&self, text: &str, last: bool) -> Attempt {
         let Custom { open, close, host, begins, .. } = &self.parts;
         let length = open.len();
@@ -252,16 +240,19 @@ impl Protocol for Own {
         }
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let header = header.or(self.parts.header.as_deref());
-        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
+    fn header(&self, tools: &Toolset) -> String {
+        if let Some(header) = &self.parts.header {
+            return header.clone();
         }
-        out
+        let example = match tools.tools().next() {
+            Some(tool) => self.example(&tools.context(Some(0), &tool.name)),
+            None => self.example(&tools.context(None, "name")),
+        };
+        let (open, close) = &self.parts.result;
+        format!(
+            "To call tools, write calls as plain text, like this one; several may follow each other:\n{example}\n\
+             Results come between {open} and {close}; never write one.\nTools (? optional, string by default):"
+        )
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {

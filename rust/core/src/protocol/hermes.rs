@@ -193,14 +193,27 @@ impl Protocol for Hermes {
         text.strip_prefix(open).is_some_and(opens) || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
+    fn header(&self, tools: &Toolset) -> String {
+        let example = |at: Option<usize>| {
+            let name = at.map_or("", |at| tools.tool(at).name.as_str());
+            self.example(&tools.context(at, name))
+        };
+        let calls = match tools.tools().count() {
+            0 => example(None),
+            1 => example(Some(0)),
+            _ => format!("{}\n{}", example(Some(0)), example(Some(1))),
+        };
+        let mut out = String::from(
+            "To use tools, write calls as plain text, each one JSON object in its own markers; several may follow each other:\n",
+        );
+        out.push_str(&calls);
+        out.push_str(
+            "\n\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and none that it does not have. ",
+        );
+        if self.alone {
+            out.push_str("In a message with calls, write nothing else. ");
         }
+        out.push_str("Results come as <tool_response>; never write one.\nTools, with their parameters as JSON Schema:");
         out
     }
 
@@ -230,32 +243,6 @@ impl Protocol for Hermes {
             };
             out = if at == 0 { format!("{key}:{out}") } else { format!("{{{key}:{out}}}") };
         }
-        out
-    }
-}
-
-impl Hermes {
-    fn header(&self, tools: &Toolset) -> String {
-        let example = |at: Option<usize>| {
-            let name = at.map_or("", |at| tools.tool(at).name.as_str());
-            self.example(&tools.context(at, name))
-        };
-        let calls = match tools.tools().count() {
-            0 => example(None),
-            1 => example(Some(0)),
-            _ => format!("{}\n{}", example(Some(0)), example(Some(1))),
-        };
-        let mut out = String::from(
-            "To use tools, write calls as plain text, each one JSON object in its own markers; several may follow each other:\n",
-        );
-        out.push_str(&calls);
-        out.push_str(
-            "\n\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and none that it does not have. ",
-        );
-        if self.alone {
-            out.push_str("In a message with calls, write nothing else. ");
-        }
-        out.push_str("Results come as <tool_response>; never write one.\nTools, with their parameters as JSON Schema:");
         out
     }
 }

@@ -107,8 +107,20 @@ pub trait Protocol: Send + Sync + Debug {
         neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest))
     }
 
+    /// What the manual begins with: how calls are written.
+    fn header(&self, tools: &Toolset) -> String;
+
     /// What the model is told: a header, then the tools.
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String;
+    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
+        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
+        for tool in tools.tools() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&self.signature(tools, tool));
+        }
+        out
+    }
 
     /// What it is told of one tool.
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;

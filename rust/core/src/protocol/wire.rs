@@ -211,15 +211,8 @@ impl Protocol for Wire {
         format!("{field}={value}")
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let mut out = header.map_or_else(|| default_header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
-        }
-        out
+    fn header(&self, tools: &Toolset) -> String {
+        default_header(tools)
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {

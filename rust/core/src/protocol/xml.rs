@@ -237,29 +237,6 @@ impl Protocol for Xml {
         format!("<{name}>{text}</{name}>")
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
-        }
-        out
-    }
-
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        tags::signature(self, tools, tool)
-    }
-}
-
-/// With a visible backslash behind the first character.
-fn neutralise_first(text: &str) -> String {
-    let at = text.chars().next().map_or(0, char::len_utf8);
-    format!("{}\\{}", &text[..at], &text[at..])
-}
-
-impl Xml {
     fn header(&self, tools: &Toolset) -> String {
         let mut out = String::from(
             "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
@@ -282,4 +259,14 @@ impl Xml {
         );
         out
     }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        tags::signature(self, tools, tool)
+    }
+}
+
+/// With a visible backslash behind the first character.
+fn neutralise_first(text: &str) -> String {
+    let at = text.chars().next().map_or(0, char::len_utf8);
+    format!("{}\\{}", &text[..at], &text[at..])
 }

@@ -187,23 +187,6 @@ impl Protocol for Yaml {
         out
     }
 
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
-        }
-        out
-    }
-
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        signature(self, tools, tool)
-    }
-}
-
-impl Yaml {
     fn header(&self, tools: &Toolset) -> String {
         let mut out = String::from(
             "To call a tool, write a tag of its name on a line of its own, below it one line of YAML for each parameter that you \
@@ -235,5 +218,9 @@ impl Yaml {
              one.\nTools (? optional, string by default):",
         );
         out
+    }
+
+    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+        signature(self, tools, tool)
     }
 }
