@@ -208,8 +208,8 @@ wheel-check: wheel ## audit the wheel, and run it in a clean environment of ever
 
 lock: | $(BIN)/python ## resolve pyproject.toml into all locks again, for Python 3.10 and newer
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
-	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --group dev \
-		--generate-hashes --upgrade --custom-compile-command "make lock" --output-file requirements-dev.lock
+	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --extra bench \
+		--group dev --generate-hashes --upgrade --custom-compile-command "make lock" --output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 
 define lock-client
