@@ -1,11 +1,15 @@
 """The commands of `wirecall bench`. What needs a library of the extra is imported where it is used."""
 
+import dataclasses
 import importlib.util
+import json
+import sys
+from contextlib import ExitStack
 from typing import Any
 
 import click
 
-from wirecall.bench.artifact import BenchError
+from wirecall.bench.artifact import Artifact, BenchError
 
 # What the commands share of the extra `bench`.
 _NEEDED = (
@@ -19,6 +23,7 @@ _NEEDED = (
     "tenacity",
     "tiktoken",
     "tokenizers",
+    "toon_format",
 )
 
 
@@ -46,3 +51,89 @@ Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for e
 )
 def bench() -> None:
     """Measure what the format costs and gains."""
+
+
+@bench.command(
+    epilog="""\b
+Ends with 0 if every call read back as it was written, in every format that can hold it, else with 1.
+
+\b
+Examples:
+  wirecall bench offline
+  wirecall bench offline --catalogue mine.json --catalogue built-in --encoding o200k_base,cl100k_base
+  wirecall bench offline --tokenizer Qwen3-8B/tokenizer.json --totals
+  wirecall bench offline --encoding characters --output offline.jsonl
+""",
+)
+@click.option(
+    "--catalogue",
+    "paths",
+    metavar="FILE",
+    multiple=True,
+    help='Tools and right calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}.  '
+    "[default: built-in]",
+)
+@click.option(
+    "--encoding",
+    "encodings",
+    metavar="NAME,…",
+    multiple=True,
+    help="Vocabularies of tiktoken, or characters.  [default: o200k_base]",
+)
+@click.option(
+    "--tokenizer", "tokenizers", metavar="FILE", multiple=True, help="A tokenizer.json of Hugging Face."
+)
+@click.option(
+    "--cached-price",
+    type=click.FloatRange(0, 1),
+    default=0.1,
+    show_default=True,
+    help="Of a token that the provider has in its cache, against one that it has not.",
+)
+@click.option("--totals", "only_totals", is_flag=True, help="Leave out what each tool and each call costs.")
+@click.option("--output", metavar="ARTIFACT", help="Write what was found to this file, which must not exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.pass_context
+def offline(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    encodings: tuple[str, ...],
+    tokenizers: tuple[str, ...],
+    cached_price: float,
+    only_totals: bool,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Count definitions and calls in every format, and read every call back.
+
+    Native definitions are JSON without blanks. How providers render them for the model is not public, so take
+    them as an estimate.
+    """
+    from wirecall.bench.catalogue import BUILT_IN, catalogues
+    from wirecall.bench.offline import LIBRARIES, cells, groups, options, tables, totals
+    from wirecall.bench.tables import show
+    from wirecall.bench.vocabularies import vocabularies
+
+    measured = catalogues(paths or (BUILT_IN,))
+    counted = vocabularies([name for names in encodings for name in names.split(",") if name], tokenizers)
+    chosen = options(measured, counted, cached_price)
+    found = []
+    with ExitStack() as stack:
+        artifact = None
+        if output is not None:
+            artifact = stack.enter_context(Artifact.create(output, "offline", chosen, libraries=LIBRARIES))
+        for cell in cells(measured, counted):
+            found.append(cell)
+            if artifact is not None:
+                artifact.append(cell)
+    if as_json:
+        said = {
+            "options": chosen,
+            "totals": [dataclasses.asdict(total) for total in totals(found, cached_price)],
+            "groups": [dataclasses.asdict(group) for group in groups(found)],
+        }
+        sys.stdout.write(json.dumps(said if only_totals else {**said, "cells": found}) + "\n")
+    else:
+        show(tables(found, cached_price, each=not only_totals))
+    if any(cell["round_trip"] is False for cell in found):
+        ctx.exit(1)
