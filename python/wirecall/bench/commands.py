@@ -5,11 +5,13 @@ import importlib.util
 import json
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
 
 from wirecall.bench.artifact import Artifact, BenchError
+from wirecall.bench.asking import Asking, asking, listed
 
 # What the commands share of the extra `bench`.
 _NEEDED = (
@@ -137,3 +139,74 @@ def offline(
         show(tables(found, cached_price, each=not only_totals))
     if any(cell["round_trip"] is False for cell in found):
         ctx.exit(1)
+
+
+@bench.command(
+    epilog="""\b
+Examples:
+  wirecall bench live --base-url http://localhost:8000/v1 --models qwen3 --reps 3 \\
+    --output-parameter max_tokens
+  wirecall bench live --models small,large --ablation no-manual --ablation syntax=json --dry-run
+  wirecall bench live --api anthropic --models one --judge other --group unicode --max-usd 5 \\
+    --price-in 3 --price-out 15
+
+\b
+Ablations change one thing each, of the mode wire:
+  syntax=json, placement=first, no-manual, descriptions=none, protocol=NAME
+    must change the request: where two variants would send the same, nothing is sent
+  strict
+    changes how answers are read, and must leave the request as it is
+
+\b
+Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt;
+2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
+""",
+)
+@asking("live.jsonl")
+@click.option(
+    "--modes",
+    callback=listed,
+    default="native,wire",
+    show_default=True,
+    metavar="MODE,…",
+    help="native, and protocols of wirecall.",
+)
+@click.option("--ablation", "ablations", multiple=True, metavar="WHAT", help="May be given several times.")
+@click.option("--catalogue", metavar="FILE", help="Tools and cases; the project's own by default.")
+@click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name is like it.")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
+@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions of a case.")
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "group", "own"]),
+    default="group",
+    show_default=True,
+    help="Tools in a request: the whole catalogue, those of the case's group, or the case's own.",
+)
+@click.option(
+    "--system",
+    default="You are a helpful assistant.",
+    show_default=True,
+    metavar="TEXT",
+    help="A system text of the application; '' for none.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which variants ask.")
+@click.option("--judge", metavar="MODEL", help="Another model that judges arguments which are not the same.")
+@click.option("--judge-api", type=click.Choice(["openai", "anthropic"]), help="That of --api by default.")
+@click.option("--judge-base-url", metavar="URL", help="That of --base-url by default.")
+@click.option("--judge-key-variable", metavar="NAME", help="That of --key-variable by default.")
+@click.option(
+    "--judge-cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where verdicts are kept; a folder for caches by default.",
+)
+@click.pass_context
+def live(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+    """Ask real models every case, natively and through `wirecall.wrap`.
+
+    Keys come from the environment only, and are written nowhere.
+    """
+    from wirecall.bench.live import command
+
+    ctx.exit(command(asking, **given))

@@ -18,7 +18,6 @@ from typing import Any
 
 from jsonschema.protocols import Validator
 from jsonschema.validators import Draft202012Validator, validator_for
-from jsonschema_specifications import REGISTRY
 
 from wirecall.bench.artifact import BenchError
 from wirecall.bench.budget import Usage
@@ -110,7 +109,7 @@ class _Schema:
     def __init__(self, tool: Definition) -> None:
         self.root = tool.parameters
         make = validator_for(self.root, Draft202012Validator)
-        self.validator: Validator = make(self.root, registry=REGISTRY)
+        self.validator: Validator = make(self.root)
 
     def normal(self, value: Json) -> Json:
         return self._normal(value, self.root)
