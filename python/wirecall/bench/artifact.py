@@ -37,12 +37,14 @@ class Run:
         cells: The last cell of each key, in the order in which the keys came first.
         torn: Whether the last line was cut off, and left out.
         resumed: The "run" of every time that it was carried on.
+        replaced: Cells that were done again. They are no result, but cost what they cost.
     """
 
     header: dict[str, Any]
     cells: list[Cell]
     torn: bool = False
     resumed: list[dict[str, Any]] = field(default_factory=list)
+    replaced: list[Cell] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -59,12 +61,16 @@ class Artifact:
 
     Attributes:
         cells: The last cell of each key, those of earlier runs too.
+        replaced: Cells of earlier runs that were done again in one of them.
     """
 
-    def __init__(self, path: Path, descriptor: int, cells: Iterable[Cell] = ()) -> None:
+    def __init__(
+        self, path: Path, descriptor: int, cells: Iterable[Cell] = (), replaced: Iterable[Cell] = ()
+    ) -> None:
         self.path = path
         self.cells = {key_of(cell): cell for cell in cells}
-        self._descriptor = descriptor
+        self.replaced = list(replaced)
+        self._descriptor: int | None = descriptor
         self._lock = threading.Lock()
 
     @classmethod
@@ -85,13 +91,15 @@ class Artifact:
             libraries: Distributions whose versions belong to the result.
 
         Raises:
-            BenchError: The file is there.
+            BenchError: The file is there, or cannot be written.
         """
         path = Path(path)
         try:
             descriptor = _open(path, os.O_CREAT | os.O_EXCL)
         except FileExistsError:
             raise BenchError(f"{path} is there: name another file, or carry it on with --resume") from None
+        except OSError as error:
+            raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
         artifact = cls(path, descriptor)
         artifact._write({"schema": SCHEMA, "kind": kind, "run": _run(options, libraries)})
         return artifact
@@ -122,15 +130,15 @@ class Artifact:
         if run.kind != kind:
             raise BenchError(f"{path} is of `wirecall bench {run.kind}`, not of {kind}")
         given = json.loads(json.dumps(options))
-        for name in sorted({*given, *run.options}):
+        for name in {**given, **run.options}:
             if given.get(name) != run.options.get(name):
                 was, now = (json.dumps(those.get(name)) for those in (run.options, given))
                 raise BenchError(
                     f"{path} was made with other options: {name} was {was} and is {now}. "
                     "Carry it on with those that it had, or name another file."
                 )
-        artifact = cls(path, _open(path), run.cells)
-        os.ftruncate(artifact._descriptor, len(whole))
+        artifact = cls(path, _open(path), run.cells, run.replaced)
+        os.truncate(path, len(whole))
         artifact._write({"resumed": _run(options, libraries)})
         return artifact
 
@@ -142,7 +150,11 @@ class Artifact:
             self.cells[key] = cell
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        """What is appended later, by a thread that nobody waited for, is refused."""
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
 
     def __enter__(self) -> "Artifact":
         return self
@@ -151,6 +163,8 @@ class Artifact:
         self.close()
 
     def _write(self, line: Mapping[str, Any]) -> None:
+        if self._descriptor is None:
+            raise ValueError(f"{self.path} is closed")
         # ASCII: what a model wrote may hold half of a surrogate pair, which UTF-8 has no bytes for.
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
         end = os.fstat(self._descriptor).st_size
@@ -168,7 +182,7 @@ def read(path: str | os.PathLike[str]) -> Run:
     """
     whole, torn = _whole_lines(Path(path))
     cells: dict[Key, Cell] = {}
-    resumed = []
+    resumed, replaced = [], []
     header: dict[str, Any] | None = None
     for number, text in enumerate(whole.splitlines(), start=1):
         try:
@@ -178,12 +192,15 @@ def read(path: str | os.PathLike[str]) -> Run:
             elif "resumed" in line:
                 resumed.append(line["resumed"])
             else:
-                cells[key_of(line)] = line
+                key = key_of(line)
+                if key in cells:
+                    replaced.append(cells[key])
+                cells[key] = line
         except (ValueError, TypeError, KeyError) as error:
             raise BenchError(f"{path}, line {number}: this is no line of an artifact: {error}") from error
     if header is None:
         raise BenchError(f"{path} is empty")
-    return Run(header, list(cells.values()), torn, resumed)
+    return Run(header, list(cells.values()), torn, resumed, replaced)
 
 
 def key_of(cell: Mapping[str, Any]) -> Key:

@@ -104,7 +104,7 @@ class Budget:
         self._reserved: list[Reservation] = []
         self._changed = threading.Condition()
         for model, usage in spent:
-            self._add(model, usage)
+            self.add(model, usage)
 
     @property
     def usage(self) -> Usage:
@@ -150,8 +150,13 @@ class Budget:
             if usage is not None and usage.input:
                 known = self._tokens_per_byte.get(reservation.model, _TOKENS_PER_BYTE)
                 self._tokens_per_byte[reservation.model] = max(known, usage.input / reservation.size)
-            self._add(reservation.model, reservation.usage if usage is None else usage)
+            self._spend(reservation.model, reservation.usage if usage is None else usage)
             self._changed.notify_all()
+
+    def add(self, model: str, usage: Usage) -> None:
+        """What an earlier part of the run cost."""
+        with self._changed:
+            self._spend(model, usage)
 
     def _fits(self, wanted: Reservation) -> bool:
         held = [*self._spent.items(), *((one.model, one.usage) for one in (*self._reserved, wanted))]
@@ -164,7 +169,7 @@ class Budget:
             return usd is not None and usd <= self.max_usd
         return True
 
-    def _add(self, model: str, usage: Usage) -> None:
+    def _spend(self, model: str, usage: Usage) -> None:
         self._spent[model] = self._spent.get(model, Usage()) + usage
 
     def _usd(self, held: Iterable[tuple[str, Usage]]) -> float | None:

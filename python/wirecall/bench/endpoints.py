@@ -7,6 +7,7 @@ raised. Messages are those of chat completions for both APIs, so a loop appends 
 
 import email.utils
 import json
+import math
 import random
 import threading
 import time
@@ -32,7 +33,6 @@ Messages = Sequence[Mapping[str, Any]]
 Status = Literal["ok", "failed", "skipped"]
 
 NATIVE = "native"
-KEY_VARIABLES: dict[Api, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 # What can be better in a while; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})
@@ -122,7 +122,7 @@ class Answer:
             for call in self.calls
             if isinstance(arguments_of(call), str)
         ]
-        fields = {
+        fields: dict[str, Any] = {
             "status": self.status,
             "reason": self.reason,
             "usage": self.usage.as_dict(),
@@ -135,7 +135,14 @@ class Answer:
             "retries": self.retries,
             "requests": [self._request(exchange) for exchange in self.exchanges],
         }
-        return {name: _struck(value, self._secret) for name, value in fields.items()}
+        struck: dict[str, Any] = _struck(fields, self._secret)
+        return struck
+
+    @property
+    def text(self) -> str:
+        """What the application received beside calls, without the key, should it stand there."""
+        text: str = _struck(self.said.text, self._secret)
+        return text
 
     def _request(self, exchange: Exchange) -> dict[str, Any]:
         said = exchange.said(self.api)
@@ -153,10 +160,18 @@ class Answer:
 def arguments_of(call: Call) -> Any:
     """The arguments as an object; the text, where it is none."""
     try:
-        value = json.loads(call.arguments or "{}")
-    except ValueError:
+        value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)
+    except (ValueError, RecursionError):
         return call.arguments
     return value if isinstance(value, dict) else call.arguments
+
+
+def _no_json(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    return number if math.isfinite(number := float(text)) else _no_json(text)
 
 
 class Endpoint:
@@ -195,8 +210,11 @@ class Endpoint:
         budget: Budget | None = None,
         stop: threading.Event | None = None,
     ) -> None:
-        if urlsplit(base_url).username is not None or urlsplit(base_url).password is not None:
-            raise BenchError("A base URL has no user name or password: keys come from the environment.")
+        parts = urlsplit(base_url)
+        if "@" in parts.netloc or parts.query or parts.fragment:
+            raise BenchError(
+                "A base URL has no user name, password or query: keys come from the environment."
+            )
         self.api: Api = api
         self.model = model
         self.mode = mode
@@ -260,7 +278,11 @@ class Endpoint:
         return Answer(*outcome, attempt.said, times, exchanges, notices, retries, self.api, self._key)
 
     def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> Exchange:
-        """The first request that `ask` would send. Nothing is sent."""
+        """The first request that `ask` would send. Nothing is sent.
+
+        Raises:
+            BenchError: There is none: the tools cannot be used.
+        """
         request = self._request(messages, tools)
         with self._recorder.recording(only_prepare=True) as exchanges:
             self._noticed.notices = []
@@ -268,7 +290,7 @@ class Endpoint:
                 self._create(**request)
             except Exception as error:
                 if not _is_from(error, Prepared):
-                    raise
+                    raise BenchError(f"{self.model}, {self.mode}: {_message(error)}") from error
         return exchanges[0]
 
     def close(self) -> None:

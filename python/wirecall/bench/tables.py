@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from wirecall.demo import OutputConsole
+
 # The width of what goes to no terminal: no table is cut in pieces.
 _ENDLESS = 1 << 20
-# Blanks between two columns.
-_GAP = 2
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,10 @@ class Table:
 
 def show(tables: Iterable[Table]) -> None:
     """Write them to standard output."""
-    console = Console(highlight=False, markup=False)
+    console = OutputConsole(highlight=False, markup=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _ENDLESS
     for table in tables:
-        # Captured: rich itself would end the process where the reader has closed the pipe.
         with console.capture() as captured:
             _print(console, table)
         lines = (line.rstrip() for line in captured.get().splitlines())
@@ -53,9 +52,11 @@ def show(tables: Iterable[Table]) -> None:
 
 def _print(console: Console, table: Table) -> None:
     console.print(Text(table.title, "bold"))
-    for columns in _pieces(table, console.width):
+    # A box has blanks of its own between two columns.
+    look, gap = (box.SIMPLE_HEAD, 3) if console.is_terminal else (None, 2)
+    for columns in _pieces(table, console.width, gap):
         grid = Grid(
-            box=box.SIMPLE_HEAD if console.is_terminal else None,
+            box=look,
             pad_edge=False,
             show_edge=False,
             padding=(0, 1),
@@ -77,15 +78,15 @@ def _print(console: Console, table: Table) -> None:
         console.print(Text(note, "dim"))
 
 
-def _pieces(table: Table, width: int) -> Iterator[list[int]]:
+def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:
     """The columns of each piece: as many as there is room for, and at least one beside the first."""
     widths = [max(map(cell_len, column)) for column in zip(table.head, *table.rows, strict=True)]
     first = min(widths[0], width // 3)
     piece, used = [0], first
     for column in range(1, len(widths)):
-        if len(piece) > 1 and used + _GAP + widths[column] > width:
+        if len(piece) > 1 and used + gap + widths[column] > width:
             yield piece
             piece, used = [0], first
         piece.append(column)
-        used += _GAP + widths[column]
+        used += gap + widths[column]
     yield piece

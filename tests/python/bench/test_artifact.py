@@ -48,7 +48,11 @@ def test_the_last_cell_of_a_key_holds(path: Path) -> None:
         artifact.append(cell("b", status="ok"))
         artifact.append(cell("a", status="ok"))
         assert artifact.cells[("a",)]["status"] == "ok"
-    assert read(path).cells == [cell("a", status="ok"), cell("b", status="ok")]
+    run = read(path)
+    assert run.cells == [cell("a", status="ok"), cell("b", status="ok")]
+    assert run.replaced == [cell("a", status="skipped")]
+    with Artifact.resume(path, "live", OPTIONS) as artifact:
+        assert artifact.replaced == run.replaced
 
 
 def test_a_run_is_not_overwritten(path: Path) -> None:
@@ -57,6 +61,11 @@ def test_a_run_is_not_overwritten(path: Path) -> None:
     with pytest.raises(BenchError, match="--resume"):
         Artifact.create(path, "live", OPTIONS)
     assert path.read_bytes() == before
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match=r"nowhere.run\.jsonl cannot be written: No such file"):
+        Artifact.create(tmp_path / "nowhere" / "run.jsonl", "live", OPTIONS)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 19])
@@ -194,6 +203,15 @@ def test_a_full_disk_leaves_no_half_line(path: Path, monkeypatch: pytest.MonkeyP
         assert ("b",) not in artifact.cells
         artifact.append(cell("c"))
     assert read(path).cells == [cell("a"), cell("c")]
+
+
+def test_nothing_is_appended_to_what_is_closed(path: Path) -> None:
+    artifact = Artifact.create(path, "live", OPTIONS)
+    artifact.close()
+    artifact.close()
+    with pytest.raises(ValueError, match="is closed"):
+        artifact.append(cell("a"))
+    assert read(path).cells == []
 
 
 def test_lines_are_json_of_their_own(path: Path) -> None:

@@ -422,9 +422,11 @@ def test_an_empty_account_ends_the_run() -> None:
     assert len(server.requests) == 1
 
 
-def test_an_address_with_a_password_is_refused() -> None:
-    with pytest.raises(BenchError, match="user name or password"):
-        Endpoint("openai", "http://me:secret@localhost/v1", "m", key=KEY)
+@pytest.mark.parametrize("where", ["http://me:secret@localhost/v1", "http://localhost/v1?key=secret"])
+def test_an_address_with_a_key_is_refused(where: str) -> None:
+    with pytest.raises(BenchError, match="keys come from the environment") as info:
+        Endpoint("openai", where, "m", key=KEY)
+    assert "secret" not in str(info.value)
 
 
 def test_natively_there_are_no_options() -> None:
