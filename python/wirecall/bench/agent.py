@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
-from wirecall.bench.endpoints import Answer, Call, Endpoint, arguments_of
+from wirecall.bench.endpoints import NATIVE, Answer, Call, Endpoint, arguments_of
+from wirecall.bench.plan import ablation_options
 from wirecall.bench.progress import progress
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
@@ -73,6 +74,9 @@ class Plan:
             given = getattr(self, what)
             if twice := {one for one in given if given.count(one) > 1}:
                 raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
+        for mode in self.modes:
+            if mode != NATIVE:
+                ablation_options(f"protocol={mode}")
 
     @property
     def ways(self) -> list[Way]:
