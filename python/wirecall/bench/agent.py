@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
-from wirecall.bench.endpoints import NATIVE, Answer, Call, Endpoint, arguments_of
+from wirecall.bench.endpoints import NATIVE, Answer, Endpoint, arguments_of
 from wirecall.bench.plan import ablation_options
 from wirecall.bench.progress import progress
 from wirecall.bench.tables import Table, show
@@ -193,7 +193,7 @@ def _do(world: World, call: Call) -> str:
 
 
 def _skipped(reason: str) -> Cell:
-    empty = {name: [] for name in (*_LISTS, "calls", "missed")}
+    empty: Cell = {name: [] for name in (*_LISTS, "calls", "missed")}
     nothing = {"scores": None, "steps": 0, "usage": Usage().as_dict(), "times": {"total": None}}
     return {"status": "skipped", "reason": reason, "text": "", "finish": None, **nothing, **empty}
 
