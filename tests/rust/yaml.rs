@@ -125,7 +125,7 @@ fn writing_is_plain_where_it_can_be() {
     let value = json!({
         "text": "two words", "number": "42", "yes": "yes", "none": null, "empty": "", "colon": "a: b", "hash": "a #b", "url": "http://x/#y",
         "lines": "a\n  b\n", "no end": "a\nb", "more\nends": "a\n\n\n", "indented": " a\nb\n", "list": [1, [], {}, {"k": [2], "l": "x"}, ["a", "b\nc"]],
-        "map": {"in": {"ner": true}}, "tag": "</t>", "dash": "-x", "tab": "\t", "null": "~", "007": "007"
+        "map": {"in": {"ner": true}}, "tag": "</t>", "dash": "-x", "tab": "\t", "null": "~", "007": "007", "\u{7f}": "\u{85}\u{2028}"
     });
     let text = format_yaml(&parse_json(&value.to_string(), 128).expect("it is JSON"));
     let expected = r##"text: two words
@@ -168,6 +168,7 @@ dash: -x
 tab: "\t"
 "null": "~"
 "007": "007"
+"\u007f": "\u0085\u2028"
 "##;
     assert_eq!(text, expected);
 }
