@@ -193,62 +193,6 @@ fn the_manual_shows_a_call_that_is_read() {
     assert_eq!(call.arguments, r#"{"path":"some text","content":"some text\nof two lines\n"}"#);
 }
 
-#[test]
-fn hostile_calls_take_linear_time() {
-    let tools = toolset();
-    for unit in [
-        "-",
-        ":",
-        "\"",
-        "'",
-        " ",
-        "\n",
-        "#",
-        "<",
-        "</",
-        "</write ",
-        "[",
-        "{",
-        "{a: ",
-        "- ",
-        "\n- ",
-        "a",
-        "\\",
-        "\n ",
-        "\na: b",
-        "\nx",
-        "?",
-        "|\n",
-        "<write>\n",
-        "\r",
-        "\t",
-    ] {
-        let text = unit.repeat((1 << 20) / unit.len());
-        for start in [
-            "",
-            "path: ",
-            "path: x\n",
-            "path: \"",
-            "path: |\n ",
-            "tags: ",
-            "tags: [",
-            "tags:\n  - ",
-            "&a ",
-            "x y",
-            "path:  ",
-        ] {
-            let message = format!("<write>\n{start}{text}");
-            for size in [message.len(), 7] {
-                let mut parser = wirecall_core::Parser::new(false);
-                for chunk in message.as_bytes().chunks(size) {
-                    parser.feed(&tools, std::str::from_utf8(chunk).expect("it is ASCII"), &mut |_| {});
-                }
-                parser.finish(&tools, Some(false), &mut |_| {});
-            }
-        }
-    }
-}
-
 proptest! {
     #![proptest_config(config())]
 
