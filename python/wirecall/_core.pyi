@@ -50,7 +50,7 @@ class Toolset:
         tools: Iterable[tuple[str, str | None, str, bool]],
         /,
         *,
-        protocol: object = None,
+        protocol: object,
         recover: bool = False,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
@@ -66,8 +66,8 @@ class Toolset:
         Args:
             tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
                 the full schema whatever `validate` says.
-            protocol: The name of a protocol, of `PROTOCOLS` or an alias, None for "wire"; "auto" writes wire,
-                and reads that of each message's first call. Any other object is a `wirecall.Protocol`.
+            protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and
+                reads that of each message's first call. Any other object is a `wirecall.Protocol`.
             recover: Read calls in the other formats, too, until there was one in the own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".

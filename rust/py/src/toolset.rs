@@ -130,14 +130,14 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol=None, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
-        protocol: Option<&Bound<'_, PyAny>>,
+        protocol: &Bound<'_, PyAny>,
         recover: bool,
         syntax: &str,
         fallback_to_json: &str,
@@ -148,12 +148,9 @@ impl Toolset {
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
-        let (named, custom) = match protocol {
-            None => ("wire".to_owned(), None),
-            Some(given) => match given.cast::<PyString>() {
-                Ok(name) => (convert::clean(name)?.into_owned(), None),
-                Err(_) => (String::new(), Some(protocol::custom(given)?)),
-            },
+        let (named, custom) = match protocol.cast::<PyString>() {
+            Ok(name) => (convert::clean(name)?.into_owned(), None),
+            Err(_) => (String::new(), Some(protocol::custom(protocol)?)),
         };
         let is_custom = custom.is_some();
         let options = core::Options {
