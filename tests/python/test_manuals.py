@@ -106,3 +106,15 @@ def test_markers_come_with_the_rules_of_their_body() -> None:
 def test_the_protocols_here_are_sound() -> None:
     for protocol in CUSTOM.values():
         check_protocol(protocol, cases=20)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_long_value_hides_no_reason(protocol: str) -> None:
+    properties = {"c": {"type": "string", "pattern": "^x"}, "l": {"type": "array", "minItems": 2}}
+    tools = Toolset([("f", {"type": "object", "properties": properties})], protocol=protocol, validate="error")
+    for value in ("a", "é" * 60, "é" * 150, "é" * 10_000):
+        [error] = tools.parse(tools.encode("f", {"c": value})).errors
+        assert 'does not match "^x"' in error.message
+        assert len(error.message) < 500
+    [error] = tools.parse(tools.encode("f", {"l": ["b" * 10_000]})).errors
+    assert "has less than 2 items" in error.message

@@ -294,7 +294,8 @@ impl Toolset {
     ///         known of it (the command line refuses it).
     ///     arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
     ///         and int as what they are), or the JSON text of an object, whose digits are kept. They may
-    ///         violate the schema.
+    ///         violate the schema; what does is read back as near to it as the schema has it (`1` for a string
+    ///         as `"1"`).
     ///
     /// Raises:
     ///     TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
@@ -311,8 +312,8 @@ impl Toolset {
     /// Args:
     ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
     ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-    ///         U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
-    ///     error: Write `<tool-error>` instead of `<tool-result>`.
+    ///         U+FFFD. A `CallError` gives its message as an error, with its example to be copied.
+    ///     error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
     ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
     ///         one.
     ///

@@ -212,8 +212,12 @@ pub fn unclosed(cx: &Context<'_>) -> String {
 
 /// The first part of a text that may be long, quoted for a sentence.
 pub fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
+    shorten_to(text, 60)
+}
+
+/// The same, of so many characters.
+pub fn shorten_to(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
         Some((at, _)) => format!("`{}…`", &text[..at]),
         None => format!("`{text}`"),
     }
