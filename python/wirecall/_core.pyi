@@ -152,8 +152,7 @@ class Toolset:
                 known of it (the command line refuses it).
             arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
                 and int as what they are), or the JSON text of an object, whose digits are kept. They may
-                violate the schema; what does is read back as near to it as the schema has it (`1` for a string
-                as `"1"`).
+                violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
 
         Raises:
             TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.

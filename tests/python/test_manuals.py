@@ -111,7 +111,9 @@ def test_the_protocols_here_are_sound() -> None:
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_long_value_hides_no_reason(protocol: str) -> None:
     properties = {"c": {"type": "string", "pattern": "^x"}, "l": {"type": "array", "minItems": 2}}
-    tools = Toolset([("f", {"type": "object", "properties": properties})], protocol=protocol, validate="error")
+    tools = Toolset(
+        [("f", {"type": "object", "properties": properties})], protocol=protocol, validate="error"
+    )
     for value in ("a", "é" * 60, "é" * 150, "é" * 10_000):
         [error] = tools.parse(tools.encode("f", {"c": value})).errors
         assert 'does not match "^x"' in error.message
