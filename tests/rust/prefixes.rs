@@ -10,10 +10,9 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
-use support::checks::any_chunks;
+use support::checks::{any_chunks, beginnings};
 use support::config;
-use support::reading::{boundaries, calls, read};
-use support::toolsets::definition;
+use support::toolsets::{Setting, definition};
 use wirecall_core::{Options, Toolset};
 
 /// Calls that are complete.
@@ -34,7 +33,7 @@ const OPENINGS: &[&str] = &[
     "<tool_call>", "<tool_call", "<tool_call name=\"", "<tool_call>\n<function=say>", "<tool_call>say\n", "<tool_call><name>", "<tool_call>[", "<tool_call>```",
     "<tool_call><json>", "<call>", "<call>say", "<call>say ", "<call>say \"", "<call>say '", "<call>say a.\"", "<call>say ```", "<call>say <js",
     "<call>nope ", "<call>nope \"", "```", "```json\n", "```tool_call", "```tool_call\n[", "\n{\"name\":", "\n{\"name\": \"", "\n[{\"tool\":\"say",
-    "<!--", "<![CDATA[", "<!", "<?", "<tool_resp", "<tool-res", "<thi", "<", "</",
+    "<!--", "<![CDATA[", "<!", "<?", "<tool_resp", "<tool-res", "<ping/>>", "<", "</",
 ];
 
 /// What stands in them, and ends them.
@@ -50,19 +49,26 @@ fn toolset(protocol: &str, recover: bool, strict: bool) -> Toolset {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}, "other": {"type": "integer"}}});
     let tools = vec![
         definition("say", &text),
-        definition("note", &json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]})),
+        definition(
+            "note",
+            &json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}),
+        ),
         definition("ping", &json!({"type": "object", "properties": {}})),
     ];
-    let reasoning = Some(("<think>".into(), "</think>".into()));
+    // It begins like a call.
+    let reasoning = Some(("<ping/>>".into(), "</think>".into()));
     let options = Options { protocol: protocol.into(), recover, strict, reasoning, ..Options::default() };
     Toolset::new(tools, options).expect("the tools are fine")
 }
 
-static SETTINGS: LazyLock<Vec<(String, Toolset)>> = LazyLock::new(|| {
+static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let mut out = Vec::new();
     for protocol in ["wire", "hermes", "gemma", "xml", "yaml", "qwen3coder", "auto"] {
-        for (recover, strict) in [(false, false), (false, true), (true, false)] {
-            out.push((format!("{protocol} recover={recover} strict={strict}"), toolset(protocol, recover, strict)));
+        for (kind, recover, strict) in
+            [("alone", false, false), ("alone, strict", false, true), ("recovers", true, false)]
+        {
+            let (name, tools) = (format!("{protocol} {kind}"), toolset(protocol, recover, strict));
+            out.push(Setting { tools, name });
         }
     }
     out
@@ -73,24 +79,18 @@ fn message() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 1..7).prop_map(|parts| parts.concat())
 }
 
-fn made(tools: &Toolset, message: &str, truncated: Option<bool>) -> Vec<(String, String)> {
-    calls(&read(tools, message, truncated)).map(|end| (end.name.clone(), end.arguments.clone())).collect()
-}
-
 proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn the_end_runs_no_call(message in message(), at in 0..SETTINGS.len(), truncated in select(&[None, Some(true)][..])) {
-        let (name, tools) = &SETTINGS[at];
-        let mut before = Vec::new();
-        for end in boundaries(&message).into_iter().chain([message.len()]) {
-            let now = made(tools, &message[..end], truncated);
-            prop_assert!(now.starts_with(&before), "{name}: {:?} has {now:?}, before that {before:?}", &message[..end]);
-            before = now;
-        }
-        let complete = made(tools, &message, Some(false));
-        prop_assert!(complete.starts_with(&before), "{name}: {message:?} complete has {complete:?}, else {before:?}");
+    fn the_end_runs_no_call(
+        message in message(), at in 0..SETTINGS.len(), cuts in prop::collection::vec(any::<Index>(), 0..20),
+        truncated in select(&[None, Some(true)][..]),
+    ) {
+        let Setting { name, tools } = &SETTINGS[at];
+        // An open quote in wire's first key leaves what is in it to the end of the message: section 11 of the format.
+        let message = if name.starts_with("wire alone") { message.replace(['"', '\''], "") } else { message };
+        beginnings(tools, &message, truncated, &cuts)?;
     }
 
     #[test]
@@ -98,6 +98,6 @@ proptest! {
         message in message(), at in 0..SETTINGS.len(), truncated in select(&[None, Some(true), Some(false)][..]),
         cuts in prop::collection::vec(any::<Index>(), 0..5),
     ) {
-        any_chunks(&SETTINGS[at].1, &message, truncated, &cuts)?;
+        any_chunks(&SETTINGS[at].tools, &message, truncated, &cuts)?;
     }
 }
