@@ -3,14 +3,16 @@
 //! A plain string goes out as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
 //! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping where that is no JSON.
 
-use super::{Bad, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, is_field, messages};
+use super::{
+    Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, is_field, messages,
+};
 use crate::coerce;
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::tags::{Form, Opener, closer, opener};
 use crate::scan::{Mark, starts, ws_run};
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
-use crate::yaml::{Builder, Ends, Fault, Lax, Lexeme, Lexer, json_of};
+use crate::yaml::{Builder, Ends, Fault, Lax, Lexeme, Lexer, Pair, json_of};
 
 #[derive(Debug)]
 enum State {
@@ -38,11 +40,16 @@ enum State {
     Closed,
 }
 
+/// The opening tag.
 #[derive(Debug)]
-pub struct Mapping {
-    /// As the opening tag has it.
+struct Tag {
     name: String,
     form: Form,
+}
+
+#[derive(Debug)]
+pub struct Mapping {
+    tag: Tag,
     lexer: Lexer,
     fields: Fields,
     state: State,
@@ -63,6 +70,12 @@ struct Around<'a> {
     schema: &'a Schema,
     /// Another call of the tool ends this one.
     opens: bool,
+}
+
+impl Tag {
+    fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
+        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
+    }
 }
 
 impl Around<'_> {
@@ -113,6 +126,15 @@ type Progress = Result<Option<Step>, Bad>;
 const NO_MAPPING: &str = "the body of a call is lines of `key: value`";
 
 impl Format for Mapping {
+    fn renew(&mut self, _: &Context<'_>, kind: BodyKind, name: &str) -> bool {
+        let BodyKind::Mapping { form, json } = kind else { return false };
+        let mut own = std::mem::take(&mut self.tag.name);
+        own.clear();
+        own.push_str(name);
+        *self = Mapping::with(own, form, json);
+        true
+    }
+
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let step = match &mut self.state {
@@ -130,6 +152,7 @@ impl Format for Mapping {
                 },
                 State::Behind => self.behind(io),
                 State::On | State::InJson(_) | State::Closed => return Step::Done,
+                State::Between if matches!(self.column, None | Some(0)) => self.lines(io),
                 _ => self.lexeme(io),
             };
             match step {
@@ -152,30 +175,27 @@ impl Format for Mapping {
                 State::Closed => return Step::Done,
                 State::Json(object) => self.state = State::InJson(object.skip()),
                 State::Behind => self.state = State::InJson(Skip::After),
-                State::Start if self.form == Form::Empty => return Step::Done,
+                State::Start if self.tag.form == Form::Empty => return Step::Done,
                 State::Start if self.json => self.state = State::InJson(Skip::ValueStart),
                 State::InJson(skip) => {
-                    let broken = self.form == Form::Broken;
-                    let close = if broken { "/>".to_owned() } else { format!("</{}>", self.name) };
+                    let broken = self.tag.form == Form::Broken;
+                    let close = if broken { "/>".to_owned() } else { format!("</{}>", self.tag.name) };
                     let closed = skip.read(io.window, &mut io.at, io.last, &close);
                     io.at += if closed { close.len() } else { 0 };
                     return if closed { Step::Done } else { Step::Need };
                 }
                 _ => {
-                    let mut lexer = std::mem::take(&mut self.lexer);
-                    let around = self.around(&io.cx, false);
-                    let step = loop {
-                        match lexer.next(io.window, &mut io.at, io.last, &around) {
-                            Lexeme::Need | Lexeme::End => break Step::Need,
+                    let around = self.tag.around(&io.cx, false);
+                    loop {
+                        match self.lexer.next(io.window, &mut io.at, io.last, &around) {
+                            Lexeme::Need | Lexeme::End => return Step::Need,
                             Lexeme::Close => {
                                 io.at += around.closer(io.rest(), true, true).1;
-                                break Step::Done;
+                                return Step::Done;
                             }
                             _ => {}
                         }
-                    };
-                    self.lexer = lexer;
-                    return step;
+                    }
                 }
             }
         }
@@ -205,9 +225,12 @@ impl Format for Mapping {
 
 impl Mapping {
     pub fn new(name: &str, form: Form, json: bool) -> Self {
+        Mapping::with(name.to_owned(), form, json)
+    }
+
+    fn with(name: String, form: Form, json: bool) -> Self {
         Mapping {
-            name: name.to_owned(),
-            form,
+            tag: Tag { name, form },
             lexer: Lexer::default(),
             fields: Fields::new(Lists::Own),
             state: State::Start,
@@ -219,15 +242,11 @@ impl Mapping {
         }
     }
 
-    fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
-        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
-    }
-
     fn start(&mut self, io: &mut Io<'_>) -> Progress {
-        if self.form == Form::Broken {
+        if self.tag.form == Form::Broken {
             note(io, Repair::UnclosedTag, "The opening tag of a call ends with >.")?;
         }
-        if self.form == Form::Empty {
+        if self.tag.form == Form::Empty {
             return self.close(io);
         }
         self.state = if self.json {
@@ -267,8 +286,8 @@ impl Mapping {
         if rest.is_empty() {
             return self.close_at_end(io);
         }
-        let line = io.window[start..io.at].contains('\n') || self.form == Form::Broken;
-        match self.around(&io.cx, false).closer(rest, line, io.last) {
+        let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
+        match self.tag.around(&io.cx, false).closer(rest, line, io.last) {
             (Mark::Yes, length) => {
                 io.at += length;
                 self.close(io)
@@ -276,15 +295,30 @@ impl Mapping {
             (Mark::Partial, _) => Ok(Some(Step::Need)),
             (Mark::No, _) => {
                 self.state = State::InJson(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.name)))
+                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.tag.name)))
             }
         }
     }
 
+    /// Lines that need no lexer, as far as they go.
+    fn lines(&mut self, io: &mut Io<'_>) -> Progress {
+        while let Some(Pair { key, value }) = self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true)) {
+            (self.column, self.inline) = (Some(0), false);
+            (self.mark, self.watched) = (false, false);
+            let mut slot = self.fields.open(&io.cx, io.found, key, false)?;
+            if slot.is_string(&io.cx) {
+                slot.start(&io.cx, io.found)?;
+                slot.push(io.found, value);
+                slot.end(&io.cx, io.found)?;
+            } else {
+                self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted: false })?;
+            }
+        }
+        self.lexeme(io)
+    }
+
     fn lexeme(&mut self, io: &mut Io<'_>) -> Progress {
-        let mut lexer = std::mem::take(&mut self.lexer);
-        let lexeme = lexer.next(io.window, &mut io.at, io.last, &self.around(&io.cx, true));
-        self.lexer = lexer;
+        let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
         let (line, column) = self.lexer.place();
         match lexeme {
             Lexeme::Need => return Ok(Some(Step::Need)),
@@ -307,11 +341,11 @@ impl Mapping {
         if let State::Live(slot) = &self.state {
             match &lexeme {
                 Lexeme::Part(part) => {
-                    self.mark |= self.watched && part.contains('<');
+                    self.mark |= self.watched && !self.mark && part.contains('<');
                     slot.push(io.found, part);
                 }
                 Lexeme::Own(part) => {
-                    self.mark |= self.watched && part.contains('<');
+                    self.mark |= self.watched && !self.mark && part.contains('<');
                     slot.push(io.found, part);
                 }
                 Lexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
@@ -349,7 +383,7 @@ impl Mapping {
                 return self.close(io);
             }
             Next::Close => {
-                io.at += self.around(&io.cx, true).closer(io.rest(), true, true).1;
+                io.at += self.tag.around(&io.cx, true).closer(io.rest(), true, true).1;
                 return self.close(io);
             }
         }
@@ -392,8 +426,8 @@ impl Mapping {
             self.watched = !quoted || self.lexer.in_block();
         }
         match &lexeme {
-            Lexeme::Part(part) => self.mark |= self.watched && part.contains('<'),
-            Lexeme::Own(part) => self.mark |= self.watched && part.contains('<'),
+            Lexeme::Part(part) => self.mark |= self.watched && !self.mark && part.contains('<'),
+            Lexeme::Own(part) => self.mark |= self.watched && !self.mark && part.contains('<'),
             _ => {}
         }
         let base = self.column.map_or(-1, |column| column as isize);

@@ -72,6 +72,8 @@ impl Head {
     }
 }
 
+/// About so many bytes of whole lines are one lexeme: more would need memory that was not touched yet.
+const LINES_BYTES: usize = 4096;
 const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
 const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
@@ -146,7 +148,7 @@ impl Block {
                     (self.begun, self.deeper) = (true, deeper);
                     match breaks {
                         0 => {}
-                        1 if folds => return Lexeme::Char(' '),
+                        1 => return Lexeme::Char(if folds { ' ' } else { '\n' }),
                         _ => return Lexeme::Own("\n".repeat(breaks - usize::from(folds))),
                     }
                 }
@@ -157,6 +159,9 @@ impl Block {
                         let part = &window[*at..*at + length];
                         *at += length;
                         return Lexeme::Part(part);
+                    }
+                    if let Some(lines) = self.lines(window, at) {
+                        return Lexeme::Own(lines);
                     }
                     match line_break(bytes, *at, last) {
                         Break::Yes(length) => {
@@ -172,6 +177,26 @@ impl Block {
                 Place::Over => return Lexeme::Stop,
             }
         }
+    }
+
+    /// Lines of a literal text, as deep as its first, from the line break in front of them on.
+    fn lines(&self, window: &str, at: &mut usize) -> Option<String> {
+        let indent = self.indent.filter(|_| !self.folded)?;
+        let bytes = window.as_bytes();
+        let mut out = String::new();
+        while out.len() < LINES_BYTES {
+            let breaks = bytes[*at..].iter().take_while(|byte| **byte == b'\n').count();
+            let start = *at + breaks + indent;
+            let deep = || bytes[*at + breaks..start].iter().all(|byte| *byte == b' ');
+            if breaks == 0 || bytes.get(start).is_none_or(|byte| matches!(byte, b'\n' | b'\r')) || !deep() {
+                break;
+            }
+            let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
+            out.extend(std::iter::repeat_n('\n', breaks));
+            out.push_str(&window[start..start + length]);
+            *at = start + length;
+        }
+        (!out.is_empty()).then_some(out)
     }
 
     /// What is left of the line breaks behind the text; the end is next.

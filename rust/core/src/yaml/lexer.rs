@@ -4,6 +4,7 @@
 //! closes never depends on whether the text in front was right. So the same lexer reads on after an error.
 
 use super::block::{Block, Head};
+use super::pair::{Pair, pair};
 use super::peek::{self, Ahead};
 use super::plain::{Plain, Stopped};
 use super::quoted::Quoted;
@@ -99,7 +100,7 @@ pub(super) enum Mode {
     Plain(Plain),
     Quoted(Quoted),
     Block(Block),
-    Text(Box<Text>),
+    Text(Text),
     /// Behind a quoted scalar or a flow collection.
     After {
         blank: bool,
@@ -228,12 +229,25 @@ impl Lexer {
         let taken = match &mut self.mode {
             Mode::Quoted(quoted) => quoted.is_plain(text),
             Mode::Block(block) => block.is_plain(text),
+            Mode::Text(plain) => plain.is_plain(text),
             _ => false,
         };
         if taken {
             self.column += count_chars(text);
         }
         taken
+    }
+
+    /// Takes the next line, with the line break in front, if it is a [`Pair`] in column 0. It reads so, lexeme for lexeme.
+    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Ends) -> Option<Pair<'w>> {
+        if !matches!(self.mode, Mode::Line { .. } | Mode::After { .. }) {
+            return None;
+        }
+        let (pair, length) = pair(&window[*at..], ends)?;
+        self.count(&window[*at..*at + length]);
+        *at += length;
+        (self.begun, self.parent, self.mode) = (true, 0, Mode::After { blank: false });
+        Some(pair)
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
@@ -259,13 +273,15 @@ impl Lexer {
 
     fn count(&mut self, text: &str) {
         let bytes = text.as_bytes();
-        let mut from = 0;
-        while let Some(offset) = memchr::memchr2(b'\n', b'\r', &bytes[from..]) {
-            from += offset + if bytes[from + offset..].starts_with(b"\r\n") { 2 } else { 1 };
-            self.line += 1;
+        let mut line = text;
+        if let Some(end) = memchr::memrchr2(b'\n', b'\r', bytes) {
+            let lone = |at: &usize| bytes.get(at + 1) != Some(&b'\n');
+            self.line += memchr::memchr_iter(b'\n', bytes).count();
+            self.line += memchr::memchr_iter(b'\r', bytes).filter(lone).count();
             self.column = 0;
+            line = &text[end + 1..];
         }
-        self.column += count_chars(&text[from..]);
+        self.column += count_chars(line);
     }
 
     fn step<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Option<Lexeme<'w>> {
@@ -512,7 +528,7 @@ impl Lexer {
         };
         if self.text {
             let text = Text::new(&self.gap, what.is_some());
-            return self.start(false, Mode::Text(Box::new(text)));
+            return self.start(false, Mode::Text(text));
         }
         if let Some(what) = what {
             return self.bad(what, Mode::Plain(Plain::default()));

@@ -58,6 +58,16 @@ impl Text {
         }
     }
 
+    /// Is all of the text content of a first line that goes out as it comes, and itself in JSON?
+    pub(super) fn is_plain(&self, text: &str) -> bool {
+        let special = |byte: u8| matches!(byte, b':' | b'#' | b'<') || !crate::json::is_plain(byte);
+        self.place == Place::First
+            && self.gap.is_empty()
+            && self.raw.is_empty()
+            && !text.ends_with(' ')
+            && !text.bytes().any(special)
+    }
+
     /// With `Stop`, the indentation that was read of the line that is next.
     pub(super) fn next<'w>(
         &mut self,
