@@ -302,7 +302,9 @@ impl Mapping {
 
     /// Lines that need no lexer, as far as they go.
     fn lines(&mut self, io: &mut Io<'_>) -> Progress {
-        while let Some(Pair { key, value }) = self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true)) {
+        while let Some(Pair { key, value, quoted }) =
+            self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true))
+        {
             (self.column, self.inline) = (Some(0), false);
             (self.mark, self.watched) = (false, false);
             let mut slot = self.fields.open(&io.cx, io.found, key, false)?;
@@ -311,7 +313,7 @@ impl Mapping {
                 slot.push(io.found, value);
                 slot.end(&io.cx, io.found)?;
             } else {
-                self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted: false })?;
+                self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted })?;
             }
         }
         self.lexeme(io)

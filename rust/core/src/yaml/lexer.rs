@@ -244,8 +244,9 @@ impl Lexer {
             return None;
         }
         let (pair, length) = pair(&window[*at..], ends)?;
-        self.count(&window[*at..*at + length]);
         *at += length;
+        // A line break is next: in which column it stands nobody asks.
+        self.line += 1;
         (self.begun, self.parent, self.mode) = (true, 0, Mode::After { blank: false });
         Some(pair)
     }

@@ -1,13 +1,14 @@
-//! A line as most lines of most calls are: `key: value`, with a value that is one line of plain text.
+//! A line as most lines of most calls are: `key: value`, with a value that is plain text, or quoted text without escapes.
 
 use super::lexer::Ends;
+use crate::json;
 use crate::scan::Mark;
 
-/// A key and its value, which is not in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'w> {
     pub key: &'w str,
     pub value: &'w str,
+    pub quoted: bool,
 }
 
 /// Reads one at the line break in front of it; with its length. The line behind it, a key or the end, shows that it is complete.
@@ -16,19 +17,27 @@ pub(super) fn pair<'w>(text: &'w str, ends: &dyn Ends) -> Option<(Pair<'w>, usiz
     let line = text.strip_prefix('\n')?;
     let colon = key(line)?;
     let value = line[colon + 1..].strip_prefix(' ')?;
-    let length = plain(value.as_bytes())?;
-    let behind = &value[length + 1..];
+    let quoted = value.starts_with('"');
+    let length = if quoted { in_quotes(value)? } else { plain(value.as_bytes())? };
+    let behind = value[length..].strip_prefix('\n')?;
     if ends.close(behind, true, false) != Mark::Yes {
         let colon = key(behind)?;
         behind.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
     }
-    Some((Pair { key: &line[..colon], value: &value[..length] }, 1 + colon + 2 + length))
+    let text = if quoted { &value[1..length - 1] } else { &value[..length] };
+    Some((Pair { key: &line[..colon], value: text, quoted }, 1 + colon + 2 + length))
 }
 
 /// Where the colon stands behind a key that is one word.
 fn key(line: &str) -> Option<usize> {
     let length = line.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')?;
     (length > 0 && line.as_bytes()[length] == b':').then_some(length)
+}
+
+/// Bytes of the quoted text, if it has no escapes.
+fn in_quotes(value: &str) -> Option<usize> {
+    let end = 1 + value[1..].bytes().position(|byte| !json::is_plain(byte))?;
+    (value.as_bytes()[end] == b'"').then_some(end + 1)
 }
 
 /// Bytes of the plain text that ends with its line.
