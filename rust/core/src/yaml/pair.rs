@@ -1,6 +1,6 @@
 //! A line as most lines of most calls are: `key: value`, with a value that is plain text, or quoted text without escapes.
 
-use super::lexer::Ends;
+use super::lexeme::Ends;
 use crate::json;
 use crate::scan::Mark;
 

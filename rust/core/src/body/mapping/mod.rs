@@ -3,16 +3,16 @@
 //! A plain string goes out as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
 //! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping where that is no JSON.
 
-use super::{
-    Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, is_field, messages,
-};
-use crate::coerce;
+mod tag;
+mod typed;
+mod values;
+
+use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::protocol::tags::{Form, Opener, closer, opener};
-use crate::scan::{Mark, starts, ws_run};
-use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
-use crate::tree::Tree;
-use crate::yaml::{Builder, Ends, Fault, Lax, Lexeme, Lexer, Pair, json_of};
+use crate::protocol::tags::Form;
+use crate::scan::{Mark, ws_run};
+use crate::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
+use tag::Tag;
 
 #[derive(Debug)]
 enum State {
@@ -40,13 +40,6 @@ enum State {
     Closed,
 }
 
-/// The opening tag.
-#[derive(Debug)]
-struct Tag {
-    name: String,
-    form: Form,
-}
-
 #[derive(Debug)]
 pub struct Mapping {
     tag: Tag,
@@ -60,57 +53,6 @@ pub struct Mapping {
     /// A value without quotes has a `<` in it: part of a closing tag, perhaps.
     mark: bool,
     watched: bool,
-}
-
-/// What ends the mapping.
-struct Around<'a> {
-    name: &'a str,
-    declared: &'a str,
-    form: Form,
-    schema: &'a Schema,
-    /// Another call of the tool ends this one.
-    opens: bool,
-}
-
-impl Tag {
-    fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
-        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
-    }
-}
-
-impl Around<'_> {
-    /// The closing tag at the beginning of `rest`, and its length.
-    fn closer(&self, rest: &str, line: bool, last: bool) -> (Mark, usize) {
-        if !rest.starts_with('<') {
-            let broken = self.form == Form::Broken && line;
-            return (if broken { starts(rest, "/>", last) } else { Mark::No }, 2);
-        }
-        match closer(rest, self.name, last) {
-            (Mark::No, _) if self.name != self.declared => closer(rest, self.declared, last),
-            found => found,
-        }
-    }
-}
-
-impl Ends for Around<'_> {
-    fn close(&self, rest: &str, line: bool, last: bool) -> Mark {
-        self.closer(rest, line, last).0
-    }
-
-    fn open(&self, rest: &str, last: bool) -> Mark {
-        if !self.opens || !rest.starts_with('<') {
-            return Mark::No;
-        }
-        match opener(rest, last) {
-            Opener::Need => Mark::Partial,
-            Opener::Tag { name, .. } if rest[name.clone()] == *self.name => Mark::Yes,
-            Opener::Tag { .. } | Opener::No => Mark::No,
-        }
-    }
-
-    fn is_key(&self, word: &str) -> bool {
-        is_field(self.schema, word)
-    }
 }
 
 /// What a value ends at.
@@ -300,25 +242,6 @@ impl Mapping {
         }
     }
 
-    /// Lines that need no lexer, as far as they go.
-    fn lines(&mut self, io: &mut Io<'_>) -> Progress {
-        while let Some(Pair { key, value, quoted }) =
-            self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true))
-        {
-            (self.column, self.inline) = (Some(0), false);
-            (self.mark, self.watched) = (false, false);
-            let mut slot = self.fields.open(&io.cx, io.found, key, false)?;
-            if slot.is_string(&io.cx) {
-                slot.start(&io.cx, io.found)?;
-                slot.push(io.found, value);
-                slot.end(&io.cx, io.found)?;
-            } else {
-                self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted })?;
-            }
-        }
-        self.lexeme(io)
-    }
-
     fn lexeme(&mut self, io: &mut Io<'_>) -> Progress {
         let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
         let (line, column) = self.lexer.place();
@@ -340,22 +263,14 @@ impl Mapping {
             }
             _ => {}
         }
+        let mut one = [0; 4];
+        let content = lexeme.content(&mut one);
+        self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.contains('<'));
         if let State::Live(slot) = &self.state {
-            match &lexeme {
-                Lexeme::Part(part) => {
-                    self.mark |= self.watched && !self.mark && part.contains('<');
-                    slot.push(io.found, part);
-                }
-                Lexeme::Own(part) => {
-                    self.mark |= self.watched && !self.mark && part.contains('<');
-                    slot.push(io.found, part);
-                }
-                Lexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
-                _ => {
-                    if let State::Live(slot) = std::mem::replace(&mut self.state, State::Between) {
-                        slot.end(&io.cx, io.found)?;
-                    }
-                }
+            if let Some(text) = content {
+                slot.push(io.found, text);
+            } else if let State::Live(slot) = std::mem::replace(&mut self.state, State::Between) {
+                slot.end(&io.cx, io.found)?;
             }
             return Ok(None);
         }
@@ -392,108 +307,6 @@ impl Mapping {
         Ok(None)
     }
 
-    /// Is it a key of the mapping, or of a value in it?
-    fn is_key(&self, line: usize, column: usize) -> bool {
-        matches!(self.state, State::Between | State::Whole(_))
-            || self.column.is_none_or(|own| column <= own || (self.inline && line == 0))
-    }
-
-    fn key(&mut self, io: &mut Io<'_>, text: &str, quoted: bool, line: usize, column: usize) -> Result<(), Bad> {
-        match self.column {
-            Some(own) if own == column => {}
-            None => {
-                self.column = Some(column);
-                self.inline = line == 0;
-            }
-            Some(own) if self.inline && column < own => {
-                self.column = Some(column);
-                self.inline = false;
-            }
-            Some(_) => return Err(self.malformed(&io.cx, "the keys of a call stand in one column")),
-        }
-        self.lexer.base = column;
-        (self.mark, self.watched) = (false, false);
-        let slot = self.fields.open(&io.cx, io.found, text, quoted)?;
-        let node = io.cx.schema.node(slot.node());
-        if node.takes_string() && !node.takes_container() {
-            self.lexer.expect_text();
-        }
-        self.state = State::Value(slot);
-        Ok(())
-    }
-
-    /// A part of a value.
-    fn part(&mut self, io: &mut Io<'_>, lexeme: Lexeme<'_>, column: usize) -> Result<(), Bad> {
-        if let Lexeme::Start { quoted } = lexeme {
-            self.watched = !quoted || self.lexer.in_block();
-        }
-        match &lexeme {
-            Lexeme::Part(part) => self.mark |= self.watched && !self.mark && part.contains('<'),
-            Lexeme::Own(part) => self.mark |= self.watched && !self.mark && part.contains('<'),
-            _ => {}
-        }
-        let base = self.column.map_or(-1, |column| column as isize);
-        match std::mem::replace(&mut self.state, State::On) {
-            State::Value(mut slot) => {
-                if matches!(lexeme, Lexeme::Start { .. }) && slot.is_string(&io.cx) && column as isize > base {
-                    slot.start(&io.cx, io.found)?;
-                    self.state = State::Live(slot);
-                    return Ok(());
-                }
-                let builder = Box::new(Builder::new(io.cx.limits.depth.saturating_sub(1), base));
-                self.state = State::Build { slot, builder, verbatim: false };
-            }
-            State::Between if self.column.is_none() => {
-                self.state = State::Whole(Box::new(Builder::new(io.cx.limits.depth, base)));
-            }
-            State::Between => return Err(self.malformed(&io.cx, NO_MAPPING)),
-            state => self.state = state,
-        }
-        match &mut self.state {
-            State::Build { builder, .. } | State::Whole(builder) => builder.lexeme(lexeme, column),
-            _ => Ok(()),
-        }
-        .map_err(|fault| self.fault(&io.cx, &fault))
-    }
-
-    /// The value that is open is complete.
-    fn end_value(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
-        match std::mem::replace(&mut self.state, State::Between) {
-            State::Value(mut slot) if slot.is_string(&io.cx) => {
-                let key = slot.path();
-                note(io, Repair::EmptyValue, &format!("{key} has no value; empty text is written \"\"."))?;
-                slot.start(&io.cx, io.found)?;
-                slot.end(&io.cx, io.found)
-            }
-            State::Value(slot) => self.put(io, slot, Tree::Scalar { text: String::new(), quoted: false }),
-            State::Build { slot, builder, verbatim } => {
-                let mut tree = builder.finish().map_err(|fault| self.fault(&io.cx, &fault))?;
-                if let Tree::Scalar { quoted, .. } = &mut tree {
-                    *quoted |= verbatim;
-                }
-                self.put(io, slot, tree)
-            }
-            State::Whole(builder) => {
-                let members = match builder.finish().map_err(|fault| self.fault(&io.cx, &fault))? {
-                    Tree::Map(members) => members,
-                    Tree::Scalar { text, quoted: false } if json_of(&text).as_deref() == Some("null") => Vec::new(),
-                    _ => return Err(self.malformed(&io.cx, NO_MAPPING)),
-                };
-                for (key, tree) in members {
-                    let slot = self.fields.open(&io.cx, io.found, &key, false)?;
-                    self.put(io, slot, tree)?;
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn put(&mut self, io: &mut Io<'_>, slot: Slot, mut tree: Tree) -> Result<(), Bad> {
-        resolve(io.cx.schema, slot.node(), &mut tree);
-        self.fields.close(&io.cx, io.found, slot, tree)
-    }
-
     fn fault(&self, cx: &Context<'_>, fault: &Fault) -> Bad {
         match fault {
             Fault::Malformed(what) => self.malformed(cx, what),
@@ -513,33 +326,4 @@ impl Mapping {
 fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
     let Io { cx, found, .. } = io;
     cx.repair(found, repair).map_err(|kind| (kind, format!("{what} Write:\n{}", cx.protocol.example(cx))))
-}
-
-/// Plain scalars as the core schema has them, where their type takes no such text. Recursion is bounded by the tree's depth.
-fn resolve(schema: &Schema, id: NodeId, tree: &mut Tree) {
-    match tree {
-        Tree::Scalar { text, quoted: false } => {
-            let Some(json) = json_of(text).filter(|json| json != text) else { return };
-            let node = schema.node(id);
-            let string = |choice: &Choice| match choice {
-                Choice::String => true,
-                Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-                _ => false,
-            };
-            if node.is_unknown() || coerce::takes_bare(node, &json) || !node.choices.iter().any(string) {
-                *text = json.into_owned();
-            }
-        }
-        Tree::Scalar { .. } => {}
-        Tree::List(items) => {
-            for (at, item) in items.iter_mut().enumerate() {
-                resolve(schema, schema.item(id, at), item);
-            }
-        }
-        Tree::Map(members) => {
-            for (key, member) in members {
-                resolve(schema, schema.member(id, key).unwrap_or(UNKNOWN), member);
-            }
-        }
-    }
 }
