@@ -174,8 +174,9 @@ tab: "\t"
     assert_eq!(text, expected);
 }
 
-const KEYS: &[&str] = &["path", "mode", "content", "tags", "level", "PATH", "other", "\"path\"", "a-b", " mode", "é"];
-const GAPS: &[&str] = &[" ", " ", " ", "  ", "\t", "", "\n  "];
+const KEYS: &[&str] =
+    &["path", "mode", "content", "level", "tags", "path", "mode", "content", "level", "PATH", "\"path\"", " mode"];
+const GAPS: &[&str] = &[" ", " ", " ", " ", " ", " ", "  ", "\t", "", "\n  "];
 const VALUES: &[&str] = &[
     "a",
     "a b",
@@ -221,8 +222,24 @@ const VALUES: &[&str] = &[
     "<write>",
     "",
 ];
-const BEHIND: &[&str] =
-    &["\n", "\n", "\n", "\r\n", "\n\n", "\n  more\n", "\n # note\n", "\nword\n", "\n---\n", "\n<write>\n", ""];
+const BEHIND: &[&str] = &[
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\n  more\n",
+    "\n # note\n",
+    "\nword\n",
+    "\n---\n",
+    "\n<write>\n",
+    "",
+];
 
 fn toolset(strict: bool) -> Toolset {
     let schema = json!({"type": "object", "required": ["path"], "properties": {
@@ -331,7 +348,7 @@ proptest! {
     #[test]
     fn lines_in_one_step_are_read_as_by_characters(
         written in proptest::collection::vec((select(KEYS), select(GAPS), select(VALUES), select(BEHIND)), 1..5),
-        end in select(&["</write>", " </write>", "</write", "</ write >", "<write>", ""][..]),
+        end in select(&["</write>", "</write>", "</write>", " </write>", "</write", "</ write >", "<write>", ""][..]),
         cuts in proptest::collection::vec(any::<Index>(), 0..4),
     ) {
         let mut message = String::from("<write>\n");
