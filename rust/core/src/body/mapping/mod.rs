@@ -150,7 +150,7 @@ impl Format for Mapping {
         if !self.lexer.feed_plain(text) {
             return None;
         }
-        self.mark |= self.watched && text.contains('<');
+        self.mark |= self.watched && !self.mark && text.as_bytes().contains(&b'<');
         slot.push_plain(found, text);
         Some(true)
     }
@@ -265,7 +265,7 @@ impl Mapping {
         }
         let mut one = [0; 4];
         let content = lexeme.content(&mut one);
-        self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.contains('<'));
+        self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.as_bytes().contains(&b'<'));
         if let State::Live(slot) = &self.state {
             if let Some(text) = content {
                 slot.push(io.found, text);
