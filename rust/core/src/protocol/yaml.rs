@@ -169,11 +169,13 @@ impl Protocol for Yaml {
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let name = cx.tool;
+        out.push('<');
+        out.push_str(name);
         if arguments.is_empty() {
-            out.push_str(&format!("<{name}/>"));
+            out.push_str("/>");
             return;
         }
-        out.push_str(&format!("<{name}>"));
+        out.push('>');
         let start = out.len();
         out.push('\n');
         for (at, (key, value)) in arguments.iter().enumerate() {
@@ -189,7 +191,9 @@ impl Protocol for Yaml {
             out.push(':');
             write_value(value, 0, out);
         }
-        out.push_str(&format!("</{name}>"));
+        out.push_str("</");
+        out.push_str(name);
+        out.push('>');
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
