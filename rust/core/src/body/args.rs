@@ -256,10 +256,10 @@ impl Args {
     }
 
     /// The value of the live member that was begun is written, from `start` on.
-    pub fn end_member(&mut self, key: &Arc<str>, start: usize) {
+    pub fn end_member(&mut self, key: Arc<str>, start: usize) {
         let new = self.pieces.len();
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
-            keys.push(key.clone(), new);
+            keys.push(key, new);
         }
         self.pieces.push(Piece::Whole(start..self.json.len()));
     }
