@@ -18,6 +18,44 @@ pub enum Place {
     Punctuation,
 }
 
+/// What may come next, where values are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expect {
+    /// The one value of the text, or a member's.
+    #[default]
+    Value,
+    /// An item or the end of the array; behind a comma only in relaxed JSON the end.
+    Item {
+        first: bool,
+    },
+    Key {
+        first: bool,
+    },
+    Colon,
+    Comma,
+    /// The text's value is complete.
+    Nothing,
+}
+
+impl Expect {
+    pub fn place(self) -> Place {
+        match self {
+            Expect::Key { .. } => Place::Key,
+            Expect::Colon | Expect::Comma | Expect::Nothing => Place::Punctuation,
+            Expect::Value | Expect::Item { .. } => Place::Value,
+        }
+    }
+
+    /// Behind an opening bracket.
+    pub fn opened(bracket: u8) -> Self {
+        if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
+    }
+
+    pub fn behind_comma(in_object: bool) -> Self {
+        if in_object { Expect::Key { first: false } } else { Expect::Item { first: false } }
+    }
+}
+
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lexeme<'w> {
