@@ -241,11 +241,19 @@ impl Args {
         self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
     }
 
+    /// Makes room for a small call, where nothing is written yet.
+    #[inline]
+    pub fn make_room(&mut self) {
+        if self.json.is_empty() {
+            self.json.reserve(FIRST_BYTES);
+        }
+    }
+
     /// Writes the key of the next live member of the root. Returns where its value starts.
     #[inline]
     pub fn begin_member(&mut self, key: &str) -> usize {
         if self.json.is_empty() {
-            self.json.reserve(FIRST_BYTES);
+            self.make_room();
             self.json.push('{');
         } else {
             self.json.push(',');

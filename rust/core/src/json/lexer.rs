@@ -372,9 +372,9 @@ pub fn unicode_escape(text: &str, last: bool) -> Escape {
     }
 }
 
-/// A key in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
+/// A string in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
 #[inline]
-pub fn plain_key(text: &str) -> Option<(&str, usize)> {
+pub fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;
     let end = rest.bytes().position(|byte| !is_plain(byte))?;
     (rest.as_bytes()[end] == b'"').then(|| (&rest[..end], end + 2))

@@ -10,7 +10,7 @@ use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::Schema;
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::yaml::{Ahead, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::yaml::{Ahead, document_mark, plain_string, quoted_key, write_key, write_value};
 
 #[derive(Debug)]
 pub struct Yaml;
@@ -59,7 +59,7 @@ fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last:
         b'"' | b'\'' => quoted_key(rest, last, &mut 0),
         // The closing tag is looked for below.
         b'<' => Ahead::No,
-        _ => plain_key(rest, last, &crate::yaml::NoEnds, &mut 0),
+        _ => plain_string(rest, last, &crate::yaml::NoEnds, &mut 0),
     };
     match ahead {
         Ahead::Need => return need,

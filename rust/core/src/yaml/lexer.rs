@@ -518,7 +518,7 @@ impl Lexer {
             return self.bad(what, Mode::Plain(Plain::default()));
         }
         if !inline {
-            match peek::plain_key(rest, last, ends, &mut self.seen) {
+            match peek::plain_string(rest, last, ends, &mut self.seen) {
                 Ahead::Need => return Some(Lexeme::Need),
                 Ahead::Key { length, behind } => {
                     let text = rest[..length].trim_end_matches([' ', '\t']).to_owned();

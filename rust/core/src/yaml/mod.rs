@@ -16,5 +16,5 @@ mod write;
 pub use build::{Builder, Fault, YamlError, parse};
 pub use core_schema::json_of;
 pub use lexer::{Ends, Lax, Lexeme, Lexer, NoEnds};
-pub use peek::{Ahead, document_mark, plain_key, quoted_key};
+pub use peek::{Ahead, document_mark, plain_string, quoted_key};
 pub use write::{format, write_key, write_value};

@@ -32,7 +32,7 @@ pub fn document_mark(rest: &str, last: bool) -> Mark {
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Ahead {
+pub fn plain_string(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Ahead {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {

@@ -324,7 +324,7 @@ impl Text {
         if !deeper {
             let ahead = match byte {
                 b'"' | b'\'' => peek::quoted_key(rest, last, &mut self.seen),
-                _ => peek::plain_key(rest, last, ends, &mut self.seen),
+                _ => peek::plain_string(rest, last, ends, &mut self.seen),
             };
             match ahead {
                 Ahead::Need => return Some(Lexeme::Need),

@@ -13,7 +13,7 @@ use std::mem::{swap, take};
 use super::object::Quotes;
 use super::{Args, Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step, Wrapper};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, plain_key};
+use crate::json::{Lexeme, Lexer, Place, plain_string};
 use crate::scan::{find_mark, ws_run};
 use crate::schema::UNKNOWN;
 
@@ -254,7 +254,7 @@ impl Envelope {
     fn key(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if matches!(self.state, State::Key { .. }) && !self.lexer.in_comment() {
             io.at = ws_run(io.window, io.at);
-            if let Some((key, length)) = plain_key(io.rest()) {
+            if let Some((key, length)) = plain_string(io.rest()) {
                 io.at += length;
                 self.key = known(key);
                 self.state = State::Colon;
@@ -301,7 +301,7 @@ impl Envelope {
         io.at = ws_run(io.window, io.at);
         let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
         if self.role() == Role::Name
-            && let Some((name, length)) = plain_key(io.rest())
+            && let Some((name, length)) = plain_string(io.rest())
         {
             io.at += length;
             self.state = State::Comma;

@@ -7,7 +7,7 @@ use std::mem::take;
 
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_key, push_char};
+use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
 use crate::scan::{find_mark, ws_run};
 use crate::schema::NodeId;
 
@@ -97,23 +97,20 @@ impl Object {
         while self.expect != Expect::Nothing {
             let place = self.expect.place();
             let quote = self.lexer.open_quote();
-            if place == Place::Key && quote.is_none() && !self.lexer.in_comment() {
+            if place != Place::Punctuation && quote.is_none() && !self.lexer.in_comment() {
                 io.at = ws_run(window, io.at);
-                if let Some((key, length)) = plain_key(io.rest()) {
-                    io.at += length;
-                    self.key(&cx, io.found, key)?;
+                if self.plain(io)? {
                     continue;
                 }
             }
             let before = io.at;
             // Its last bracket ends it, never the end of the message.
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
-            match (&lexeme, &self.quotes) {
-                (Lexeme::Need, _) => return Ok(()),
-                (Lexeme::StringEnd, Some(quotes)) if self.text != Text::Key => {
-                    let (brackets, bracket) = (self.brackets(), |at| self.values.bracket(at));
+            match lexeme {
+                Lexeme::Need => return Ok(()),
+                Lexeme::StringEnd if self.text != Text::Key => {
                     let quote = quote.unwrap_or(b'"');
-                    match quotes.ends(&cx, io.rest(), io.last, brackets, bracket) {
+                    match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => {}
                         Some(false) => {
                             self.keep(&cx, io.found, quote)?;
@@ -127,7 +124,7 @@ impl Object {
                     }
                 }
                 // Nobody writes a delimiter as a value.
-                (Lexeme::Word(word), Some(_)) => {
+                Lexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
                         io.at -= word.len() - found;
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));
@@ -148,6 +145,34 @@ impl Object {
             }
         }
         Ok(())
+    }
+
+    /// Takes a string in one step, where it is plain to see that it is all there. False: it is not.
+    fn plain(&mut self, io: &mut Io<'_>) -> Result<bool, Bad> {
+        let Some((text, length)) = plain_string(io.rest()) else { return Ok(false) };
+        let is_key = matches!(self.expect, Expect::Key { .. });
+        if !is_key && self.ends(&io.cx, &io.rest()[length..], io.last) != Some(true) {
+            return Ok(false);
+        }
+        io.at += length;
+        if is_key {
+            self.key(&io.cx, io.found, text)?;
+            return Ok(true);
+        }
+        let all = if self.values.string(&io.cx, io.found) {
+            io.found.args.json.extend([text, "\""]);
+            self.values.end(io.found)?
+        } else {
+            self.values.text(&io.cx, io.found, text)?
+        };
+        self.behind(all);
+        Ok(true)
+    }
+
+    /// Does the quote in front of this text end its string? `None`: that cannot be told yet.
+    fn ends(&self, cx: &Context<'_>, rest: &str, last: bool) -> Option<bool> {
+        let Some(quotes) = &self.quotes else { return Some(true) };
+        quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
     }
 
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<(), Bad> {

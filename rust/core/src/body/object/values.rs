@@ -225,6 +225,7 @@ impl Values {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
         self.begin(cx, found);
+        found.args.make_room();
         let node = cx.schema.node(self.node);
         let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
         if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
