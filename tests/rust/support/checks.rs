@@ -121,6 +121,18 @@ pub fn per_character(text: &str) -> Vec<&str> {
     pieces(text, &boundaries(text))
 }
 
+/// What holds for what comes of one message, whole and in characters.
+pub fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
+    let mut early = Ok(());
+    let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
+    for seen in [read(tools, message, truncated), read_chunks(tools, per_character(message), truncated, watch)] {
+        tiles(message, &seen)?;
+        one_end(&seen)?;
+        deltas(&seen)?;
+    }
+    early
+}
+
 /// A message is the same in characters, in two parts, in parts as cut, and whole.
 pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
     let whole = read(tools, message, truncated);
