@@ -36,13 +36,18 @@ struct Waiting {
 pub struct Slot {
     key: Arc<str>,
     node: NodeId,
-    /// Of a value that is being written: where it goes, and where it starts in the arguments.
-    begun: Option<(Target, usize)>,
+    /// Of a value that is being written: where it starts in the arguments, and where it goes, if not behind the others.
+    begun: Option<(usize, Option<Target>)>,
 }
 
 impl Fields {
     pub fn new(lists: Lists) -> Self {
         Fields { lists, waiting: KeyMap::default() }
+    }
+
+    /// As new, with its memory.
+    pub fn reset(&mut self) {
+        self.waiting.clear();
     }
 
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
@@ -165,14 +170,22 @@ impl Slot {
     }
 
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        let target = self.place(cx, found, false)?;
-        self.begun = Some((target, found.args.begin(target, &self.key)));
+        self.begun = Some(if found.args.takes_live(&self.key) {
+            (found.args.begin_member(&self.key), None)
+        } else {
+            let target = self.place(cx, found, false)?;
+            (found.args.begin(target, &self.key), Some(target))
+        });
         Ok(())
     }
 
     fn done(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        let written = self.begun.is_some_and(|(target, start)| found.args.end(target, start));
-        if written { Ok(()) } else { Err(self.twice(cx)) }
+        match self.begun {
+            Some((start, None)) => found.args.end_member(self.key, start),
+            Some((start, Some(target))) if found.args.end(target, start) => {}
+            _ => return Err(self.twice(cx)),
+        }
+        Ok(())
     }
 
     fn twice(&self, cx: &Context<'_>) -> Bad {

@@ -47,7 +47,7 @@ impl Parser {
                 window.at = base + body;
                 let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 if let Some((name, lookup)) = name {
-                    self.name_call(tools, &mut call, written, lookup, kind.skip(), sink);
+                    self.name_call(tools, &mut call, written.to_owned(), lookup, kind.skip(), sink);
                     if call.failure.is_some() && kind.skip() != Skip::Body {
                         window.at = base + name.end;
                     }
@@ -69,20 +69,18 @@ impl Parser {
         &mut self,
         tools: &Toolset,
         call: &mut Call,
-        written: &str,
+        written: String,
         lookup: Lookup,
         skip: Skip,
         sink: Sink<'_>,
     ) {
         call.tool = lookup.tool();
-        let name = call.tool.map_or(written, |at| tools.tool(at).name.as_str());
-        call.name = Some(name.to_owned());
         let failure = match lookup {
             Lookup::Unknown => {
-                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), written)))
+                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written)))
             }
-            Lookup::Folded(_) if tools.strict => {
-                let message = format!("The tool {written} is called {name}.");
+            Lookup::Folded(at) if tools.strict => {
+                let message = format!("The tool {written} is called {}.", tools.tool(at).name);
                 Some((ErrorKind::Strict(Repair::ToolStyle), message))
             }
             Lookup::Folded(_) => {
@@ -91,13 +89,19 @@ impl Parser {
             }
             Lookup::Exact(_) | Lookup::Open => None,
         };
-        if let Some((kind, message)) = failure {
-            call.failure = Some(Failure { kind, message, skip });
-            return;
+        let name = match lookup {
+            Lookup::Folded(at) => tools.tool(at).name.clone(),
+            Lookup::Exact(_) | Lookup::Open | Lookup::Unknown => written,
+        };
+        match failure {
+            Some((kind, message)) => call.failure = Some(Failure { kind, message, skip }),
+            None => {
+                call.index = Some(self.started);
+                sink(Event::CallStart { index: self.started, name: &name });
+                self.started += 1;
+            }
         }
-        call.index = Some(self.started);
-        sink(Event::CallStart { index: self.started, name });
-        self.started += 1;
+        call.name = Some(name);
     }
 
     /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
@@ -164,7 +168,8 @@ impl Parser {
                     return false;
                 }
                 Step::Named(name) => {
-                    self.name_call(tools, &mut call, &name, tools.lookup(&name), Skip::Body, sink);
+                    let lookup = tools.lookup(&name);
+                    self.name_call(tools, &mut call, name, lookup, Skip::Body, sink);
                 }
                 Step::Done => {
                     self.end(tools, call, window, begin, sink);
