@@ -3,7 +3,7 @@
 //! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
-use crate::body::{Body, Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, Reads};
@@ -364,7 +364,7 @@ impl Parser {
                         window.at = base + name.end;
                     }
                 }
-                call.body = Body::new(&tools.context(call.tool, ""), kind, written);
+                call.body.renew(&tools.context(call.tool, ""), kind, written);
             }
             Attempt::Bad { open, message } => {
                 window.at = begin + open;

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::mem::{replace, swap, take};
 
-use super::{Args, Bad, Context, Failure, Found, Io, Object, Skip, Step, Wrapper, messages};
+use super::{Args, Bad, Context, Failure, Format, Found, Io, Object, Skip, Step, Wrapper, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, Value, parse, plain_key};
 use crate::limits::NAME_CHARS;
@@ -83,56 +83,8 @@ pub struct Envelope {
     aside: Option<Box<Args>>,
 }
 
-impl Envelope {
-    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
-        Envelope {
-            state: State::Start,
-            lexer: Lexer::new(!cx.strict).with_comments(),
-            wrapper,
-            bare: false,
-            list: false,
-            key: Cow::Borrowed(""),
-            name: None,
-            held: None,
-            given: false,
-            aside: None,
-        }
-    }
-
-    /// One without markers.
-    pub fn bare(cx: &Context<'_>) -> Self {
-        Envelope { bare: true, ..Envelope::new(cx, None) }
-    }
-
-    /// The body of the call that follows.
-    pub fn next(&self) -> Self {
-        Envelope {
-            state: State::Start,
-            lexer: self.lexer.fresh(),
-            wrapper: self.wrapper,
-            bare: self.bare,
-            list: self.list,
-            key: Cow::Borrowed(""),
-            name: None,
-            held: None,
-            given: false,
-            aside: None,
-        }
-    }
-
-    pub fn closable(&self) -> bool {
-        matches!(self.state, State::Tail)
-    }
-
-    #[inline]
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
-        match &mut self.state {
-            State::Reading { object, live: true } => object.feed_plain(found, text),
-            _ => None,
-        }
-    }
-
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+impl Format for Envelope {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match self.step(io) {
                 Ok(None) => {}
@@ -151,27 +103,8 @@ impl Envelope {
         }
     }
 
-    /// The brackets that are open, and the string.
-    fn open(&self) -> (usize, Option<u8>) {
-        let list = usize::from(self.list);
-        match &self.state {
-            State::Start | State::Between { .. } => (list, None),
-            State::Reading { object, .. } => (list + 1 + object.brackets(), object.open_quote()),
-            State::Tail => (0, None),
-            _ => (list + 1, self.lexer.open_quote()),
-        }
-    }
-
-    /// From here on only the call's end is looked for.
-    fn lose(&mut self, sound: bool) {
-        let (depth, string) = self.open();
-        let skip = if matches!(self.state, State::Tail) { Skip::After } else { Skip::in_brackets(depth, string) };
-        let between = matches!(self.state, State::Between { .. });
-        self.state = State::Lost(Lost { skip, fresh: string.is_none(), sound, between });
-    }
-
     /// Reads on behind an error, by quotes and brackets alone.
-    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         if !matches!(self.state, State::Lost(_)) {
             self.lose(true);
         }
@@ -214,6 +147,83 @@ impl Envelope {
             io.at += 1;
         }
         if self.bare && lost.skip == Skip::After { Step::Done } else { Step::Need }
+    }
+
+    #[inline]
+    fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        match &mut self.state {
+            State::Reading { object, live: true } => object.feed_plain(found, text),
+            _ => None,
+        }
+    }
+
+    /// The body of the call that follows.
+    fn next(&mut self) -> Option<Box<dyn Format>> {
+        Some(Box::new(Envelope {
+            state: State::Start,
+            lexer: self.lexer.fresh(),
+            wrapper: self.wrapper,
+            bare: self.bare,
+            list: self.list,
+            key: Cow::Borrowed(""),
+            name: None,
+            held: None,
+            given: false,
+            aside: None,
+        }))
+    }
+
+    fn closable(&self) -> bool {
+        matches!(self.state, State::Tail)
+    }
+
+    fn unterminated(&self) -> bool {
+        !self.closable()
+    }
+
+    fn finish(&self, found: &mut Found) {
+        found.args.release();
+    }
+}
+
+impl Envelope {
+    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
+        Envelope {
+            state: State::Start,
+            lexer: Lexer::new(!cx.strict).with_comments(),
+            wrapper,
+            bare: false,
+            list: false,
+            key: Cow::Borrowed(""),
+            name: None,
+            held: None,
+            given: false,
+            aside: None,
+        }
+    }
+
+    /// One without markers.
+    pub fn bare(cx: &Context<'_>) -> Self {
+        Envelope { bare: true, ..Envelope::new(cx, None) }
+    }
+
+    /// The brackets that are open, and the string.
+    fn open(&self) -> (usize, Option<u8>) {
+        let list = usize::from(self.list);
+        match &self.state {
+            State::Start | State::Between { .. } => (list, None),
+            State::Reading { object, .. } => (list + 1 + object.brackets(), object.open_quote()),
+            State::Tail => (0, None),
+            _ => (list + 1, self.lexer.open_quote()),
+        }
+    }
+
+    /// From here on only the call's end is looked for.
+    fn lose(&mut self, sound: bool) {
+        let (depth, string) = self.open();
+        let skip = if matches!(self.state, State::Tail) { Skip::After } else { Skip::in_brackets(depth, string) };
+        let between = matches!(self.state, State::Between { .. });
+        self.state = State::Lost(Lost { skip, fresh: string.is_none(), sound, between });
     }
 
     fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::fields::{Fields, Slot};
-use super::{Bad, Context, Failure, Found, Io, Object, Skip, Step};
+use super::{Bad, Context, Failure, Format, Found, Io, Object, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::functions::{
     CDATA, Look, Opened, PARAMETER, Parameter, Tag, VALUE, WRAPPER, begins, closes, closes_function, closes_parameter,
@@ -51,59 +51,8 @@ enum Move {
     Step(Step),
 }
 
-impl Functions {
-    pub fn new(opened: Opened) -> Self {
-        Functions {
-            opened,
-            state: State::Between { first: true },
-            fields: Fields::new(Lists::Elements),
-            whole: false,
-            failed: false,
-        }
-    }
-
-    /// The next function of the block.
-    pub fn next(&self) -> Self {
-        Functions { state: State::Opener, ..Functions::new(self.opened) }
-    }
-
-    /// Is the call complete, but for what may still belong to it?
-    pub fn is_complete(&self) -> bool {
-        !self.opened.wrapped && !self.failed && matches!(self.state, State::Tail { .. })
-    }
-
-    /// Is a value open?
-    pub fn unterminated(&self) -> bool {
-        matches!(self.state, State::Value(_) | State::Object(_))
-    }
-
-    pub fn finish(&self, found: &mut Found) {
-        if self.whole { found.args.release() } else { found.args.close() }
-    }
-
-    /// Takes text that is inside a string which is passed on, and ends nothing.
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
-        let State::Value(value) = &mut self.state else { return None };
-        if !value.is_live() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
-            return None;
-        }
-        value.take(found, text, false);
-        Some(false)
-    }
-
-    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        if !self.failed {
-            self.failed = true;
-            match &mut self.state {
-                State::Value(value) => value.slot = None,
-                State::Object(object) => self.state = State::Skip(object.skip()),
-                State::Opener | State::Between { .. } | State::Skip(_) | State::Tail { .. } => {}
-            }
-        }
-        self.feed(io)
-    }
-
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+impl Format for Functions {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let moved = match &mut self.state {
                 State::Opener => self.opener(io),
@@ -133,6 +82,59 @@ impl Functions {
                     return Step::Failed(Failure { kind, message, skip: Skip::Body });
                 }
             }
+        }
+    }
+
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        if !self.failed {
+            self.failed = true;
+            match &mut self.state {
+                State::Value(value) => value.slot = None,
+                State::Object(object) => self.state = State::Skip(object.skip()),
+                State::Opener | State::Between { .. } | State::Skip(_) | State::Tail { .. } => {}
+            }
+        }
+        self.feed(io)
+    }
+
+    /// Takes text that is inside a string which is passed on, and ends nothing.
+    fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let State::Value(value) = &mut self.state else { return None };
+        if !value.is_live() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
+            return None;
+        }
+        value.take(found, text, false);
+        Some(false)
+    }
+
+    /// The next function of the block.
+    fn next(&mut self) -> Option<Box<dyn Format>> {
+        Some(Box::new(Functions { state: State::Opener, ..Functions::new(self.opened) }))
+    }
+
+    /// Is the call complete, but for what may still belong to it?
+    fn is_complete(&self) -> bool {
+        !self.opened.wrapped && !self.failed && matches!(self.state, State::Tail { .. })
+    }
+
+    /// Is a value open?
+    fn unterminated(&self) -> bool {
+        matches!(self.state, State::Value(_) | State::Object(_))
+    }
+
+    fn finish(&self, found: &mut Found) {
+        if self.whole { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Functions {
+    pub fn new(opened: Opened) -> Self {
+        Functions {
+            opened,
+            state: State::Between { first: true },
+            fields: Fields::new(Lists::Elements),
+            whole: false,
+            failed: false,
         }
     }
 

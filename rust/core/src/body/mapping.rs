@@ -3,7 +3,7 @@
 //! A plain string goes out as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
 //! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping where that is no JSON.
 
-use super::{Bad, Context, Failure, Fields, Found, Io, Lists, Object, Skip, Slot, Step, is_field, messages};
+use super::{Bad, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, is_field, messages};
 use crate::coerce;
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::tags::{Form, Opener, closer, opener};
@@ -112,48 +112,8 @@ type Progress = Result<Option<Step>, Bad>;
 
 const NO_MAPPING: &str = "the body of a call is lines of `key: value`";
 
-impl Mapping {
-    pub fn new(name: &str, form: Form, json: bool) -> Self {
-        Mapping {
-            name: name.to_owned(),
-            form,
-            lexer: Lexer::default(),
-            fields: Fields::new(Lists::Own),
-            state: State::Start,
-            column: None,
-            inline: false,
-            json,
-            mark: false,
-            watched: false,
-        }
-    }
-
-    pub fn unterminated(&self) -> bool {
-        self.lexer.is_open() || self.mark || matches!(self.state, State::Json(_))
-    }
-
-    /// The call is closed.
-    pub fn finish(&self, found: &mut Found) {
-        if self.json { found.args.release() } else { found.args.close() }
-    }
-
-    /// Takes text in a string that is passed on.
-    #[inline]
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
-        let State::Live(slot) = &self.state else { return None };
-        if !self.lexer.feed_plain(text) {
-            return None;
-        }
-        self.mark |= self.watched && text.contains('<');
-        slot.push_plain(found, text);
-        Some(true)
-    }
-
-    fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
-        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
-    }
-
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+impl Format for Mapping {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let step = match &mut self.state {
                 State::Start => self.start(io),
@@ -183,6 +143,84 @@ impl Mapping {
                 }
             }
         }
+    }
+
+    /// Reads on after an error: up to the closing tag, which is looked for where it is no text's.
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match &mut self.state {
+                State::Closed => return Step::Done,
+                State::Json(object) => self.state = State::InJson(object.skip()),
+                State::Behind => self.state = State::InJson(Skip::After),
+                State::Start if self.form == Form::Empty => return Step::Done,
+                State::Start if self.json => self.state = State::InJson(Skip::ValueStart),
+                State::InJson(skip) => {
+                    let broken = self.form == Form::Broken;
+                    let close = if broken { "/>".to_owned() } else { format!("</{}>", self.name) };
+                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
+                    io.at += if closed { close.len() } else { 0 };
+                    return if closed { Step::Done } else { Step::Need };
+                }
+                _ => {
+                    let mut lexer = std::mem::take(&mut self.lexer);
+                    let around = self.around(&io.cx, false);
+                    let step = loop {
+                        match lexer.next(io.window, &mut io.at, io.last, &around) {
+                            Lexeme::Need | Lexeme::End => break Step::Need,
+                            Lexeme::Close => {
+                                io.at += around.closer(io.rest(), true, true).1;
+                                break Step::Done;
+                            }
+                            _ => {}
+                        }
+                    };
+                    self.lexer = lexer;
+                    return step;
+                }
+            }
+        }
+    }
+
+    /// Takes text in a string that is passed on.
+    #[inline]
+    fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let State::Live(slot) = &self.state else { return None };
+        if !self.lexer.feed_plain(text) {
+            return None;
+        }
+        self.mark |= self.watched && text.contains('<');
+        slot.push_plain(found, text);
+        Some(true)
+    }
+
+    fn unterminated(&self) -> bool {
+        self.lexer.is_open() || self.mark || matches!(self.state, State::Json(_))
+    }
+
+    /// The call is closed.
+    fn finish(&self, found: &mut Found) {
+        if self.json { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Mapping {
+    pub fn new(name: &str, form: Form, json: bool) -> Self {
+        Mapping {
+            name: name.to_owned(),
+            form,
+            lexer: Lexer::default(),
+            fields: Fields::new(Lists::Own),
+            state: State::Start,
+            column: None,
+            inline: false,
+            json,
+            mark: false,
+            watched: false,
+        }
+    }
+
+    fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
+        Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
     }
 
     fn start(&mut self, io: &mut Io<'_>) -> Progress {
@@ -433,42 +471,6 @@ impl Mapping {
         let example = cx.protocol.example(cx);
         let message = format!("{}, line {}, column {}: {what}. Write:\n{example}", cx.tool, line + 1, column + 1);
         (ErrorKind::MalformedCall, message)
-    }
-
-    /// Reads on after an error: up to the closing tag, which is looked for where it is no text's.
-    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match &mut self.state {
-                State::Closed => return Step::Done,
-                State::Json(object) => self.state = State::InJson(object.skip()),
-                State::Behind => self.state = State::InJson(Skip::After),
-                State::Start if self.form == Form::Empty => return Step::Done,
-                State::Start if self.json => self.state = State::InJson(Skip::ValueStart),
-                State::InJson(skip) => {
-                    let broken = self.form == Form::Broken;
-                    let close = if broken { "/>".to_owned() } else { format!("</{}>", self.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
-                }
-                _ => {
-                    let mut lexer = std::mem::take(&mut self.lexer);
-                    let around = self.around(&io.cx, false);
-                    let step = loop {
-                        match lexer.next(io.window, &mut io.at, io.last, &around) {
-                            Lexeme::Need | Lexeme::End => break Step::Need,
-                            Lexeme::Close => {
-                                io.at += around.closer(io.rest(), true, true).1;
-                                break Step::Done;
-                            }
-                            _ => {}
-                        }
-                    };
-                    self.lexer = lexer;
-                    return step;
-                }
-            }
-        }
     }
 }
 

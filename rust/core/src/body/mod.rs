@@ -208,24 +208,58 @@ impl BodyKind {
     pub fn skip(self) -> Skip {
         match self {
             BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
-            BodyKind::Own | BodyKind::Envelope(_) | BodyKind::Bare => Skip::Body,
-            BodyKind::Elements(_) => Skip::Body,
-            BodyKind::Functions(_) => Skip::Body,
-            BodyKind::Mapping { .. } => Skip::Body,
+            _ => Skip::Body,
         }
     }
 }
 
-/// The body of a call, by its kind.
+/// A body that is read by other rules than wire's.
+pub trait Format: std::fmt::Debug + Send + Sync {
+    /// As a new one of that kind, with its memory; `false` if that is another's.
+    fn renew(&mut self, _cx: &Context<'_>, _kind: BodyKind, _name: &str) -> bool {
+        false
+    }
+
+    fn feed(&mut self, io: &mut Io<'_>) -> Step;
+
+    /// Reads on after a failure: to the end of the call, without repairs, writing nothing.
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step;
+
+    /// See [`Body::feed_plain`].
+    fn feed_plain(&mut self, _found: &mut Found, _text: &str) -> Option<bool> {
+        None
+    }
+
+    /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
+    fn next(&mut self) -> Option<Box<dyn Format>> {
+        None
+    }
+
+    /// See [`Body::closable`]. Most have looked at the end themselves.
+    fn closable(&self) -> bool {
+        false
+    }
+
+    /// See [`Body::is_complete`].
+    fn is_complete(&self) -> bool {
+        false
+    }
+
+    /// Is a quote, a bracket or a tag open?
+    fn unterminated(&self) -> bool {
+        false
+    }
+
+    /// The call is closed: ends what `feed` could not.
+    fn finish(&self, found: &mut Found);
+}
+
+/// The body of a call: one of wire's two, or another.
 #[derive(Debug)]
 pub enum Body {
     Pairs(Pairs),
     Whole(Whole),
-    Own(Own),
-    Envelope(Box<Envelope>),
-    Elements(Box<Elements>),
-    Functions(Box<Functions>),
-    Mapping(Box<Mapping>),
+    Other(Box<dyn Format>),
 }
 
 impl Default for Body {
@@ -235,29 +269,30 @@ impl Default for Body {
 }
 
 impl Body {
-    /// `name`: that of the tool, as it is written.
-    pub fn new(cx: &Context<'_>, kind: BodyKind, name: &str) -> Self {
-        match kind {
+    /// For a new call. `name`: that of the tool, as it is written.
+    pub fn renew(&mut self, cx: &Context<'_>, kind: BodyKind, name: &str) {
+        if let Body::Other(other) = self
+            && other.renew(cx, kind, name)
+        {
+            return;
+        }
+        *self = match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
-            BodyKind::Own => Body::Own(Own::default()),
-            BodyKind::Envelope(wrapper) => Body::Envelope(Box::new(Envelope::new(cx, wrapper))),
-            BodyKind::Bare => Body::Envelope(Box::new(Envelope::bare(cx))),
-            BodyKind::Mapping { form, json } => Body::Mapping(Box::new(Mapping::new(name, form, json))),
-            BodyKind::Elements(ends) => Body::Elements(Box::new(Elements::new(name, ends))),
-            BodyKind::Functions(opened) => Body::Functions(Box::new(Functions::new(opened))),
-        }
+            BodyKind::Own => Body::Other(Box::new(Own::default())),
+            BodyKind::Envelope(wrapper) => Body::Other(Box::new(Envelope::new(cx, wrapper))),
+            BodyKind::Bare => Body::Other(Box::new(Envelope::bare(cx))),
+            BodyKind::Mapping { form, json } => Body::Other(Box::new(Mapping::new(name, form, json))),
+            BodyKind::Elements(ends) => Body::Other(Box::new(Elements::new(name, ends))),
+            BodyKind::Functions(opened) => Body::Other(Box::new(Functions::new(opened))),
+        };
     }
 
     pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
         let step = match self {
             Body::Pairs(pairs) => pairs.feed(io),
             Body::Whole(whole) => whole.feed(io),
-            Body::Own(own) => return own.feed(io),
-            Body::Envelope(envelope) => return envelope.feed(io),
-            Body::Elements(elements) => return elements.feed(io),
-            Body::Functions(functions) => return functions.feed(io),
-            Body::Mapping(mapping) => return mapping.feed(io),
+            Body::Other(other) => return other.feed(io),
         };
         // CLOSE is next, or the call ends without it.
         let close = &io.cx.delimiters.close;
@@ -270,22 +305,17 @@ impl Body {
     /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
     pub fn next(&mut self) -> Body {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) | Body::Elements(_) | Body::Mapping(_) => Body::default(),
-            Body::Envelope(envelope) => Body::Envelope(Box::new(envelope.next())),
-            Body::Functions(functions) => Body::Functions(Box::new(functions.next())),
+            Body::Pairs(_) | Body::Whole(_) => Body::default(),
+            Body::Other(other) => other.next().map_or_else(Body::default, Body::Other),
         }
     }
 
-    /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
+    /// Reads on after a failure that left that to the body.
     pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         match self {
             // Their failures say themselves how to read on.
             Body::Pairs(_) | Body::Whole(_) => Step::Done,
-            Body::Own(own) => own.read_on(io),
-            Body::Envelope(envelope) => envelope.read_on(io),
-            Body::Elements(elements) => elements.read_on(io),
-            Body::Functions(functions) => functions.read_on(io),
-            Body::Mapping(mapping) => mapping.read_on(io),
+            Body::Other(other) => other.read_on(io),
         }
     }
 
@@ -295,11 +325,8 @@ impl Body {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
         match self {
             Body::Pairs(pairs) => pairs.feed_plain(found, text, delimiters),
-            Body::Whole(_) | Body::Own(_) => None,
-            Body::Envelope(envelope) => envelope.feed_plain(found, text),
-            Body::Elements(elements) => elements.feed_plain(found, text),
-            Body::Functions(functions) => functions.feed_plain(found, text),
-            Body::Mapping(mapping) => mapping.feed_plain(found, text),
+            Body::Whole(_) => None,
+            Body::Other(other) => other.feed_plain(found, text),
         }
     }
 
@@ -308,11 +335,7 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
             Body::Whole(whole) => whole.skip(),
-            Body::Own(_) => Skip::Body,
-            Body::Envelope(_) => Skip::Body,
-            Body::Elements(_) => Skip::Body,
-            Body::Functions(_) => Skip::Body,
-            Body::Mapping(_) => Skip::Body,
+            Body::Other(_) => Skip::Body,
         }
     }
 
@@ -321,21 +344,15 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.closable(found),
             Body::Whole(whole) => whole.closable(),
-            Body::Own(_) => false,
-            Body::Envelope(envelope) => envelope.closable(),
-            // They have looked at the end themselves.
-            Body::Elements(_) | Body::Mapping(_) => false,
-            // They end themselves where the message does.
-            Body::Functions(_) => false,
+            Body::Other(other) => other.closable(),
         }
     }
 
     /// Is the call complete, but for what may still belong to it? Then no message ends inside it.
     pub fn is_complete(&self) -> bool {
         match self {
-            Body::Pairs(_) | Body::Whole(_) | Body::Own(_) => false,
-            Body::Envelope(_) | Body::Elements(_) | Body::Mapping(_) => false,
-            Body::Functions(functions) => functions.is_complete(),
+            Body::Pairs(_) | Body::Whole(_) => false,
+            Body::Other(other) => other.is_complete(),
         }
     }
 
@@ -344,38 +361,34 @@ impl Body {
         match self {
             Body::Pairs(pairs) => pairs.unterminated(),
             Body::Whole(whole) => !whole.closable(),
-            Body::Own(_) => false,
-            Body::Envelope(envelope) => !envelope.closable(),
-            Body::Elements(elements) => elements.unterminated(),
-            Body::Functions(functions) => functions.unterminated(),
-            Body::Mapping(mapping) => mapping.unterminated(),
+            Body::Other(other) => other.unterminated(),
         }
     }
 
     /// The call is closed: puts pieces into their places, and adds what can be said only now.
     pub fn finish(&self, cx: &Context<'_>, found: &mut Found) {
         match self {
-            Body::Pairs(_) => {
-                let mut missing: Vec<(String, String)> = Vec::new();
-                found.args.write_pieces(&mut |id, path, has| {
-                    let Some(object) = &cx.schema.node(id).object else { return };
-                    let room = MAX_PROBLEMS - missing.len();
-                    for name in object.required.iter().filter(|name| !has(name)).take(room) {
-                        let field = messages::join(path, name);
-                        let message = messages::missing(cx, id, &field, name);
-                        missing.push((field, message));
-                    }
-                });
-                for (field, message) in missing {
-                    found.problem(ProblemKind::MissingRequired, field, message);
-                }
-                found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
-                found.args.close();
-            }
-            Body::Whole(_) | Body::Own(_) | Body::Envelope(_) => found.args.release(),
-            Body::Elements(elements) => elements.finish(found),
-            Body::Functions(functions) => functions.finish(found),
-            Body::Mapping(mapping) => mapping.finish(found),
+            Body::Pairs(_) => finish_pairs(cx, found),
+            Body::Whole(_) => found.args.release(),
+            Body::Other(other) => other.finish(found),
         }
     }
+}
+
+fn finish_pairs(cx: &Context<'_>, found: &mut Found) {
+    let mut missing: Vec<(String, String)> = Vec::new();
+    found.args.write_pieces(&mut |id, path, has| {
+        let Some(object) = &cx.schema.node(id).object else { return };
+        let room = MAX_PROBLEMS - missing.len();
+        for name in object.required.iter().filter(|name| !has(name)).take(room) {
+            let field = messages::join(path, name);
+            let message = messages::missing(cx, id, &field, name);
+            missing.push((field, message));
+        }
+    });
+    for (field, message) in missing {
+        found.problem(ProblemKind::MissingRequired, field, message);
+    }
+    found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
+    found.args.close();
 }

@@ -1,6 +1,6 @@
 //! A body that the host reads: it is shown what stands in front of each CLOSE, never where chunks ended.
 
-use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
+use super::{Context, Failure, Format, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::Reading;
 
@@ -22,8 +22,8 @@ enum State {
     Closed,
 }
 
-impl Own {
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+impl Format for Own {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
         if let State::Read(arguments) = std::mem::replace(&mut self.state, State::Closed) {
             return typed(io.cx, io.found, &arguments);
         }
@@ -64,14 +64,8 @@ impl Own {
         }
     }
 
-    fn failed(&mut self, io: &mut Io<'_>, behind: usize, kind: ErrorKind, message: String) -> Step {
-        io.at += behind;
-        self.state = State::Closed;
-        Step::Failed(Failure { kind, message, skip: Skip::Body })
-    }
-
     /// After a failure: to the next CLOSE, unless the call's own was read.
-    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         if !matches!(self.state, State::Open) {
             return Step::Done;
         }
@@ -91,6 +85,18 @@ impl Own {
                 Step::Need
             }
         }
+    }
+
+    fn finish(&self, found: &mut Found) {
+        found.args.release();
+    }
+}
+
+impl Own {
+    fn failed(&mut self, io: &mut Io<'_>, behind: usize, kind: ErrorKind, message: String) -> Step {
+        io.at += behind;
+        self.state = State::Closed;
+        Step::Failed(Failure { kind, message, skip: Skip::Body })
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod write;
 
-use super::{Bad, Failure, Fields, Found, Io, Lists, Object, Skip, Slot, Step, messages};
+use super::{Bad, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
 use crate::limits::ATTEMPT_CHARS;
@@ -84,46 +84,8 @@ pub fn is_field(schema: &Schema, name: &str) -> bool {
     object.is_some_and(|object| object.properties.get(name).is_some() || object.folded(name).is_some())
 }
 
-impl Elements {
-    pub fn new(name: &str, ends: Ends) -> Self {
-        Elements {
-            name: name.to_owned(),
-            ends,
-            lexer: Lexer::default(),
-            fields: Fields::new(Lists::Elements),
-            state: State::Start,
-            any: false,
-            stray: false,
-            json: false,
-        }
-    }
-
-    pub fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Start | State::Between | State::Behind | State::Closed)
-    }
-
-    /// The call is closed.
-    pub fn finish(&self, found: &mut Found) {
-        if self.json { found.args.release() } else { found.args.close() }
-    }
-
-    /// Takes text in a string that is passed on.
-    #[inline]
-    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
-        let State::Live { slot, .. } = &self.state else { return None };
-        if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
-            return None;
-        }
-        let plain = text.bytes().all(is_plain);
-        if plain {
-            slot.push_plain(found, text)
-        } else {
-            slot.push(found, text)
-        }
-        Some(plain)
-    }
-
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Step {
+impl Format for Elements {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let step = match &mut self.state {
                 State::Start => self.start(io),
@@ -150,6 +112,96 @@ impl Elements {
                 Ok(Some(step)) => return step,
                 Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
             }
+        }
+    }
+
+    /// Reads on after an error: up to the closing tag, to which no field's content belongs.
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match &mut self.state {
+                State::Start => {
+                    io.at = ws_run(io.window, io.at);
+                    self.state = match io.rest().as_bytes().first() {
+                        None => return Step::Need,
+                        Some(b'{') => State::InJson(Skip::ValueStart),
+                        Some(_) => State::On,
+                    };
+                }
+                State::Between | State::Text(_) => self.state = State::On,
+                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
+                State::Collect { name, reader, .. } => {
+                    self.lexer = reader.lexer();
+                    self.state = on_in(io.cx.schema, name);
+                }
+                State::Json(object) => self.state = State::InJson(object.skip()),
+                State::Behind => self.state = State::InJson(Skip::After),
+                State::Closed => return Step::Done,
+                State::On => {
+                    match self.end_mark(io) {
+                        Mark::Yes => return Step::Done,
+                        Mark::Partial => return Step::Need,
+                        Mark::No => {}
+                    }
+                    match self.next(io) {
+                        Lexeme::Need => return Step::Need,
+                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
+                        Lexeme::Close(name) if self.is_own(name) => return Step::Done,
+                        _ => {}
+                    }
+                }
+                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+                    Lexeme::Need => return Step::Need,
+                    Lexeme::Close(_) => self.state = State::On,
+                    _ => {}
+                },
+                State::InJson(skip) => {
+                    let slash = self.ends == Ends::Tag(Form::Broken);
+                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
+                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
+                    io.at += if closed { close.len() } else { 0 };
+                    return if closed { Step::Done } else { Step::Need };
+                }
+            }
+        }
+    }
+
+    /// Takes text in a string that is passed on.
+    #[inline]
+    fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        let State::Live { slot, .. } = &self.state else { return None };
+        if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
+            return None;
+        }
+        let plain = text.bytes().all(is_plain);
+        if plain {
+            slot.push_plain(found, text)
+        } else {
+            slot.push(found, text)
+        }
+        Some(plain)
+    }
+
+    fn unterminated(&self) -> bool {
+        !matches!(self.state, State::Start | State::Between | State::Behind | State::Closed)
+    }
+
+    /// The call is closed.
+    fn finish(&self, found: &mut Found) {
+        if self.json { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Elements {
+    pub fn new(name: &str, ends: Ends) -> Self {
+        Elements {
+            name: name.to_owned(),
+            ends,
+            lexer: Lexer::default(),
+            fields: Fields::new(Lists::Elements),
+            state: State::Start,
+            any: false,
+            stray: false,
+            json: false,
         }
     }
 
@@ -461,56 +513,6 @@ impl Elements {
             _ => source.push_str(&io.window[begin..io.at]),
         }
         Ok(None)
-    }
-
-    /// Reads on after an error: up to the closing tag, to which no field's content belongs.
-    pub fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match &mut self.state {
-                State::Start => {
-                    io.at = ws_run(io.window, io.at);
-                    self.state = match io.rest().as_bytes().first() {
-                        None => return Step::Need,
-                        Some(b'{') => State::InJson(Skip::ValueStart),
-                        Some(_) => State::On,
-                    };
-                }
-                State::Between | State::Text(_) => self.state = State::On,
-                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
-                State::Collect { name, reader, .. } => {
-                    self.lexer = reader.lexer();
-                    self.state = on_in(io.cx.schema, name);
-                }
-                State::Json(object) => self.state = State::InJson(object.skip()),
-                State::Behind => self.state = State::InJson(Skip::After),
-                State::Closed => return Step::Done,
-                State::On => {
-                    match self.end_mark(io) {
-                        Mark::Yes => return Step::Done,
-                        Mark::Partial => return Step::Need,
-                        Mark::No => {}
-                    }
-                    match self.next(io) {
-                        Lexeme::Need => return Step::Need,
-                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
-                        Lexeme::Close(name) if self.is_own(name) => return Step::Done,
-                        _ => {}
-                    }
-                }
-                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                    Lexeme::Need => return Step::Need,
-                    Lexeme::Close(_) => self.state = State::On,
-                    _ => {}
-                },
-                State::InJson(skip) => {
-                    let slash = self.ends == Ends::Tag(Form::Broken);
-                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
-                }
-            }
-        }
     }
 }
 
