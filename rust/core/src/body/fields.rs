@@ -45,6 +45,11 @@ impl Fields {
         Fields { lists, waiting: KeyMap::default() }
     }
 
+    /// As new, with its memory.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
     pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, key: &str, exact: bool) -> Result<Slot, Bad> {
         let (key, node) = match self.waiting.entry(key) {

@@ -65,25 +65,24 @@ impl Xml {
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
-            match closer(rest, name, last) {
-                (Mark::Yes, _) => return Look::Call,
-                (Mark::Partial, _) => return Look::Need,
-                (Mark::No, _) => {}
-            }
-            let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
-            let field = name_length(&rest[1..]);
-            if special.contains(&Mark::Partial) || (1 + field == rest.len() && !last) {
+            let first = from + offset == next;
+            let child = &rest[1..1 + name_length(&rest[1..])];
+            if 1 + child.len() == rest.len() && !last {
                 return Look::Need;
             }
-            let first = from + offset == next;
-            let child = &rest[1..1 + field];
-            if (first && special.contains(&Mark::Yes)) || is_field(schema, child) {
+            if child.is_empty() {
+                let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+                match closer(rest, name, last).0 {
+                    Mark::Yes => return Look::Call,
+                    Mark::No if first && special.contains(&Mark::Yes) => return Look::Call,
+                    Mark::No if !special.contains(&Mark::Partial) => {}
+                    Mark::Partial | Mark::No => return Look::Need,
+                }
+            } else if is_field(schema, child) {
                 return Look::Call;
-            }
-            if tools.lookup(child).tool().is_some() {
+            } else if tools.lookup(child).tool().is_some() {
                 return Look::Text;
-            }
-            if first && field > 0 {
+            } else if first {
                 return Look::Call;
             }
             from += offset + 1;

@@ -3,9 +3,10 @@
 //! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
 //! that fits, and typed there. A body that starts with `{` is one JSON object.
 
+mod canonical;
 mod write;
 
-use super::{Bad, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
+use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
 use crate::limits::ATTEMPT_CHARS;
@@ -85,6 +86,16 @@ pub fn is_field(schema: &Schema, name: &str) -> bool {
 }
 
 impl Format for Elements {
+    fn renew(&mut self, _cx: &Context<'_>, kind: BodyKind, name: &str) -> bool {
+        let BodyKind::Elements(ends) = kind else { return false };
+        let mut old = std::mem::replace(self, Elements::new("", ends));
+        old.name.clear();
+        old.name.push_str(name);
+        old.fields.clear();
+        (self.name, self.fields) = (old.name, old.fields);
+        true
+    }
+
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let step = match &mut self.state {
@@ -256,17 +267,23 @@ impl Elements {
     }
 
     fn between(&mut self, io: &mut Io<'_>) -> Progress {
-        match self.ends {
-            Ends::Line if self.any => {
-                if let Some(step) = self.behind_line(io)? {
-                    return Ok(Some(step));
-                }
+        let behind_line = self.ends == Ends::Line && self.any;
+        if behind_line && let Some(step) = self.behind_line(io)? {
+            return Ok(Some(step));
+        }
+        if !self.lexer.is_inside() {
+            io.at = ws_run(io.window, io.at);
+            if canonical::element(io).is_some() {
+                self.any = true;
+                return Ok(None);
             }
-            _ => match self.end_mark(io) {
+        }
+        if !behind_line {
+            match self.end_mark(io) {
                 Mark::Yes => return self.close(io),
                 Mark::Partial => return Ok(Some(Step::Need)),
                 Mark::No => {}
-            },
+            }
         }
         let begin = io.at;
         match self.next(io) {
