@@ -60,19 +60,14 @@ pub fn first_chars(text: &str, count: usize) -> usize {
         Some(_) => {}
     }
     // Every byte more is at most one character more, so this closes in from below.
-    let mut end = count;
-    loop {
-        let missing = count - bytes[..end].iter().filter(|byte| (**byte as i8) >= -0x40).count();
-        if missing == 0 {
-            break;
+    let (mut end, mut missing) = (0, count);
+    while missing > 0 && end < bytes.len() {
+        let from = end;
+        end = bytes.len().min(from + missing);
+        while !text.is_char_boundary(end) {
+            end += 1;
         }
-        end += missing;
-        if end >= bytes.len() {
-            return bytes.len();
-        }
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
+        missing -= text[from..end].chars().count();
     }
     end
 }
