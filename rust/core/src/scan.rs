@@ -39,6 +39,11 @@ pub fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
+/// Without such blanks around it.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
+}
+
 /// Where the run of [`is_ws`] that begins at byte `from` ends.
 #[inline]
 pub fn ws_run(text: &str, from: usize) -> usize {

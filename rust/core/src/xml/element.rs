@@ -4,7 +4,7 @@ use super::entities::decode;
 use super::lexer::{Lexeme, Lexer, attributes};
 use crate::coerce;
 use crate::json::json_string;
-use crate::scan::is_ws;
+use crate::scan::trim;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
 
@@ -472,9 +472,4 @@ pub fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
         }
         (None, _) => UNKNOWN,
     }
-}
-
-/// Without the ASCII blanks around it.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }

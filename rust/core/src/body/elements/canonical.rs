@@ -5,7 +5,7 @@
 use crate::body::Io;
 use crate::coerce::{self, Outcome};
 use crate::json::push_str;
-use crate::scan::is_ws;
+use crate::scan::trim;
 use crate::xml::name_length;
 
 /// Reads an element from `io.at`, between elements. `None`: nothing was read.
@@ -18,8 +18,7 @@ pub(super) fn element(io: &mut Io<'_>) -> Option<()> {
     let (text, close) = text.split_at(memchr::memchr2(b'<', b'&', text.as_bytes())?);
     let rest = close.strip_prefix("</")?.strip_prefix(&**name)?.strip_prefix('>')?;
     let (node, args) = (cx.schema.node(*id), &mut io.found.args);
-    let blank = |c: char| c.is_ascii() && is_ws(c as u8);
-    let plain = !(text.starts_with(blank) || text.starts_with('"') || text.ends_with(blank));
+    let plain = !text.starts_with('"') && trim(text) == text;
     let scalar = node.is_string() || (plain && !node.is_unknown() && !node.takes_container());
     if !scalar || !args.takes_live(name) {
         return None;

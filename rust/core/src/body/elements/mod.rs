@@ -3,18 +3,20 @@
 //! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
 //! that fits, and typed there. A body that starts with `{` is one JSON object.
 
+mod after_error;
 mod canonical;
+mod ends;
 mod write;
 
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
-use crate::limits::ATTEMPT_CHARS;
-use crate::protocol::tags::{Form, closer};
-use crate::scan::{Mark, first_chars, starts, ws_run};
-use crate::schema::{Schema, fold};
+use crate::protocol::tags::Form;
+use crate::scan::{Mark, ws_run};
+use crate::schema::Schema;
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf, member, name_length};
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf};
+use after_error::on_in;
 
 pub use write::{ElementWriter, is_nestable};
 
@@ -126,54 +128,8 @@ impl Format for Elements {
         }
     }
 
-    /// Reads on after an error: up to the closing tag, to which no field's content belongs.
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match &mut self.state {
-                State::Start => {
-                    io.at = ws_run(io.window, io.at);
-                    self.state = match io.rest().as_bytes().first() {
-                        None => return Step::Need,
-                        Some(b'{') => State::InJson(Skip::ValueStart),
-                        Some(_) => State::On,
-                    };
-                }
-                State::Between | State::Text(_) => self.state = State::On,
-                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
-                State::Collect { name, reader, .. } => {
-                    self.lexer = reader.lexer();
-                    self.state = on_in(io.cx.schema, name);
-                }
-                State::Json(object) => self.state = State::InJson(object.skip()),
-                State::Behind => self.state = State::InJson(Skip::After),
-                State::Closed => return Step::Done,
-                State::On => {
-                    match self.end_mark(io) {
-                        Mark::Yes => return Step::Done,
-                        Mark::Partial => return Step::Need,
-                        Mark::No => {}
-                    }
-                    match self.next(io) {
-                        Lexeme::Need => return Step::Need,
-                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
-                        Lexeme::Close(name) if self.is_own(name) => return Step::Done,
-                        _ => {}
-                    }
-                }
-                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                    Lexeme::Need => return Step::Need,
-                    Lexeme::Close(_) => self.state = State::On,
-                    _ => {}
-                },
-                State::InJson(skip) => {
-                    let slash = self.ends == Ends::Tag(Form::Broken);
-                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
-                }
-            }
-        }
+        self.skip_to_end(io)
     }
 
     /// Takes text in a string that is passed on.
@@ -240,32 +196,6 @@ impl Elements {
         Ok(None)
     }
 
-    /// Everything is read: what has waited is written.
-    fn close(&mut self, io: &mut Io<'_>) -> Progress {
-        self.state = State::Closed;
-        if self.stray && !self.any {
-            let message = format!("Text stands where the fields have to be. Write: {}", io.cx.protocol.example(&io.cx));
-            return Err((ErrorKind::MalformedCall, message));
-        }
-        if !self.json {
-            self.fields.finish(&io.cx, io.found)?;
-        }
-        Ok(Some(Step::Done))
-    }
-
-    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
-    fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
-        if !io.last || self.stray || !(self.any || self.json) {
-            return Ok(Some(Step::Need));
-        }
-        note(io, Repair::MissingClose, "The call is not closed.")?;
-        self.close(io)
-    }
-
-    fn is_own(&self, name: &str) -> bool {
-        name == self.name || fold(name) == fold(&self.name)
-    }
-
     fn between(&mut self, io: &mut Io<'_>) -> Progress {
         let behind_line = self.ends == Ends::Line && self.any;
         if behind_line && let Some(step) = self.behind_line(io)? {
@@ -304,24 +234,6 @@ impl Elements {
         Ok(None)
     }
 
-    /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
-    fn end_mark(&self, io: &mut Io<'_>) -> Mark {
-        if self.lexer.is_inside() {
-            return Mark::No;
-        }
-        let at = if self.ends == Ends::Tag(Form::Broken) { ws_run(io.window, io.at) } else { io.at };
-        let rest = &io.window[at..];
-        let (mark, length) = match rest.as_bytes().first() {
-            Some(b'<') => closer(rest, &self.name, io.last),
-            Some(b'/') if self.ends == Ends::Tag(Form::Broken) => (starts(rest, "/>", io.last), 2),
-            _ => (Mark::No, 0),
-        };
-        if mark == Mark::Yes {
-            io.at = at + length;
-        }
-        mark
-    }
-
     /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
     fn next<'w>(&mut self, io: &mut Io<'w>) -> Lexeme<'w> {
         let rest = io.rest();
@@ -338,39 +250,6 @@ impl Elements {
     fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
         self.stray = true;
         note(io, Repair::Markup, "Only fields stand in a call.")
-    }
-
-    /// Behind a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is behind the
-    /// field then.
-    fn behind_line(&mut self, io: &mut Io<'_>) -> Progress {
-        let window = &io.rest()[..first_chars(io.rest(), ATTEMPT_CHARS)];
-        let last = io.last || window.len() < io.rest().len();
-        let blanks = ws_run(window, 0);
-        let rest = &window[blanks..];
-        let need = |step: &mut Self, io: &mut Io<'_>| if last { step.close(io) } else { Ok(Some(Step::Need)) };
-        if rest.is_empty() {
-            return if io.last && window.len() == io.rest().len() { self.close_at_end(io) } else { need(self, io) };
-        }
-        if !rest.starts_with('<') {
-            return self.close(io);
-        }
-        match closer(rest, &self.name, last) {
-            (Mark::Yes, length) => {
-                io.at += blanks + length;
-                return self.close(io);
-            }
-            (Mark::Partial, _) => return need(self, io),
-            (Mark::No, _) => {}
-        }
-        let length = name_length(&rest[1..]);
-        if 1 + length == rest.len() && !last {
-            return need(self, io);
-        }
-        if !is_field(io.cx.schema, &rest[1..1 + length]) {
-            return self.close(io);
-        }
-        io.at += blanks;
-        Ok(None)
     }
 
     /// The opening tag of a field.
@@ -480,29 +359,6 @@ impl Elements {
         Ok(None)
     }
 
-    /// Behind a JSON object.
-    fn behind(&mut self, io: &mut Io<'_>) -> Progress {
-        io.at = ws_run(io.window, io.at);
-        if io.rest().is_empty() {
-            return self.close_at_end(io);
-        }
-        let end = match self.ends {
-            Ends::Tag(Form::Broken) => (starts(io.rest(), "/>", io.last), 2),
-            Ends::Tag(_) | Ends::Line => closer(io.rest(), &self.name, io.last),
-        };
-        match end {
-            (Mark::Yes, length) => {
-                io.at += length;
-                self.close(io)
-            }
-            (Mark::Partial, _) => Ok(Some(Step::Need)),
-            (Mark::No, _) => {
-                self.state = State::InJson(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.name)))
-            }
-        }
-    }
-
     fn text(&mut self, io: &mut Io<'_>) -> Progress {
         let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
         let begin = io.at;
@@ -539,13 +395,6 @@ fn text_of<'w>(io: &Io<'w>, name: &str) -> Option<&'w str> {
     let length = memchr::memchr2(b'<', b'&', rest.as_bytes())?;
     let close = rest[length..].strip_prefix("</")?.strip_prefix(name)?;
     close.starts_with('>').then(|| &rest[..length])
-}
-
-/// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
-fn on_in(schema: &Schema, name: &str) -> State {
-    let node = schema.node(member(schema, schema.root, name));
-    let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();
-    if bare { State::On } else { State::InElement(name.to_owned()) }
 }
 
 /// The next step, if it is one for the parser.
