@@ -406,13 +406,6 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     Tree::Scalar { text, quoted }
 }
 
-/// An element of type `id` with nothing in it but text.
-pub fn leaf(schema: &Schema, id: NodeId, text: &str) -> Tree {
-    let text = text.to_owned();
-    let frame = Frame { name: String::new(), node: id, raw: true, text, source: None, children: Vec::new() };
-    frame.tree(schema).1
-}
-
 /// The text of a source whose tags are content.
 pub fn content(source: &str) -> String {
     let (mut lexer, mut at, mut out) = (Lexer::default(), 0, String::new());

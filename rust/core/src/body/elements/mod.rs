@@ -15,7 +15,7 @@ use crate::protocol::tags::Form;
 use crate::scan::{Mark, ws_run};
 use crate::schema::Schema;
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf};
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content};
 use after_error::on_in;
 
 pub use write::{ElementWriter, is_nestable};
@@ -255,55 +255,33 @@ impl Elements {
     /// The opening tag of a field.
     fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
         self.any = true;
-        let mut consumed = closed;
-        match self.begin(io, name, attributes, closed, &mut consumed) {
+        match self.begin(io, name, attributes, closed) {
             Ok(state) => {
                 self.state = state;
                 Ok(())
             }
             Err(bad) => {
-                self.state = if consumed { State::On } else { on_in(io.cx.schema, name) };
+                self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
                 Err(bad)
             }
         }
     }
 
-    fn begin(
-        &mut self,
-        io: &mut Io<'_>,
-        name: &str,
-        attributes: &str,
-        closed: bool,
-        consumed: &mut bool,
-    ) -> Result<State, Bad> {
+    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<State, Bad> {
         let cx = io.cx;
         let mut slot = self.fields.open(&cx, io.found, name, false)?;
         let node = cx.schema.node(slot.node());
         let scalar = !node.is_unknown() && !node.takes_container();
-        let bare = attributes.trim_ascii().is_empty();
-        if scalar && !bare {
+        if scalar && !attributes.trim_ascii().is_empty() {
             note(io, Repair::Markup, "A field has no attributes.")?;
-        }
-        // Most often the whole element is there, and has nothing in it but text.
-        let whole = if closed { Some("") } else { text_of(io, name) };
-        if let Some(text) = whole.filter(|_| scalar || bare) {
-            if slot.is_string(&cx) {
-                slot.start(&cx, io.found)?;
-                slot.push(io.found, text);
-            }
-            *consumed = true;
-            io.at += if closed { 0 } else { text.len() + "</>".len() + name.len() };
-            if slot.is_string(&cx) {
-                slot.end(&cx, io.found)?;
-            } else {
-                let tree = leaf(cx.schema, slot.node(), text);
-                self.fields.close(&cx, io.found, slot, tree)?;
-            }
-            return Ok(State::Between);
         }
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;
-            return Ok(State::Live { name: name.to_owned(), slot });
+            if !closed {
+                return Ok(State::Live { name: name.to_owned(), slot });
+            }
+            slot.end(&cx, io.found)?;
+            return Ok(State::Between);
         }
         let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         let mut refused = None;
@@ -387,14 +365,6 @@ impl Elements {
         }
         Ok(None)
     }
-}
-
-/// The text up to the closing tag of this name, if that is there and nothing else is.
-fn text_of<'w>(io: &Io<'w>, name: &str) -> Option<&'w str> {
-    let rest = io.rest();
-    let length = memchr::memchr2(b'<', b'&', rest.as_bytes())?;
-    let close = rest[length..].strip_prefix("</")?.strip_prefix(name)?;
-    close.starts_with('>').then(|| &rest[..length])
 }
 
 /// The next step, if it is one for the parser.
