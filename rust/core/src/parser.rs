@@ -601,7 +601,7 @@ impl Parser {
                 (false, false) => ErrorKind::IncompleteCall,
             };
             let what = match kind {
-                ErrorKind::UnterminatedValue => "A quote or bracket of the call is never closed",
+                ErrorKind::UnterminatedValue => "A quote, bracket or tag of the call is never closed",
                 _ => "The call was cut off before its end",
             };
             let message = format!("{what}; nothing was run. Write it again in full: {}", cx.protocol.example(&cx));

@@ -143,6 +143,13 @@ pub trait Protocol: Send + Sync + Debug {
     fn field_example(&self, field: &str, value: &str) -> String;
 }
 
+/// Whose call an example shows: the first tool with parameters, else the first one, else any.
+fn shown(tools: &Toolset) -> Context<'_> {
+    let at = tools.tools().position(|tool| tool.schema.declares_properties(tool.schema.root));
+    let at = at.or(tools.tools().next().map(|_| 0));
+    tools.context(at, at.map_or("get_weather", |at| tools.tool(at).name.as_str()))
+}
+
 type Make = fn() -> Arc<dyn Protocol>;
 
 /// A protocol, the others in which calls are read, and when.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
@@ -241,10 +241,7 @@ impl Protocol for Xml {
         let mut out = String::from(
             "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
         );
-        // One with parameters shows more.
-        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-        out.push_str(&self.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name)));
+        out.push_str(&self.example(&shown(tools)));
         out.push_str(
             "\nParameters without ? are required; their names and types are exact. Text stands in its tag as it is, except that & is \
              written &amp; and < is written &lt;. A list repeats its tag, an object has tags in its tag, and any value but a string \

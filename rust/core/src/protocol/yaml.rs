@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
@@ -192,9 +192,7 @@ impl Protocol for Yaml {
             "To call a tool, write a tag of its name on a line of its own, below it one line of YAML for each parameter that you \
              give, and the closing tag. For example:\n",
         );
-        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-        let cx = tools.context(at.or(tools.tools().next().map(|_| 0)), name);
+        let cx = shown(tools);
         let mut members = example_members(cx.schema);
         // The last text shows how several lines are written.
         let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
