@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, opener, wrap_result};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
@@ -24,15 +24,16 @@ enum Look {
 
 /// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
 fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let (text, last) = (&text[..end], last || end < text.len());
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
-    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
-    let Some(length) = name.bytes().position(is_ws) else {
-        return need(tools.tools().any(|tool| tool.name.starts_with(name)));
+    let Some(length) = name.bytes().position(|byte| is_ws(byte) || byte == b'<') else {
+        let begins = tools.tools().any(|tool| tool.name.starts_with(name));
+        return (begins && !last).then_some(Err(()));
     };
-    let Lookup::Exact(at) = tools.lookup(&name[..length]) else { return None };
+    let tool = tools.get(&name[..length])?;
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (name, last) = (&text[lead..end], last || end < text.len());
+    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
     let next = ws_run(name, length);
     let rest = &name[next..];
     let broken = crate::scan::has_line_break(&name[length..next]);
@@ -43,7 +44,7 @@ fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize)
     if 1 + field == rest.len() && !last {
         return need(broken);
     }
-    let is_call = broken && is_field(&tools.tool(at).schema, &rest[1..1 + field]);
+    let is_call = broken && is_field(&tool.schema, &rest[1..1 + field]);
     is_call.then_some(Ok((lead, length)))
 }
 
@@ -64,25 +65,26 @@ impl Xml {
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
-            match closer(rest, name, last) {
-                (Mark::Yes, _) => return Look::Call,
-                (Mark::Partial, _) => return Look::Need,
-                (Mark::No, _) => {}
-            }
-            let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
-            let field = name_length(&rest[1..]);
-            if special.contains(&Mark::Partial) || (1 + field == rest.len() && !last) {
+            let first = from + offset == next;
+            let child = &rest[1..1 + name_length(&rest[1..])];
+            // A name that may go on is none yet.
+            let cut = 1 + child.len() == rest.len();
+            if cut && !last {
                 return Look::Need;
             }
-            let first = from + offset == next;
-            let child = &rest[1..1 + field];
-            if (first && special.contains(&Mark::Yes)) || is_field(schema, child) {
+            if child.is_empty() {
+                let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+                match closes(rest, name, last).0 {
+                    Mark::Yes => return Look::Call,
+                    Mark::No if first && special.contains(&Mark::Yes) => return Look::Call,
+                    Mark::No if !special.contains(&Mark::Partial) => {}
+                    Mark::Partial | Mark::No => return Look::Need,
+                }
+            } else if !cut && is_field(schema, child) {
                 return Look::Call;
-            }
-            if tools.lookup(child).tool().is_some() {
+            } else if tools.lookup(child).tool().is_some() {
                 return Look::Text;
-            }
-            if first && field > 0 {
+            } else if first {
                 return Look::Call;
             }
             from += offset + 1;
@@ -172,12 +174,15 @@ impl Protocol for Xml {
         }
     }
 
-    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
-        match body.trim_start().bytes().next() {
-            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+    fn fits(&self, text: &str) -> Mark {
+        if !text.starts_with('<') {
+            return Mark::Yes;
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        match text.as_bytes().get(ws_run(text, end)) {
             Some(b'<' | b'{') => Mark::Yes,
-            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
-            Some(_) | None => Mark::No,
+            None => Mark::Partial,
+            Some(_) => Mark::No,
         }
     }
 
@@ -241,10 +246,7 @@ impl Protocol for Xml {
         let mut out = String::from(
             "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
         );
-        // One with parameters shows more.
-        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-        out.push_str(&self.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name)));
+        out.push_str(&self.example(&shown(tools)));
         out.push_str(
             "\nParameters without ? are required; their names and types are exact. Text stands in its tag as it is, except that & is \
              written &amp; and < is written &lt;. A list repeats its tag, an object has tags in its tag, and any value but a string \

@@ -4,7 +4,7 @@ use super::entities::decode;
 use super::lexer::{Lexeme, Lexer, attributes};
 use crate::coerce;
 use crate::json::json_string;
-use crate::scan::is_ws;
+use crate::scan::trim;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
 
@@ -376,11 +376,7 @@ impl Frame {
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
-            match (blank && !node.is_unknown() && !node.takes_string(), node.takes_object()) {
-                (true, _) if node.has(&Choice::Array) => Tree::List(Vec::new()),
-                (true, true) => Tree::Map(Vec::new()),
-                _ => Tree::Scalar { text, quoted: false },
-            }
+            Tree::Scalar { text, quoted: false }
         } else if let (false, Some(source)) = (blank, source) {
             Tree::Scalar { text: content(&source), quoted: true }
         } else {
@@ -404,13 +400,6 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
             !outcome.converted && json == json_string(trimmed)
         });
     Tree::Scalar { text, quoted }
-}
-
-/// An element of type `id` with nothing in it but text.
-pub fn leaf(schema: &Schema, id: NodeId, text: &str) -> Tree {
-    let text = text.to_owned();
-    let frame = Frame { name: String::new(), node: id, raw: true, text, source: None, children: Vec::new() };
-    frame.tree(schema).1
 }
 
 /// The text of a source whose tags are content.
@@ -472,9 +461,4 @@ pub fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
         }
         (None, _) => UNKNOWN,
     }
-}
-
-/// Without the ASCII blanks around it.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
