@@ -50,7 +50,7 @@ class Toolset:
         tools: Iterable[tuple[str, str | None, str, bool]],
         /,
         *,
-        protocol: object = None,
+        protocol: object,
         recover: bool = False,
         syntax: str = "wire",
         fallback_to_json: str = "complex",
@@ -66,8 +66,8 @@ class Toolset:
         Args:
             tools: Name, description, schema as JSON text, and whether this tool's calls are checked against
                 the full schema whatever `validate` says.
-            protocol: The name of a protocol, of `PROTOCOLS` or an alias, None for "wire"; "auto" writes wire,
-                and reads that of each message's first call. Any other object is a `wirecall.Protocol`.
+            protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and
+                reads that of each message's first call. Any other object is a `wirecall.Protocol`.
             recover: Read calls in the other formats, too, until there was one in the own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
@@ -152,7 +152,7 @@ class Toolset:
                 known of it (the command line refuses it).
             arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
                 and int as what they are), or the JSON text of an object, whose digits are kept. They may
-                violate the schema.
+                violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
 
         Raises:
             TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
@@ -168,8 +168,8 @@ class Toolset:
         Args:
             name: The tool's name; None, as in an error whose tool is not known, is "unknown".
             content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-                U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
-            error: Write `<tool-error>` instead of `<tool-result>`.
+                U+FFFD. A `CallError` gives its message as an error, with its example to be copied.
+            error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
             number: Which call of the same tool in one turn this answers, from 1, where there is more than
                 one.
 

@@ -69,7 +69,8 @@ _protocol_option = click.option(
     metavar="NAME",
     default="wire",
     show_default=True,
-    help=f"How calls stand in text: {', '.join(PROTOCOLS)}, or auto.",
+    help=f"How calls stand in text: {', '.join(PROTOCOLS)}, or auto; json, morph-xml and yaml-xml "
+    "are other names of hermes, xml and yaml.",
 )
 _descriptions_option = click.option(
     "--descriptions",
@@ -127,7 +128,7 @@ Examples:
   llm "…" | wirecall parse --text
 """,
 )
-@_tools_option(without="Without it, calls of any name are read, untyped.")
+@_tools_option(without="Without it, calls of any name are read, untyped. xml and yaml need it.")
 @_protocol_option
 @click.option("--text", "only_text", is_flag=True, help="Print the text outside calls, and nothing else.")
 @click.option("--whole", is_flag=True, help='Read to the end, then print one {"items": […]}.')
@@ -161,6 +162,8 @@ def parse(
         raise click.UsageError("--text and --whole exclude each other.")
     _not_both_stdin(tools_path, file)
     toolset = _toolset(tools_path, protocol, strict=strict, validate="error" if validate else "report")
+    if not toolset.names and not _reads_any_name(protocol):
+        raise click.UsageError(f"--protocol {protocol} needs --tools: only tags of their names are calls.")
     failed = False
     if whole:
         message = toolset.parse("".join(_pieces(file)), truncated=truncated, in_reasoning=in_reasoning)
@@ -397,6 +400,11 @@ def _load_tools(path: str) -> list[Any]:
     if not isinstance(tools, list):
         raise Failure(f"{_title(path)}: expected {_TOOLS}")
     return tools
+
+
+def _reads_any_name(protocol: str) -> bool:
+    toolset = Toolset(protocol=protocol)
+    return bool(toolset.segments(toolset.encode("name", {})))
 
 
 def _toolset(path: str | None, protocol: str, **options: Any) -> Toolset:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from wirecall._core import PROTOCOLS, Message
+from wirecall.definitions import Definition, definitions
 from wirecall.errors import ToolError
 from wirecall.toolset import Toolset
 
@@ -36,7 +37,7 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     """Says which protocol the calls in a text are in.
 
     Args:
-        text: A message, whole or the beginning of one.
+        text: A message, or the beginning of one; a call counts once it is whole.
         tools: Those that were declared, as for `Toolset`. Without them any name is a tool's; elements at
             the start of a line then count as calls of xml and yaml, for less.
 
@@ -47,7 +48,7 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     Raises:
         ToolError: As in `Toolset`.
     """
-    declared = list(tools)
+    declared = definitions(tools)
     scores = {name: _score(name, text, declared) for name in PROTOCOLS}
     # The order of PROTOCOLS decides between equals.
     ranked = dict(sorted(scores.items(), key=lambda item: -item[1]))
@@ -55,14 +56,14 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     return Detection(best if ranked[best] else None, ranked[best], ranked)
 
 
-def _score(protocol: str, text: str, declared: list[object]) -> float:
+def _score(protocol: str, text: str, declared: list[Definition]) -> float:
     worth = 1.0
     if not declared and protocol in ("xml", "yaml"):
         found = dict.fromkeys(match[1] for match in _ELEMENT.finditer(text))
         names = [name for name in found if name.lower() not in _NO_TOOLS][:_MOST]
         if not names:
             return 0.0
-        declared, worth = [{"name": name, "parameters": {"type": "object"}} for name in names], _GUESSED
+        declared, worth = [Definition(name, None, {"type": "object"}, None) for name in names], _GUESSED
     try:
         toolset = Toolset(declared, protocol=protocol)
     except ToolError:

@@ -21,7 +21,7 @@ def write(
         tools: The definitions that the toolset was compiled of.
 
     Returns:
-        None where nothing is to be said: no tools, or `tool_choice` none.
+        None where nothing is to be said: no tools, `tool_choice` none, an empty template.
 
     Raises:
         TypeError: The host's template returned no str.
@@ -34,9 +34,7 @@ def write(
         text = options.template(definitions(tools))
         if not isinstance(text, str):
             raise TypeError(f"template must return a str, not {type(text).__name__}")
-    for line in _rules(choice):
-        text += "\n" + line
-    return text
+    return "\n".join(filter(None, [text, *_rules(choice)])) or None
 
 
 def _rules(choice: Choice) -> list[str]:

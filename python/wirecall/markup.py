@@ -15,8 +15,16 @@ _MAX_BYTES = 16 * 1024 * 1024
 _MAX_DEPTH = 128
 
 
-def _schema_text(schema: Mapping[str, Any] | None) -> str | None:
-    return None if schema is None else json.dumps(schema)
+def _schema_text(schema: object) -> str | None:
+    if schema is None:
+        return None
+    if not isinstance(schema, Mapping | bool):
+        raise TypeError(f"schema must be a JSON Schema, a mapping, not {_said(schema)}")
+    return json.dumps(dict(schema) if isinstance(schema, Mapping) else schema)
+
+
+def _said(given: object) -> str:
+    return f"the class {given.__name__}" if isinstance(given, type) else type(given).__name__
 
 
 class XmlParser(_core.XmlParser):
@@ -33,6 +41,7 @@ class XmlParser(_core.XmlParser):
     Raises:
         ToolError: A schema that cannot work; it names the place.
         ValueError: A limit that does not count from 1.
+        TypeError: A schema that is no mapping.
     """
 
     def __new__(
@@ -86,7 +95,10 @@ def parse_xml(
             it has to be, values that do not fit the schema included.
         ToolError: A schema that cannot work; it names the place.
         ValueError: A limit that does not count from 1.
+        TypeError: The text is no str, the schema no mapping, or `warnings` no list.
     """
+    if warnings is not None and not isinstance(warnings, list):
+        raise TypeError(f"warnings must be a list, not {_said(warnings)}")
     parser = XmlParser(schema, repair=repair, max_bytes=max_bytes, max_depth=max_depth)
     try:
         parser.feed(text)
@@ -112,7 +124,7 @@ def format_xml(value: Any, schema: Mapping[str, Any] | None = None, *, root: str
     Raises:
         ValueError: A `root` that is no name, is a member of the value by its schema, or is missing; NaN, an
             infinity or a lone surrogate; over 128 levels of nesting.
-        TypeError: A value that is no JSON.
+        TypeError: A value that is no JSON, a schema that is no mapping.
         ToolError: A schema that cannot work.
     """
     return _core.format_xml(value, _schema_text(schema), root)

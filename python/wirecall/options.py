@@ -87,6 +87,10 @@ class Options:
             if given not in choices:
                 listed = ", ".join(map(repr, choices))
                 raise ValueError(f"{name} is {given!r}; it must be one of {listed}")
+        for name in ("template", "native_when", "on_event"):
+            given = getattr(self, name)
+            if given is not None and not callable(given):
+                raise TypeError(f"{name} must be callable, not {type(given).__name__}")
         if not isinstance(self.max_retries, int):
             raise TypeError(f"max_retries must be an int, not {type(self.max_retries).__name__}")
         if self.max_retries < 0:

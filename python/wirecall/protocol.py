@@ -14,8 +14,9 @@ class Protocol:
 
     reads and writes `[CALL]{"name": …, "arguments": {…}}[/CALL]` with all that the built-in protocols have:
     arguments flow while they are written, and near misses are repaired. With `body="pairs"` it is
-    `[CALL]name key=value[/CALL]`. For any other body, make a subclass with `parse` and `format_call`; its
-    calls go out whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
+    `<do>name key=value</do>`, of other markers: those may have no blanks, quotes, commas or any of
+    `[]{}=\\`. For any other body, make a subclass with `parse` and `format_call`; its calls go out whole, at
+    their end. A subclass may also define `begins`, `format_result` and `format_tools`.
 
     What the methods get and return is text between the markers. They must depend on nothing else: then it
     cannot show how a stream was cut. `wirecall.testing.check_protocol` tries all laws on a protocol.
@@ -30,6 +31,8 @@ class Protocol:
 
     Raises:
         ValueError: `body` is none of its choices, or "own" without the methods (or the other way round).
+            (Markers that cannot work are a `ToolError` of the toolset.)
+        TypeError: A marker or header that is no str, a result that is no pair of them.
     """
 
     def __init__(
@@ -52,10 +55,24 @@ class Protocol:
             raise ValueError(
                 f"body is {body!r}; 'own' is for a class with parse and format_call, and only that"
             )
+        pair: object = result
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"result must be a pair of str, not {pair!r}")
+        begin, end = pair
+        texts: dict[str, object] = {
+            "open": open,
+            "close": close,
+            "result[0]": begin,
+            "result[1]": end,
+            "header": header or "",
+        }
+        for part, text in texts.items():
+            if not isinstance(text, str):
+                raise TypeError(f"{part} must be a str, not {type(text).__name__}")
         self.name = name
         self.open = open
         self.close = close
-        self.result = result
+        self.result = begin, end
         self.body: Literal["json", "pairs", "own"] = chosen
         self.header = header
 

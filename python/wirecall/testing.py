@@ -26,11 +26,14 @@ def check_protocol(protocol: str | Protocol, *, cases: int = 100, seed: int = 0,
 
     Raises:
         AssertionError: A law does not hold: says which, and shows the smallest case that was found.
+        ToolError, ValueError, TypeError: As in `Toolset`: no such protocol or option, or markers that cannot
+            work.
     """
 
     def make(tools: list[tuple[str, dict[str, Any]]], strict: bool) -> Toolset:
         return Toolset(tools, protocol=protocol, strict=strict, **options)
 
+    make([], False)
     marks = [protocol.open, protocol.close, *protocol.result] if isinstance(protocol, Protocol) else []
     _check(make, marks, cases, seed)
 

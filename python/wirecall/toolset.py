@@ -18,22 +18,24 @@ class Toolset(_core.Toolset):
 
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
-            `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped.
+            `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped (in
+            "xml" and "yaml", which know calls by the names of tools alone, none).
         protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
             a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
             "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call. A
             `Protocol` is one of your own.
         recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
             a call in the own one; each is the repair `other_format`. Not if `strict`.
-        syntax: How calls are written: "wire", or "json" for an object body in every call.
-        fallback_to_json: What becomes of a tool that pairs cannot express: "complex" writes its calls as
-            object bodies, "error" raises, "force" writes pairs for every tool.
+        syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
+            call.
+        fallback_to_json: What becomes of a tool that pairs, elements or parameters cannot express: "complex"
+            writes its calls as object bodies, "error" raises, "force" writes no object bodies.
         strict: Refuse near misses instead of repairing them.
         validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
             and makes it an error.
         descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
         delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
-            `<call>` and `</call>` for "wire".
+            `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` take none.
         reasoning: What opens and closes reasoning at the start of a message, None for nothing.
         limits: Bounds that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
@@ -91,8 +93,14 @@ class Toolset(_core.Toolset):
 
         Args:
             header: Instead of the built-in one; "" leaves the tools' lines alone.
+
+        Raises:
+            TypeError: `format_tools` of a `Protocol` returned no str.
         """
         if self._told is None:
             return super().manual(header=header)
         protocol, tools = self._told
-        return protocol.format_tools(tools, protocol.header if header is None else header)
+        text = protocol.format_tools(tools, protocol.header if header is None else header)
+        if not isinstance(text, str):
+            raise TypeError(f"format_tools must return a str, not {type(text).__name__}")
+        return text

@@ -465,6 +465,16 @@ def test_a_protocol_that_there_is_none(tools: str, command: list[str]) -> None:
     assert done.stderr.startswith('Error: --protocol: there is no protocol "nope"; there are: wire')
 
 
+@pytest.mark.parametrize("protocol", ["xml", "morph-xml", "yaml"])
+def test_protocols_that_know_calls_by_names_need_tools(protocol: str) -> None:
+    done = run("parse", "--protocol", protocol, stdin="<f><a>1</a></f>")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"--protocol {protocol} needs --tools: only tags of their names are calls." in done.stderr
+    for other in ("wire", "hermes", "gemma", "qwen3coder", "auto"):
+        assert run("parse", "--protocol", other, stdin="Hello").exit_code == 0
+    assert run("encode", "--protocol", protocol, "f").stdout == "<f/>\n"
+
+
 def test_encode_without_tools_takes_any_name() -> None:
     assert run("encode", "f", '{"a": 1' + "0" * 5000 + "}").stdout == f"<call>f a=1{'0' * 5000}</call>\n"
     done = run("encode", "a b", "{}")

@@ -8,6 +8,7 @@ import random
 import re
 import threading
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import Any
 from xml.etree import ElementTree
 
@@ -212,6 +213,27 @@ def test_mistakes_of_the_caller() -> None:
     assert parse_xml("<a>\ud83d\ude00 \ud83d</a>") == {"a": "\U0001f600 \ufffd"}
 
 
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"schema": int}, "schema must be a JSON Schema, a mapping, not the class int"),
+        ({"schema": "{}"}, "schema must be a JSON Schema, a mapping, not str"),
+        ({"schema": [1]}, "schema must be a JSON Schema, a mapping, not list"),
+        ({"warnings": ()}, "warnings must be a list, not tuple"),
+        ({"warnings": True}, "warnings must be a list, not bool"),
+    ],
+)
+def test_options_of_the_wrong_type(options: dict[str, Any], match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        parse_xml("<a>1</a>", **options)
+
+
+def test_a_schema_of_any_mapping() -> None:
+    schema = MappingProxyType({"type": "object", "properties": {"a": {"type": "string"}}})
+    assert parse_xml("<a>1</a>", schema) == {"a": "1"}
+    assert parse_xml("<a>1</a>", True) == {"a": 1}  # type: ignore[arg-type]
+
+
 def test_an_error_stays() -> None:
     parser = XmlParser(repair=False)
     with pytest.raises(XmlError):
@@ -267,7 +289,7 @@ def test_partial_values() -> None:
 def typed(text: str) -> Any:
     text = text.strip(BLANKS)
     number = re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", text)
-    if not number and text not in ("true", "false", "null") and text[:1] != '"':
+    if not number and text not in ("true", "false", "null") and text[:1] not in ('"', "[", "{"):
         return text
     try:
         return json.loads(text)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wirecall import ToolError, Toolset
+from wirecall import Protocol, ToolError, Toolset
 
 FULL: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}}
 
@@ -49,6 +49,8 @@ def test_options_that_are_none(options: dict[str, Any], match: str) -> None:
     "options",
     [
         {"protocol": 5},
+        {"protocol": None},
+        {"protocol": Protocol},
         {"syntax": None},
         {"fallback_to_json": True},
         {"validate": False},

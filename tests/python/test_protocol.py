@@ -127,6 +127,27 @@ def test_marks_that_cannot_work(given: dict[str, Any], match: str) -> None:
         Toolset(TOOLS, protocol=Protocol(**{**MARKS, **given}))
 
 
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"open": 1}, "open must be a str, not int"),
+        ({"close": b"x"}, "close must be a str, not bytes"),
+        ({"header": ["x"]}, "header must be a str, not list"),
+        ({"result": "[R]"}, r"result must be a pair of str, not '\[R\]'"),
+        ({"result": ("[R]",)}, "result must be a pair of str"),
+        ({"result": ("[R]", None)}, r"result\[1\] must be a str, not NoneType"),
+    ],
+)
+def test_parts_of_the_wrong_type(given: dict[str, Any], match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        Protocol(**{**MARKS, **given})
+
+
+def test_a_result_may_be_a_list() -> None:
+    protocol = Protocol(open="[CALL]", close="[/CALL]", result=["[R]", "[/R]"])  # type: ignore[arg-type]
+    assert Toolset(TOOLS, protocol=protocol).result_marks == ("[R]",)
+
+
 def test_a_protocol_has_delimiters_of_its_own() -> None:
     with pytest.raises(ValueError, match="delimiters of its own"):
         Toolset(TOOLS, protocol=Protocol(**MARKS), delimiters=("<a>", "</a>"))
@@ -314,6 +335,12 @@ def test_a_class_writes_its_results_and_its_manual() -> None:
         def format_result(self, name: str, content: str, error: bool, number: int | None) -> str:
             return f"{name} {error} {number}: {content}<|/result|>"
 
+    class Silent(Lines):
+        def format_tools(self, tools: Any, header: str | None) -> Any:
+            return None
+
+    with pytest.raises(TypeError, match="format_tools must return a str, not NoneType"):
+        Toolset(TOOLS, protocol=Silent()).manual()
     tools = Toolset(TOOLS, protocol=Told())
     assert tools.manual() == "None: get_weather"
     assert tools.manual(header="H") == "H: get_weather"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from wirecall import Message, Toolset
+from wirecall import Message, ToolError, Toolset
 
 PARAMETERS = {
     "type": "object",
@@ -217,6 +217,11 @@ def test_floods_of_tags_are_looked_at_once() -> None:
         for flood in ("<", "<!--", "</", "<get_weather"):
             text = flood * (300_000 // len(flood))
             assert tools.neutralise(text).replace("\\", "") == text
+
+
+def test_detect_of_one_tool_instead_of_many() -> None:
+    with pytest.raises(ToolError, match="pass a list of tools"):
+        wirecall.detect("x", {"name": "f", "parameters": {}})
 
 
 def test_detect_nothing() -> None:

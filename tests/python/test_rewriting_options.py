@@ -139,6 +139,17 @@ def test_a_template_writes_the_manual() -> None:
     assert untold["messages"] == request["messages"]
     with pytest.raises(TypeError, match="template must return a str, not NoneType"):
         compact_tools(template=lambda tools: None).transform_params(request)
+    for option in ("template", "native_when", "on_event"):
+        with pytest.raises(TypeError, match=f"{option} must be callable, not str"):
+            compact_tools(**{option: "x"})
+
+
+def test_a_template_may_say_nothing() -> None:
+    request = {"messages": [{"role": "user", "content": "x"}], "tools": TOOLS}
+    middleware = compact_tools(template=lambda tools: "")
+    assert middleware.transform_params(request).params["messages"] == request["messages"]
+    required = middleware.transform_params({**request, "tool_choice": "required"}).params
+    assert required["messages"][0]["content"] == "In your next message you must call at least one tool."
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

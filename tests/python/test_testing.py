@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from test_protocol import MARKS, Lines
-from wirecall import PROTOCOLS, CallEnd, Protocol, Text, Toolset, testing
+from wirecall import PROTOCOLS, CallEnd, Protocol, Text, ToolError, Toolset, testing
 from wirecall.testing import check_protocol
 
 
@@ -185,6 +185,15 @@ def test_each_law_can_be_broken(altered: Any, law: str) -> None:
 
     with pytest.raises(AssertionError, match=f"^{law}: "):
         testing._check(make, [], 60, 0)
+
+
+def test_what_is_no_protocol_breaks_no_law() -> None:
+    with pytest.raises(ToolError, match='there is no protocol "herms"'):
+        check_protocol("herms")
+    with pytest.raises(TypeError, match=r"a str or a wirecall.Protocol, not type"):
+        check_protocol(Protocol)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="case"):
+        check_protocol("hermes", case=3)
 
 
 def test_all_laws_have_a_test() -> None:

@@ -130,14 +130,14 @@ impl Toolset {
 #[pymethods]
 impl Toolset {
     #[new]
-    #[pyo3(signature = (tools, /, *, protocol=None, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
+    #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
         validate="report", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         tools: Vec<(String, Option<String>, String, bool)>,
-        protocol: Option<&Bound<'_, PyAny>>,
+        protocol: &Bound<'_, PyAny>,
         recover: bool,
         syntax: &str,
         fallback_to_json: &str,
@@ -148,12 +148,9 @@ impl Toolset {
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
     ) -> PyResult<Self> {
-        let (named, custom) = match protocol {
-            None => ("wire".to_owned(), None),
-            Some(given) => match given.cast::<PyString>() {
-                Ok(name) => (convert::clean(name)?.into_owned(), None),
-                Err(_) => (String::new(), Some(protocol::custom(given)?)),
-            },
+        let (named, custom) = match protocol.cast::<PyString>() {
+            Ok(name) => (convert::clean(name)?.into_owned(), None),
+            Err(_) => (String::new(), Some(protocol::custom(protocol)?)),
         };
         let is_custom = custom.is_some();
         let options = core::Options {
@@ -297,7 +294,7 @@ impl Toolset {
     ///         known of it (the command line refuses it).
     ///     arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
     ///         and int as what they are), or the JSON text of an object, whose digits are kept. They may
-    ///         violate the schema.
+    ///         violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
     ///
     /// Raises:
     ///     TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
@@ -314,8 +311,8 @@ impl Toolset {
     /// Args:
     ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
     ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-    ///         U+FFFD. A `CallError` gives its message as a `<tool-error>`, with its example to be copied.
-    ///     error: Write `<tool-error>` instead of `<tool-result>`.
+    ///         U+FFFD. A `CallError` gives its message as an error, with its example to be copied.
+    ///     error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
     ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
     ///         one.
     ///

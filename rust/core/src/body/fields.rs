@@ -106,18 +106,8 @@ impl Fields {
 }
 
 impl Waiting {
-    /// Types one of several values; a list adds its items, unless they are lists.
+    /// Types one of several values.
     fn add(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
-        let node = cx.schema.node(cx.schema.item(self.node, self.count));
-        match tree {
-            Tree::List(items) if node.is_unknown() || !node.takes(b'[') => {
-                items.iter().try_for_each(|item| self.item(cx, found, at, item, lists))
-            }
-            _ => self.item(cx, found, at, tree, lists),
-        }
-    }
-
-    fn item(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
         write_at(cx, found, node, &at.item(self.count), 2, tree, lists)?;

@@ -10,7 +10,7 @@ use crate::json::{Member, Value, json_string, parse};
 use crate::limits::Limits;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
-use crate::schema::{Additional, Choice, NodeId, Schema, UNKNOWN};
+use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 
 /// OPEN without a name behind it.
 pub fn nameless(delimiters: &Delimiters) -> String {
@@ -174,10 +174,9 @@ fn shown_fields(schema: &Schema) -> Vec<(&str, NodeId)> {
     fields.take(if required.is_empty() { 4 } else { usize::MAX }).map(|(name, id)| (name, *id)).collect()
 }
 
-/// Are keys that the schema does not name shown in an example?
+/// Are keys that the schema does not name shown in an example? Only if it says that there may be some, and names none.
 fn shows_any_key(schema: &Schema) -> bool {
-    let object = schema.node(schema.root).object.as_ref();
-    object.is_none_or(|object| object.properties.is_empty() && object.additional != Additional::Closed)
+    schema.is_open() && !schema.declares_properties(schema.root)
 }
 
 /// The arguments of an example.
@@ -213,8 +212,12 @@ pub fn unclosed(cx: &Context<'_>) -> String {
 
 /// The first part of a text that may be long, quoted for a sentence.
 pub fn shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
+    shorten_to(text, 60)
+}
+
+/// The same, of so many characters.
+pub fn shorten_to(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
         Some((at, _)) => format!("`{}…`", &text[..at]),
         None => format!("`{text}`"),
     }

@@ -4,11 +4,12 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
-use super::messages::{join, shorten};
+use super::messages::{join, shorten, shorten_to};
 use super::work::Work;
 use crate::error::ProblemKind;
 use crate::event::Problem;
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
+use crate::scan::first_chars;
 use crate::schema::Fault;
 
 /// Problems that are worth telling a model at once.
@@ -56,10 +57,23 @@ impl Validator {
             .map(|error| {
                 let field = field(&error.instance_path().to_string(), &value);
                 let place = if field.is_empty() { "arguments" } else { &field };
-                problem(field.clone(), format!("{place}: {}.", shorten(&error.to_string())))
+                problem(field.clone(), format!("{place}: {}.", said(&error)))
             })
             .collect()
     }
+}
+
+/// What an error says. A long value is cut, so that the reason stays.
+fn said(error: &ValidationError<'_>) -> String {
+    const REASON: usize = 200;
+    const VALUE: usize = 40;
+    let whole = error.to_string();
+    if first_chars(&whole, REASON) == whole.len() {
+        return shorten_to(&whole, REASON);
+    }
+    let value = error.instance().to_string();
+    let start = &value[..first_chars(&value, VALUE)];
+    shorten_to(&error.masked_with(format!("{start}…")).to_string(), REASON)
 }
 
 /// What is wrong with a schema, and where.

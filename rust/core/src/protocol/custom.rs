@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, named};
+use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, hermes, named, shown, wire};
 use crate::body::{BodyKind, Context};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
@@ -182,8 +182,8 @@ impl Protocol for Own {
         self.parts.host.read(body)
     }
 
-    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
-        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(kind, body, last))
+    fn fits(&self, text: &str) -> Mark {
+        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
@@ -244,14 +244,19 @@ impl Protocol for Own {
         if let Some(header) = &self.parts.header {
             return header.clone();
         }
-        let example = match tools.tools().next() {
-            Some(tool) => self.example(&tools.context(Some(0), &tool.name)),
-            None => self.example(&tools.context(None, "name")),
-        };
+        let cx = shown(tools);
+        let mut example = String::new();
+        self.write_call(&cx, &crate::body::example_members(cx.schema), &mut example);
         let (open, close) = &self.parts.result;
+        let listed = "Tools (? optional, string by default):";
+        let (rules, listed) = match self.encoding() {
+            "pairs" => (wire::rules(tools), listed),
+            "json" => (format!("{} ", hermes::RULES), hermes::TOOLS),
+            _ => (String::new(), listed),
+        };
         format!(
             "To call tools, write calls as plain text, like this one; several may follow each other:\n{example}\n\
-             Results come between {open} and {close}; never write one.\nTools (? optional, string by default):"
+             {rules}Results come between {open} and {close}; never write one.\n{listed}"
         )
     }
 
@@ -260,7 +265,11 @@ impl Protocol for Own {
             return base.signature(tools, tool);
         }
         let mut out = tool.name.clone();
-        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, true));
+        let shape = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        // Braces alone say that there may be any parameters.
+        if shape != " {…}" || tool.schema.is_open() {
+            out.push_str(&shape);
+        }
         let described = tools.descriptions != crate::schema::Descriptions::None;
         if let Some(description) = tool.description.as_deref().filter(|_| described) {
             let line = one_line(description, &tools.delimiters);

@@ -26,6 +26,10 @@ const RESULT_MARKS: [&str; 1] = ["<tool_response"];
 const RESULT_TAGS: [&str; 2] = [RESULT_MARKS[0], "</tool_response"];
 /// What stands around the content of a result, cut at its quotes.
 const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
+/// What the manual says of a call's object, and in front of the tools.
+pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and \
+     none that it does not have.";
+pub const TOOLS: &str = "Tools, with their parameters as JSON Schema:";
 /// The name in an example of no tool.
 const ANY_NAME: &str = "tool_name";
 
@@ -194,26 +198,23 @@ impl Protocol for Hermes {
     }
 
     fn header(&self, tools: &Toolset) -> String {
-        let example = |at: Option<usize>| {
-            let name = at.map_or("", |at| tools.tool(at).name.as_str());
-            self.example(&tools.context(at, name))
+        // Those with parameters show more.
+        let parts = |wanted: bool| {
+            let has = move |tool: &Tool| tool.schema.declares_properties(tool.schema.root) == wanted;
+            tools.tools().enumerate().filter(move |(_, tool)| has(tool))
         };
-        let calls = match tools.tools().count() {
-            0 => example(None),
-            1 => example(Some(0)),
-            _ => format!("{}\n{}", example(Some(0)), example(Some(1))),
-        };
+        let shown = parts(true).chain(parts(false)).take(2);
+        let calls: Vec<_> = shown.map(|(at, tool)| self.example(&tools.context(Some(at), &tool.name))).collect();
+        let calls = if calls.is_empty() { self.example(&tools.context(None, "")) } else { calls.join("\n") };
         let mut out = String::from(
             "To use tools, write calls as plain text, each one JSON object in its own markers; several may follow each other:\n",
         );
         out.push_str(&calls);
-        out.push_str(
-            "\n\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and none that it does not have. ",
-        );
+        out.push_str(&format!("\n{RULES} "));
         if self.alone {
             out.push_str("In a message with calls, write nothing else. ");
         }
-        out.push_str("Results come as <tool_response>; never write one.\nTools, with their parameters as JSON Schema:");
+        out.push_str(&format!("Results come as <tool_response>; never write one.\n{TOOLS}"));
         out
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, is_misnamed, is_repeated, push_text};
 use crate::functions::{
     Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, opens_parameter, push_name,
@@ -186,10 +186,7 @@ impl Protocol for Qwen3Coder {
 }
 
 fn default_header(protocol: &Qwen3Coder, tools: &Toolset) -> String {
-    // One with parameters shows more.
-    let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-    let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-    let example = protocol.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name));
+    let example = protocol.example(&shown(tools));
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
     let whole = if json { " Tools shown as JSON take one JSON object in place of all parameters." } else { "" };
     format!(

@@ -171,6 +171,11 @@ impl Protocol for Wire {
         }
     }
 
+    /// So section 11 of the format has it, of keys whose quote is open.
+    fn ends_openings(&self) -> bool {
+        true
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let Delimiters { open, close, .. } = cx.delimiters;
         out.push_str(open);
@@ -231,6 +236,21 @@ impl Protocol for Wire {
     }
 }
 
+/// What the manual says of a call's body.
+pub fn rules(tools: &Toolset) -> String {
+    let mut out = String::new();
+    let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
+    if tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json {
+        out.push_str(
+            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ",
+        );
+        if json {
+            out.push_str("Tools shown with {…} take one JSON object. ");
+        }
+    }
+    out
+}
+
 fn default_header(tools: &Toolset) -> String {
     let Delimiters { open, close, .. } = &tools.delimiters;
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
@@ -244,14 +264,7 @@ fn default_header(tools: &Toolset) -> String {
     if json {
         out.push_str(&format!("{open}name {{\"text\":\"Two words\",\"count\":2}}{close}\n"));
     }
-    if pairs {
-        out.push_str(
-            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ",
-        );
-    }
-    if pairs && json {
-        out.push_str("Tools shown with {…} take one JSON object. ");
-    }
+    out.push_str(&rules(tools));
     out.push_str("Results come as <tool-result>; never write one.\nTools (? optional, string by default):");
     out
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, opener, wrap_result};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, RECURSION};
@@ -64,19 +64,21 @@ impl Xml {
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
-            match closer(rest, name, last) {
-                (Mark::Yes, _) => return Look::Call,
-                (Mark::Partial, _) => return Look::Need,
-                (Mark::No, _) => {}
+            match closes(rest, name, last).0 {
+                Mark::Yes => return Look::Call,
+                Mark::Partial => return Look::Need,
+                Mark::No => {}
             }
             let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
             let field = name_length(&rest[1..]);
-            if special.contains(&Mark::Partial) || (1 + field == rest.len() && !last) {
+            // A name that may go on is none yet.
+            let cut = 1 + field == rest.len();
+            if special.contains(&Mark::Partial) || (cut && !last) {
                 return Look::Need;
             }
             let first = from + offset == next;
             let child = &rest[1..1 + field];
-            if (first && special.contains(&Mark::Yes)) || is_field(schema, child) {
+            if (first && special.contains(&Mark::Yes)) || (!cut && is_field(schema, child)) {
                 return Look::Call;
             }
             if tools.lookup(child).tool().is_some() {
@@ -172,12 +174,15 @@ impl Protocol for Xml {
         }
     }
 
-    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
-        match body.trim_start().bytes().next() {
-            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+    fn fits(&self, text: &str) -> Mark {
+        if !text.starts_with('<') {
+            return Mark::Yes;
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        match text.as_bytes().get(ws_run(text, end)) {
             Some(b'<' | b'{') => Mark::Yes,
-            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
-            Some(_) | None => Mark::No,
+            None => Mark::Partial,
+            Some(_) => Mark::No,
         }
     }
 
@@ -241,10 +246,7 @@ impl Protocol for Xml {
         let mut out = String::from(
             "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
         );
-        // One with parameters shows more.
-        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-        out.push_str(&self.example(&tools.context(at.or(tools.tools().next().map(|_| 0)), name)));
+        out.push_str(&self.example(&shown(tools)));
         out.push_str(
             "\nParameters without ? are required; their names and types are exact. Text stands in its tag as it is, except that & is \
              written &amp; and < is written &lt;. A list repeats its tag, an object has tags in its tag, and any value but a string \

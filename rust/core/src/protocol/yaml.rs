@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::Schema;
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::yaml::{Ahead, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 
 #[derive(Debug)]
 pub struct Yaml;
@@ -25,7 +25,8 @@ enum Look {
 }
 
 /// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
-fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+    let schema = &tools.tool(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
     let (text, last) = (&text[..most], last || most < text.len());
     let need = if last { Look::Text } else { Look::Need };
@@ -59,7 +60,12 @@ fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last:
         b'"' | b'\'' => quoted_key(rest, last, &mut 0),
         // The closing tag is looked for below.
         b'<' => Ahead::No,
-        _ => plain_key(rest, last, &crate::yaml::NoEnds, &mut 0),
+        _ if line => plain_key(rest, last, &NoEnds, &mut 0),
+        // In the tag's own line only a declared key counts, and a tag behind it is prose.
+        _ => match memchr::memchr(b'<', rest.as_bytes()) {
+            Some(tag) => plain_key(&rest[..=tag], true, &NoEnds, &mut 0),
+            None => plain_key(rest, last, &NoEnds, &mut 0),
+        },
     };
     match ahead {
         Ahead::Need => return need,
@@ -81,7 +87,9 @@ fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last:
         match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
             (Mark::Yes, _) => return Look::Lines,
             (Mark::Partial, _) | (_, Opener::Need) => return need,
-            (_, Opener::Tag { name: other, .. }) if text[from..][other.clone()] == *name => return Look::Text,
+            (_, Opener::Tag { name, .. }) if tools.lookup(&text[from..][name.clone()]).tool().is_some() => {
+                return Look::Text;
+            }
             _ => from += 1,
         }
     }
@@ -133,7 +141,7 @@ impl Protocol for Yaml {
         let open = if form == Form::Broken { name.end } else { end };
         let look = match form {
             Form::Empty => Look::Lines,
-            _ => behind(&tools.tool(at).schema, &text[name.clone()], form, text, open, last),
+            _ => behind(tools, at, &text[name.clone()], form, text, open, last),
         };
         let (body, json) = match look {
             Look::Need => return Attempt::Need,
@@ -142,6 +150,21 @@ impl Protocol for Yaml {
             Look::Json(at) => (at, true),
         };
         Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind: BodyKind::Mapping { form, json } }
+    }
+
+    fn fits(&self, text: &str) -> Mark {
+        if !text.starts_with('<') {
+            return Mark::Yes;
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        // In the tag's own line: prose, unless its first word is a key.
+        let line = text[end..].trim_start_matches([' ', '\t']);
+        match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
+            None => Mark::Partial,
+            Some(0) => Mark::Yes,
+            Some(at) if line[at..].starts_with(':') => Mark::Yes,
+            Some(_) => Mark::No,
+        }
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
@@ -192,9 +215,7 @@ impl Protocol for Yaml {
             "To call a tool, write a tag of its name on a line of its own, below it one line of YAML for each parameter that you \
              give, and the closing tag. For example:\n",
         );
-        let shown = tools.tools().enumerate().find(|(_, tool)| tool.schema.declares_properties(tool.schema.root));
-        let (at, name) = shown.map_or((None, "get_weather"), |(at, tool)| (Some(at), tool.name.as_str()));
-        let cx = tools.context(at.or(tools.tools().next().map(|_| 0)), name);
+        let cx = shown(tools);
         let mut members = example_members(cx.schema);
         // The last text shows how several lines are written.
         let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);

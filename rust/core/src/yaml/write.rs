@@ -1,5 +1,7 @@
 //! YAML written: what reads back as it was, and no more quotes than that takes.
 
+use std::fmt::Write;
+
 use super::core_schema::json_of;
 use crate::json::{Member, Value, push_string};
 
@@ -29,7 +31,7 @@ pub fn format(value: &Value<'_>) -> String {
 
 /// Appends a key. `exact`: in quotes, so that it is taken as it is.
 pub fn write_key(key: &str, exact: bool, out: &mut String) {
-    if !exact && is_plain(key) { out.push_str(key) } else { push_string(out, key) }
+    if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
 }
 
 /// Appends a value behind a key or a dash in this column, and the end of its line. Recursion is bounded by the depth the value
@@ -57,6 +59,7 @@ pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
     match value {
         Value::String(text) if is_plain(text) => out.push_str(text),
         Value::String(text) if is_literal(text) => return write_literal(text, column + STEP, out),
+        Value::String(text) => push_quoted(text, out),
         value => value.write(out),
     }
     out.push('\n');
@@ -100,9 +103,24 @@ fn begin_line(column: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', column));
 }
 
-/// Can the text not stand as it is, whatever the quotes?
+/// As JSON has it, with escapes for what is special to YAML alone.
+fn push_quoted(text: &str, out: &mut String) {
+    let start = out.len();
+    push_string(out, text);
+    if out[start..].contains(is_special) {
+        for c in out.split_off(start).chars() {
+            if is_special(c) {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            } else {
+                out.push(c);
+            }
+        }
+    }
+}
+
+/// Can the text not stand as it is, whatever the quotes? It is not printable, or a line break to readers of YAML 1.1.
 fn is_special(c: char) -> bool {
-    (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}')
+    (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Does the text without quotes read as that text, and as a string?
