@@ -647,7 +647,11 @@ def test_a_key_has_to_be_in_the_environment(tmp_path: Path) -> None:
         bench = Bench(server, tmp_path)
         assert "OPENAI_API_KEY is not set" in bench.run(code=1, env={"OPENAI_API_KEY": ""}).output
         assert "MY_KEY is not set" in bench.run("--key-variable", "MY_KEY", code=1).output
-        bench.run("--key-variable", "MY_KEY", env={"MY_KEY": "another", "OPENAI_API_KEY": ""})
+        for wrong in ("two words", "schlüssel", "a\nb", "a\x07"):
+            said = bench.run(code=1, env={"OPENAI_API_KEY": wrong}).output
+            assert "OPENAI_API_KEY holds what can be no key" in said
+            assert wrong not in said
+        bench.run("--key-variable", "MY_KEY", env={"MY_KEY": " another\n", "OPENAI_API_KEY": ""})
         assert {request.headers["authorization"] for request in server.requests} == {"Bearer another"}
 
 
