@@ -235,8 +235,8 @@ impl Parser {
         let mut at = window.at;
         let mut begins = window.before + at == 0;
         loop {
-            let found =
-                if std::mem::take(&mut begins) { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
+            let begin = std::mem::take(&mut begins);
+            let found = if begin { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
             let Some(offset) = found else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
@@ -248,6 +248,11 @@ impl Parser {
             let mut held = rest.is_empty();
             let mut step = usize::MAX;
             for (other, set) in std::iter::once((self.other, own)).chain((0..).map(Some).zip(others)) {
+                // Where no call of this format begins, one of another may.
+                if !begin && !set.candidates.contain(rest.as_bytes()[0]) {
+                    step = step.min(rest.chars().next().map_or(1, char::len_utf8));
+                    continue;
+                }
                 // Text that another format would not allow is nobody's mistake.
                 let asks = other.is_none() || reads == Reads::First;
                 let marks = if asks { set.protocol.result_marks() } else { &[] };
@@ -496,6 +501,9 @@ impl Parser {
     fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
         let mut next = Box::<Call>::default();
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
+        if self.other.is_some() && !self.settled {
+            next.found.repair(Repair::OtherFormat);
+        }
         // Its end needs the old body only to put arguments into their places.
         next.body = call.body.next();
         self.calls += 1;

@@ -10,6 +10,7 @@ use super::{Args, Bad, Context, Failure, Format, Found, Io, Object, Skip, Step, 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, Value, parse, plain_key};
 use crate::limits::NAME_CHARS;
+use crate::protocol::bare::{Look, look};
 use crate::scan::{Mark, find_mark, first_chars, starts, ws_run};
 use crate::schema::UNKNOWN;
 
@@ -71,9 +72,15 @@ pub struct Envelope {
     lexer: Lexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
-    /// There are no markers: its last bracket ends the call.
+    /// There are no markers, so it must be plain that it is a call.
+    guarded: bool,
+    /// Nor a fence: its last bracket ends the call.
     bare: bool,
+    /// An object is open of which the list is a member.
+    wrapped: bool,
     list: bool,
+    /// In an object that is the value of "function".
+    inner: bool,
     key: Cow<'static, str>,
     name: Option<String>,
     /// Arguments that came in front of the name, or beside others, as JSON.
@@ -108,6 +115,7 @@ impl Format for Envelope {
         if !matches!(self.state, State::Lost(_)) {
             self.lose(true);
         }
+        let list = self.around().0;
         let State::Lost(lost) = &mut self.state else { return Step::Need };
         let close = io.cx.delimiters.close.as_str();
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
@@ -141,7 +149,7 @@ impl Format for Envelope {
                 let closing =
                     matches!(byte, b'}' | b']') && !matches!(lost.skip, Skip::Bracketed { string: Some(_), .. });
                 lost.skip = lost.skip.step(byte);
-                let behind = closing && matches!(lost.skip, Skip::Bracketed { depth: 1, .. });
+                let behind = closing && matches!(lost.skip, Skip::Bracketed { depth, .. } if depth == list);
                 lost.between |= behind && self.list && lost.sound;
             }
             io.at += 1;
@@ -163,8 +171,11 @@ impl Format for Envelope {
             state: State::Start,
             lexer: self.lexer.fresh(),
             wrapper: self.wrapper,
+            guarded: self.guarded,
             bare: self.bare,
+            wrapped: self.wrapped,
             list: self.list,
+            inner: false,
             key: Cow::Borrowed(""),
             name: None,
             held: None,
@@ -192,8 +203,11 @@ impl Envelope {
             state: State::Start,
             lexer: Lexer::new(!cx.strict).with_comments(),
             wrapper,
+            guarded: false,
             bare: false,
+            wrapped: false,
             list: false,
+            inner: false,
             key: Cow::Borrowed(""),
             name: None,
             held: None,
@@ -203,19 +217,25 @@ impl Envelope {
     }
 
     /// One without markers.
-    pub fn bare(cx: &Context<'_>) -> Self {
-        Envelope { bare: true, ..Envelope::new(cx, None) }
+    pub fn bare(cx: &Context<'_>, fenced: bool, wrapped: bool) -> Self {
+        Envelope { guarded: true, bare: !fenced, wrapped, ..Envelope::new(cx, None) }
     }
 
     /// The brackets that are open, and the string.
     fn open(&self) -> (usize, Option<u8>) {
-        let list = usize::from(self.list);
+        let (list, object) = self.around();
         match &self.state {
             State::Start | State::Between { .. } => (list, None),
-            State::Reading { object, .. } => (list + 1 + object.brackets(), object.open_quote()),
+            State::Reading { object: value, .. } => (object + value.brackets(), value.open_quote()),
             State::Tail => (0, None),
-            _ => (list + 1, self.lexer.open_quote()),
+            _ => (object, self.lexer.open_quote()),
         }
+    }
+
+    /// The brackets that are open around an object of a list, and in it.
+    fn around(&self) -> (usize, usize) {
+        let list = usize::from(self.list) + usize::from(self.wrapped);
+        (list, list + 1 + usize::from(self.inner))
     }
 
     /// From here on only the call's end is looked for.
@@ -276,6 +296,13 @@ impl Envelope {
         match io.rest().bytes().next() {
             None => return Ok(Some(Step::Need)),
             Some(b'[') if !self.list => self.list = true,
+            Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
+                Some(Look::Need) => return Ok(Some(Step::Need)),
+                Some(Look::Text) => {
+                    return Err(self.bad(io, ErrorKind::MalformedCall, "an object of the list gives no arguments"));
+                }
+                _ => self.state = State::Key { first: true },
+            },
             Some(_) => self.state = State::Key { first: true },
         }
         io.at += 1;
@@ -378,6 +405,18 @@ impl Envelope {
             self.state = State::Comma;
             return self.named(io, name.to_owned());
         }
+        if byte == b'{' && self.key == "function" && !self.inner {
+            self.repair(io, Repair::KeyAlias, "name and arguments stand in no other object")?;
+            io.at += 1;
+            self.inner = true;
+            self.state = State::Key { first: true };
+            return Ok(None);
+        }
+        if self.guarded && self.role() == Role::Other && !matches!(&*self.key, "id" | "type") {
+            let key = messages::shorten(&self.key);
+            let what = format!("{key} stands beside the arguments, which are the members of \"arguments\"");
+            return Err(self.bad(io, ErrorKind::MalformedCall, &what));
+        }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments stand under the key \"arguments\"")?;
@@ -392,7 +431,7 @@ impl Envelope {
         // The name is known at its first quote.
         let object = match self.role() {
             Role::Name => object,
-            Role::Arguments | Role::Other => object.with_quotes(usize::from(self.list) + 1, &KEYS),
+            Role::Arguments | Role::Other => object.with_quotes(self.around().1, &KEYS),
         };
         self.state = State::Reading { object: Box::new(object), live };
         Ok(None)
@@ -541,6 +580,10 @@ impl Envelope {
 
     /// The object's last bracket is read.
     fn end(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if take(&mut self.inner) {
+            self.state = State::Comma;
+            return Ok(None);
+        }
         self.state = if self.list { State::Between { comma: false } } else { State::Tail };
         if self.name.is_none() {
             return Err(self.bad(io, ErrorKind::MalformedCall, "it has no \"name\""));
@@ -581,6 +624,15 @@ impl Envelope {
 
     /// Behind the last bracket.
     fn tail(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.wrapped {
+            match self.punct(io)? {
+                Punct::Need => return Ok(Some(Step::Need)),
+                Punct::Is(b'}') => self.wrapped = false,
+                Punct::Is(_) | Punct::Close => {
+                    return Err(self.bad(io, ErrorKind::MalformedCall, "} is expected behind the list"));
+                }
+            }
+        }
         if self.bare {
             return Ok(Some(Step::Done));
         }

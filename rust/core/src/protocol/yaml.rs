@@ -144,6 +144,17 @@ impl Protocol for Yaml {
         Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind: BodyKind::Mapping { form, json } }
     }
 
+    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
+        let mut rest = body.trim_start().bytes();
+        match (kind, rest.next(), rest.next()) {
+            (BodyKind::Mapping { form: Form::Open, json: false }, Some(b'<'), Some(second)) if second != b'/' => {
+                Mark::No
+            }
+            (BodyKind::Mapping { form: Form::Open, json: false }, Some(b'<'), None) if !last => Mark::Partial,
+            _ => Mark::Yes,
+        }
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let name = cx.tool;
         if arguments.is_empty() {
@@ -199,11 +210,11 @@ impl Protocol for Yaml {
         let texts = properties.into_iter().flat_map(|properties| properties.iter());
         if let Some((key, _)) = texts.filter(|(_, id)| cx.schema.node(**id).is_string()).last() {
             members.retain(|(name, _)| name != key);
-            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines\n"))));
+            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines"))));
         }
         self.write_call(&cx, &members, &mut out);
         out.push_str(
-            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |` on \
+            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |-` on \
              lines that are indented by two blanks. Text that has \": \" or \" #\" in it, starts with a sign, or looks like a number, \
              true, false or null stands in double quotes, with \\\" and \\\\ for those. Lists are lines of \"- item\", indented; \
              objects are indented keys; both may be JSON instead. ",
