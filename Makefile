@@ -206,15 +206,15 @@ wheel: $(VENV)/.installed ## the abi3 wheel, into dist
 wheel-check: wheel ## audit the wheel, and run it in a clean environment of every Python found
 	scripts/wheel_check.sh dist/wirecall-*-abi3-*.whl
 
-lock: | $(BIN)/python ## resolve pyproject.toml into all locks again, for Python 3.10 and newer
+lock: | $(BIN)/python ## resolve pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
 	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --group dev \
-		--generate-hashes --upgrade --custom-compile-command "make lock" --output-file requirements-dev.lock
+		--generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" --output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 
 define lock-client
 $(BIN)/uv pip compile pyproject.toml $(CLIENT_LOCKS)/common.in $(CLIENT_EXTRAS_$(1)) --quiet --no-config --universal \
-		--python-version 3.10 --generate-hashes --upgrade --custom-compile-command "make lock" \
+		--python-version 3.10 --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
 		--output-file $(CLIENT_LOCKS)/$(1).txt
 
 endef

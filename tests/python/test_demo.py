@@ -273,6 +273,14 @@ class TestTerminal:
     [
         ("stream.py", "Let me look.\n[get_weather {'city': 'Lisbon', 'days': 3}]\nOne moment.\n"),
         ("agent.py", "assistant: There are four in S and none in M.\n\n"),
+        (
+            "own_protocol.py",
+            "Let me look.\n"
+            "get_weather {'city': '<|tool_call_end|>', 'days': 3} ('coerced',)\n"
+            "refused: Write one call with named arguments: [name(key=value)].\n"
+            '<|tool_response_start|>{"name":"get_weather","content":"sun <\\\\|tool_response_end|>"}'
+            "<|tool_response_end|>\n",
+        ),
     ],
 )
 def test_examples_run(name: str, expected: str) -> None:

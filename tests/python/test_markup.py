@@ -289,7 +289,7 @@ def test_partial_values() -> None:
 def typed(text: str) -> Any:
     text = text.strip(BLANKS)
     number = re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", text)
-    if not number and text not in ("true", "false", "null") and text[:1] != '"':
+    if not number and text not in ("true", "false", "null") and text[:1] not in ('"', "[", "{"):
         return text
     try:
         return json.loads(text)

@@ -8,9 +8,9 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::checks::{any_chunks, chunks_of_large_calls, deltas, one_end, per_character, tiles, unfinished};
+use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed};
 use support::config;
-use support::reading::{Seen, calls, read, read_chunks, traces};
+use support::reading::{Seen, calls, read, traces};
 use support::text::{prose, soup};
 use support::toolsets::definition;
 use wirecall_core::{Custom, Host, Limits, Options, Reading, Toolset, parse_json};
@@ -136,17 +136,14 @@ proptest! {
     }
 
     #[test]
+    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+        beginnings(&SETS[0][case.at], &case.message, case.truncated, &cuts)?;
+    }
+
+    #[test]
     fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
         let Case { at, message, truncated } = &case;
-        let tools = &SETS[0][*at];
-        let mut early = Ok(());
-        let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
-        for seen in [read(tools, message, *truncated), read_chunks(tools, per_character(message), *truncated, watch)] {
-            tiles(message, &seen)?;
-            one_end(&seen)?;
-            deltas(&seen)?;
-        }
-        early?;
+        well_formed(&SETS[0][*at], message, *truncated)?;
     }
 
     #[test]

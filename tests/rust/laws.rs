@@ -6,11 +6,9 @@ mod support;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
-use support::checks::{
-    any_chunks, chunks_of_large_calls, deltas, one_end, per_character, tiles, unfinished, written_is_read,
-};
+use support::checks::{any_chunks, chunks_of_large_calls, well_formed, written_is_read};
 use support::messages::{Case, case};
-use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
+use support::reading::{Seen, boundaries, calls, read, traces};
 use support::schemas::{Shape, root};
 use support::text::{prose, soup};
 use support::toolsets::{DELIMITERS, definition, delimiters, limited, settings};
@@ -39,27 +37,9 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost(case in case()) {
+    fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
         let Case { setting, message, truncated, .. } = &case;
-        tiles(message, &read(&setting.tools, message, *truncated))?;
-        tiles(message, &read_chunks(&setting.tools, per_character(message), *truncated, |_| {}))?;
-    }
-
-    #[test]
-    fn deltas_are_the_arguments(case in case()) {
-        let Case { setting, message, truncated, .. } = &case;
-        deltas(&read(&setting.tools, message, *truncated))?;
-        deltas(&read_chunks(&setting.tools, per_character(message), *truncated, |_| {}))?;
-    }
-
-    #[test]
-    fn every_start_has_one_end(case in case()) {
-        let Case { setting, message, truncated, .. } = &case;
-        one_end(&read(&setting.tools, message, *truncated))?;
-        let mut early = Ok(());
-        let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
-        one_end(&read_chunks(&setting.tools, per_character(message), *truncated, watch))?;
-        early?;
+        well_formed(&setting.tools, message, *truncated)?;
     }
 }
 

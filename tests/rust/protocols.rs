@@ -11,11 +11,9 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
-use support::checks::{
-    any_chunks, chunks_of_large_calls, deltas, one_end, per_character, tiles, unfinished, written_is_read,
-};
+use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
 use support::config;
-use support::reading::{Seen, boundaries, calls, read, read_chunks, traces};
+use support::reading::{Seen, boundaries, calls, read, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, settings_of};
@@ -350,17 +348,15 @@ proptest! {
     }
 
     #[test]
+    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+        let Case { format, at, message, truncated } = &case;
+        beginnings(&format.settings[*at].tools, message, *truncated, &cuts)?;
+    }
+
+    #[test]
     fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
         let Case { format, at, message, truncated } = &case;
-        let tools = &format.settings[*at].tools;
-        let mut early = Ok(());
-        let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
-        for seen in [read(tools, message, *truncated), read_chunks(tools, per_character(message), *truncated, watch)] {
-            tiles(message, &seen)?;
-            one_end(&seen)?;
-            deltas(&seen)?;
-        }
-        early?;
+        well_formed(&format.settings[*at].tools, message, *truncated)?;
     }
 
     #[test]

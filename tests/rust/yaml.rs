@@ -4,7 +4,9 @@
 mod support;
 
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::json;
+use support::checks::any_chunks;
 use support::{config, schemas, text};
 use wirecall_core::{Item, Options, Toolset, format_yaml, parse, parse_json, parse_yaml};
 
@@ -125,7 +127,7 @@ fn writing_is_plain_where_it_can_be() {
     let value = json!({
         "text": "two words", "number": "42", "yes": "yes", "none": null, "empty": "", "colon": "a: b", "hash": "a #b", "url": "http://x/#y",
         "lines": "a\n  b\n", "no end": "a\nb", "more\nends": "a\n\n\n", "indented": " a\nb\n", "list": [1, [], {}, {"k": [2], "l": "x"}, ["a", "b\nc"]],
-        "map": {"in": {"ner": true}}, "tag": "</t>", "dash": "-x", "tab": "\t", "null": "~", "007": "007"
+        "map": {"in": {"ner": true}}, "tag": "</t>", "dash": "-x", "tab": "\t", "null": "~", "007": "007", "\u{7f}": "\u{85}\u{2028}"
     });
     let text = format_yaml(&parse_json(&value.to_string(), 128).expect("it is JSON"));
     let expected = r##"text: two words
@@ -168,21 +170,90 @@ dash: -x
 tab: "\t"
 "null": "~"
 "007": "007"
+"\u007f": "\u0085\u2028"
 "##;
     assert_eq!(text, expected);
 }
 
-fn toolset() -> Toolset {
+const KEYS: &[&str] =
+    &["path", "mode", "content", "level", "tags", "path", "mode", "content", "level", "PATH", "\"path\"", " mode"];
+const GAPS: &[&str] = &[" ", " ", " ", " ", " ", " ", "  ", "\t", "", "\n  "];
+const VALUES: &[&str] = &[
+    "a",
+    "a b",
+    "7",
+    "-7",
+    "0x1F",
+    "true",
+    "~",
+    "low",
+    "-",
+    "- a",
+    "--",
+    "a:",
+    "a:b",
+    "a: b",
+    "a #b",
+    "a#b",
+    "#a",
+    "a ",
+    "a\t",
+    "\"7\"",
+    "\"a\" ",
+    "\"a<b\"",
+    "\"a\\n\"",
+    "\"\"",
+    "\"a",
+    "'a'",
+    "a<b",
+    "</x>",
+    "é",
+    "[a]",
+    "[\"a\"]",
+    "{}",
+    "|",
+    "|\n  a",
+    "|-\n  a\n\n   b",
+    "&a b",
+    "a\r",
+    "\u{85}",
+    "C:\\t",
+    "...",
+    "/>",
+    "<write>",
+    "",
+];
+const BEHIND: &[&str] = &[
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\n  more\n",
+    "\n # note\n",
+    "\nword\n",
+    "\n---\n",
+    "\n<write>\n",
+    "",
+];
+
+fn toolset(strict: bool) -> Toolset {
     let schema = json!({"type": "object", "required": ["path"], "properties": {
-        "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"}}});
-    let options = Options { protocol: "yaml".into(), ..Options::default() };
+        "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"},
+        "level": {"enum": ["low", "high", 7, null]}}});
+    let options = Options { protocol: "yaml".into(), strict, ..Options::default() };
     let tools = ["ping", "write"].map(|name| support::toolsets::definition(name, &schema));
     Toolset::new(tools.to_vec(), options).expect("the tools are fine")
 }
 
 #[test]
 fn the_manual_shows_a_call_that_is_read() {
-    let tools = toolset();
+    let tools = toolset(false);
     let manual = tools.manual(None);
     let items = parse(&tools, &manual, None, false);
     let call = items.iter().find_map(|item| if let Item::Call(call) = item { Some(call) } else { None });
@@ -190,62 +261,6 @@ fn the_manual_shows_a_call_that_is_read() {
     assert!(call.repairs.is_empty() && call.problems.is_empty(), "{call:?}");
     assert!(manual.contains("content: |\n  some text\n  of two lines\n</ping>"), "{manual}");
     assert_eq!(call.arguments, r#"{"path":"some text","content":"some text\nof two lines\n"}"#);
-}
-
-#[test]
-fn hostile_calls_take_linear_time() {
-    let tools = toolset();
-    for unit in [
-        "-",
-        ":",
-        "\"",
-        "'",
-        " ",
-        "\n",
-        "#",
-        "<",
-        "</",
-        "</write ",
-        "[",
-        "{",
-        "{a: ",
-        "- ",
-        "\n- ",
-        "a",
-        "\\",
-        "\n ",
-        "\na: b",
-        "\nx",
-        "?",
-        "|\n",
-        "<write>\n",
-        "\r",
-        "\t",
-    ] {
-        let text = unit.repeat((1 << 20) / unit.len());
-        for start in [
-            "",
-            "path: ",
-            "path: x\n",
-            "path: \"",
-            "path: |\n ",
-            "tags: ",
-            "tags: [",
-            "tags:\n  - ",
-            "&a ",
-            "x y",
-            "path:  ",
-        ] {
-            let message = format!("<write>\n{start}{text}");
-            for size in [message.len(), 7] {
-                let mut parser = wirecall_core::Parser::new(false);
-                for chunk in message.as_bytes().chunks(size) {
-                    parser.feed(&tools, std::str::from_utf8(chunk).expect("it is ASCII"), &mut |_| {});
-                }
-                parser.finish(&tools, Some(false), &mut |_| {});
-            }
-        }
-    }
 }
 
 proptest! {
@@ -272,5 +287,22 @@ proptest! {
     #[test]
     fn anything_ends(text in text::soup(12)) {
         let _ = read(&text);
+    }
+
+    /// Lines of the usual kind are read in one step; cut into characters they never are.
+    #[test]
+    fn lines_in_one_step_are_read_as_by_characters(
+        written in proptest::collection::vec((select(KEYS), select(GAPS), select(VALUES), select(BEHIND)), 1..5),
+        end in select(&["</write>", "</write>", "</write>", " </write>", "</write", "</ write >", "<write>", ""][..]),
+        cuts in proptest::collection::vec(any::<Index>(), 0..4),
+    ) {
+        let mut message = String::from("<write>\n");
+        for (key, gap, value, behind) in written {
+            message.push_str(&format!("{key}:{gap}{value}{behind}"));
+        }
+        message.push_str(end);
+        for strict in [false, true] {
+            any_chunks(&toolset(strict), &message, Some(false), &cuts)?;
+        }
     }
 }

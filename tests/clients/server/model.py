@@ -142,8 +142,8 @@ class NativeModel(_Planned):
         return [Seen(result.name, result.text) for result in turn.results]
 
 
-class TextModel(_Planned):
-    """Plays a plan in wire format. It refuses native tools, and calls that the manual does not allow."""
+class _InText(_Planned):
+    """Plays a plan in text. It refuses native tools, and calls that the manual does not allow."""
 
     def __call__(self, request: Request) -> Answer:
         conversation = read(request.json)
@@ -152,11 +152,28 @@ class TextModel(_Planned):
         place = self._place(conversation)
         step = self._step(place)
         text = self._text(place) if place.attempts == 0 else ""
-        calls = [_written(call, conversation.system) for call in place.pending]
+        calls = [self._written(call, conversation.system) for call in place.pending]
         if step.mistake is not None and place.attempts == 0:
-            signature = manual_signature(conversation.system, step.calls[0].name)
-            calls = [_bad(step.calls[0], step.mistake, signature), *([] if step.alone else calls[1:])]
+            calls = self._mistaken(step, step.mistake, calls, conversation.system)
         return Answer(text + "\n".join(calls), "stop", self.usage, self.delivery)
+
+    def _written(self, call: Call, system: str) -> str:
+        raise NotImplementedError
+
+    def _mistaken(self, step: Step, mistake: Mistake, calls: list[str], system: str) -> list[str]:
+        """What is written in place of the step's calls."""
+        raise NotImplementedError
+
+
+class TextModel(_InText):
+    """Plays a plan in wire format."""
+
+    def _written(self, call: Call, system: str) -> str:
+        return _written(call, system)
+
+    def _mistaken(self, step: Step, mistake: Mistake, calls: list[str], system: str) -> list[str]:
+        signature = manual_signature(system, step.calls[0].name)
+        return [_bad(step.calls[0], mistake, signature), *([] if step.alone else calls[1:])]
 
     def _results(self, turn: Turn) -> list[Seen]:
         return results(turn.text)
@@ -178,24 +195,12 @@ class TextModel(_Planned):
         return (seen.error or step.mistake == "missing_required") and seen.name in (name, _unknown(name), "")
 
 
-class OtherModel(_Planned):
+class OtherModel(_InText):
     """Plays a plan in another format than wire, as the manual has it."""
 
     def __init__(self, plan: Sequence[Step], protocol: str, *, delivery: Delivery | None = None) -> None:
         super().__init__(plan, delivery=delivery)
         self.format = FORMATS[protocol]
-
-    def __call__(self, request: Request) -> Answer:
-        conversation = read(request.json)
-        if conversation.tools or any(turn.calls or turn.results for turn in conversation.turns):
-            raise Lost("model: this model knows no native tools")
-        place = self._place(conversation)
-        step = self._step(place)
-        text = self._text(place) if place.attempts == 0 else ""
-        calls = [self._written(call, conversation.system) for call in place.pending]
-        if step.mistake is not None and place.attempts == 0:
-            calls = [self._bad(step.calls[0], step.mistake)]
-        return Answer(text + "\n".join(calls), "stop", self.usage, self.delivery)
 
     def _written(self, call: Call, system: str) -> str:
         required = self.format.required(system, call.name)
@@ -205,10 +210,11 @@ class OtherModel(_Planned):
             raise Lost(f"model: the manual wants {missing} for {call.name}, which the plan does not give")
         return str(self.format.call(call.name, _arguments(call)))
 
-    def _bad(self, call: Call, mistake: Mistake) -> str:
+    def _mistaken(self, step: Step, mistake: Mistake, calls: list[str], system: str) -> list[str]:
+        call = step.calls[0]
         if mistake == "unknown_tool" and self.format.knows_unknown:
-            return str(self.format.call(_unknown(call.name), _arguments(call)))
-        return str(self.format.broken(call.name, BROKEN_JSON))
+            return [str(self.format.call(_unknown(call.name), _arguments(call)))]
+        return [str(self.format.broken(call.name, BROKEN_JSON))]
 
     def _results(self, turn: Turn) -> list[Seen]:
         return [Seen(*result) for result in self.format.results(turn.text)]

@@ -121,6 +121,18 @@ pub fn per_character(text: &str) -> Vec<&str> {
     pieces(text, &boundaries(text))
 }
 
+/// What holds for what comes of one message, whole and in characters.
+pub fn well_formed(tools: &Toolset, message: &str, truncated: Option<bool>) -> TestCaseResult {
+    let mut early = Ok(());
+    let watch = |seen: &[Seen]| early = std::mem::replace(&mut early, Ok(())).and(unfinished(seen));
+    for seen in [read(tools, message, truncated), read_chunks(tools, per_character(message), truncated, watch)] {
+        tiles(message, &seen)?;
+        one_end(&seen)?;
+        deltas(&seen)?;
+    }
+    early
+}
+
 /// A message is the same in characters, in two parts, in parts as cut, and whole.
 pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
     let whole = read(tools, message, truncated);
@@ -239,4 +251,27 @@ pub fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool) -> bo
         }
         _ => false,
     }
+}
+
+fn made(tools: &Toolset, message: &str, truncated: Option<bool>) -> Vec<(String, String)> {
+    calls(&read(tools, message, truncated)).map(|end| (end.name.clone(), end.arguments.clone())).collect()
+}
+
+/// What a message begins with runs the first of its calls, and no other; that it is known to be complete takes none away.
+pub fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
+    let places = boundaries(message);
+    let mut cuts = match places.len() {
+        0..SHORT => places,
+        _ => cuts.iter().map(|cut| *cut.get(&places)).collect(),
+    };
+    cuts.sort_unstable();
+    let mut before = Vec::new();
+    for end in cuts.into_iter().chain([message.len()]) {
+        let now = made(tools, &message[..end], truncated.filter(|cut_off| *cut_off));
+        prop_assert!(now.starts_with(&before), "{:?} has {now:?}, less of it {before:?}", &message[..end]);
+        before = now;
+    }
+    let complete = made(tools, message, Some(false));
+    prop_assert!(complete.starts_with(&before), "{message:?} has {before:?}, complete {complete:?}");
+    Ok(())
 }

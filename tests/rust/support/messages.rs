@@ -4,54 +4,25 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::text::{prose, soup};
-use super::toolsets::{Setting, settings};
+use super::toolsets::{KEYS, NAMES, Setting, settings};
 
-const NAMES: &[&str] = &[
-    "get_weather",
-    "create",
-    "search",
-    "tree",
-    "any",
-    "ping",
-    "getWeather",
-    "PING",
-    "nope",
-    "odd§name",
-    "",
-    "[object",
-];
-const KEYS: &[&str] = &[
-    "city",
-    "units",
-    "days",
-    "maxResults",
+/// Beside those of the tools.
+const OTHER_NAMES: &[&str] = &["getWeather", "PING", "nope", "odd§name", "", "[object"];
+const OTHER_KEYS: &[&str] = &[
     "max_results",
-    "deep",
-    "q",
-    "limit",
-    "when",
-    "by",
-    "a.b",
     "a.c",
-    "tags",
     "tags[0]",
     "tags[1]",
     "tags[3]",
-    "ids",
     "items[0].sku",
     "items[0].n",
     "items.0.sku",
-    "items",
     "profile.name",
     "profile.address.city",
-    "profile",
-    "pair",
     "pair[1]",
     "meta.x",
     "root.next.value",
     "root.kids[0].value",
-    "value",
-    "n_1",
     "other",
     "\"a.b\"",
     "'a b'",
@@ -174,7 +145,8 @@ const EXTRAS: &[&str] = &[
 fn pairs() -> impl Strategy<Value = String> {
     let equals = prop_oneof![12 => Just("="), 1 => Just(" = "), 1 => Just("= "), 1 => Just(" =")];
     let gap = prop_oneof![10 => Just(" "), 1 => Just("\n"), 1 => Just(", "), 1 => Just(","), 1 => Just("")];
-    let pair = (gap, select(KEYS), equals, prop_oneof![5 => select(VALUES).prop_map(str::to_owned), 1 => soup(3)]);
+    let key = prop_oneof![1 => select(KEYS), 1 => select(OTHER_KEYS)];
+    let pair = (gap, key, equals, prop_oneof![5 => select(VALUES).prop_map(str::to_owned), 1 => soup(3)]);
     prop::collection::vec(pair, 0..5).prop_map(|pairs| {
         pairs.into_iter().map(|(gap, key, equals, value)| [gap, key, equals, &value].concat()).collect()
     })
@@ -186,7 +158,8 @@ fn object() -> impl Strategy<Value = String> {
 
 fn call() -> impl Strategy<Value = String> {
     let body = prop_oneof![4 => pairs(), 2 => object(), 1 => soup(5)];
-    (select(NAMES), body, select(CLOSES)).prop_map(|(name, body, close)| format!("<call>{name}{body}{close}"))
+    let name = prop_oneof![1 => select(NAMES), 1 => select(OTHER_NAMES)];
+    (name, body, select(CLOSES)).prop_map(|(name, body, close)| format!("<call>{name}{body}{close}"))
 }
 
 /// A message in the default delimiters.

@@ -11,6 +11,14 @@ pub fn definition(name: &str, schema: &Value) -> Definition {
     Definition { name: name.into(), description: None, parameters: schema.to_string(), strict: false }
 }
 
+/// The names of the tools, and the keys of their fields; each generator of messages adds its near misses.
+pub const NAMES: &[&str] = &["get_weather", "create", "search", "tree", "any", "ping"];
+#[rustfmt::skip]
+pub const KEYS: &[&str] = &[
+    "city", "units", "days", "maxResults", "deep", "tags", "ids", "items", "profile", "pair", "meta", "q", "limit", "when", "by", "a.b",
+    "a", "root", "value", "n_1",
+];
+
 fn definitions() -> Vec<Definition> {
     let weather = json!({"type": "object", "properties": {
         "city": {"type": "string"}, "units": {"enum": ["metric", "imperial", "Imperial", 7, null]},

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::text::soup;
+use super::toolsets::{KEYS, NAMES};
 
 /// What stands between, before and behind them.
 #[rustfmt::skip]
@@ -29,32 +30,10 @@ pub const TOKENS: &[&str] = &[
     "<city>", "</city>", "<city>Oslo</city>", "<days>3</days>", "<tags>a</tags>", "<note>", "</note>", "<ping/>", "&amp;", "&lt", "&#65;", "<![CDATA[", "]]>",
     "-->", "<item>", "</item>", "/>", "{\"city\":\"", "\"}", "</Tool_Response>", " ", "\n",
 ];
-#[rustfmt::skip]
-const NAMES: &[&str] =
-    &["get_weather", "create", "search", "tree", "any", "ping", "getWeather", "PING", "nope", "tool_response", ""];
-#[rustfmt::skip]
-const KEYS: &[&str] = &[
-    "city",
-    "units",
-    "days",
-    "maxResults",
+/// Beside those of the tools.
+const OTHER_NAMES: &[&str] = &["getWeather", "PING", "nope", "tool_response", ""];
+const OTHER_KEYS: &[&str] = &[
     "max_results",
-    "deep",
-    "q",
-    "limit",
-    "when",
-    "by",
-    "a.b",
-    "a",
-    "tags",
-    "ids",
-    "items",
-    "profile",
-    "pair",
-    "meta",
-    "root",
-    "value",
-    "n_1",
     "other",
     "item",
     "0",
@@ -133,7 +112,8 @@ fn element(content: BoxedStrategy<String>) -> BoxedStrategy<String> {
         1 => Just(("<", " id=\"7\" x='a&amp;>'>", "</", ">")), 1 => Just(("<", " id=\"7>", "</", ">")), 1 => Just(("<", "/>", "", "")),
         1 => Just(("< ", ">", "</", ">")),
     ];
-    (form, select(KEYS), content)
+    let key = prop_oneof![1 => select(KEYS), 1 => select(OTHER_KEYS)];
+    (form, key, content)
         .prop_map(|((open, opened, close, closed), key, content)| {
             let end = if close.is_empty() { String::new() } else { format!("{close}{key}{closed}") };
             let start = if open.is_empty() { String::new() } else { format!("{open}{key}{opened}") };
@@ -171,7 +151,8 @@ pub fn call() -> BoxedStrategy<String> {
         12 => Just(("<", ">", "</", ">")), 1 => Just(("< ", " >", "</ ", " >")), 1 => Just(("<", "\n", "", "\n/>")), 1 => Just(("<", ">", "", "")),
         1 => Just(("\n", "\n  ", "", "")), 1 => Just(("\n", "\n", "\n</", ">")), 1 => Just(("<", "/>", "", "")), 1 => Just(("<", ">", "</", "")),
     ];
-    (form, select(NAMES), body)
+    let name = prop_oneof![1 => select(NAMES), 1 => select(OTHER_NAMES)];
+    (form, name, body)
         .prop_map(|((open, opened, close, closed), name, body)| match (opened, close) {
             ("/>", _) => format!("{open}{name}{opened}"),
             (_, "") => format!("{open}{name}{opened}{body}{closed}"),

@@ -241,11 +241,19 @@ impl Args {
         self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
     }
 
+    /// Makes room for a small call, where nothing is written yet.
+    #[inline]
+    pub fn make_room(&mut self) {
+        if self.json.is_empty() {
+            self.json.reserve(FIRST_BYTES);
+        }
+    }
+
     /// Writes the key of the next live member of the root. Returns where its value starts.
     #[inline]
     pub fn begin_member(&mut self, key: &str) -> usize {
         if self.json.is_empty() {
-            self.json.reserve(FIRST_BYTES);
+            self.make_room();
             self.json.push('{');
         } else {
             self.json.push(',');
@@ -256,10 +264,10 @@ impl Args {
     }
 
     /// The value of the live member that was begun is written, from `start` on.
-    pub fn end_member(&mut self, key: &Arc<str>, start: usize) {
+    pub fn end_member(&mut self, key: Arc<str>, start: usize) {
         let new = self.pieces.len();
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
-            keys.push(key.clone(), new);
+            keys.push(key, new);
         }
         self.pieces.push(Piece::Whole(start..self.json.len()));
     }

@@ -36,13 +36,18 @@ struct Waiting {
 pub struct Slot {
     key: Arc<str>,
     node: NodeId,
-    /// Of a value that is being written: where it goes, and where it starts in the arguments.
-    begun: Option<(Target, usize)>,
+    /// Of a value that is being written: where it starts in the arguments, and where it goes, if not behind the others.
+    begun: Option<(usize, Option<Target>)>,
 }
 
 impl Fields {
     pub fn new(lists: Lists) -> Self {
         Fields { lists, waiting: KeyMap::default() }
+    }
+
+    /// As new, with its memory.
+    pub fn reset(&mut self) {
+        self.waiting.clear();
     }
 
     /// Finds the place of a key, which is never dotted; an exact one is never taken for another.
@@ -106,18 +111,8 @@ impl Fields {
 }
 
 impl Waiting {
-    /// Types one of several values; a list adds its items, unless they are lists.
+    /// Types one of several values.
     fn add(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
-        let node = cx.schema.node(cx.schema.item(self.node, self.count));
-        match tree {
-            Tree::List(items) if node.is_unknown() || !node.takes(b'[') => {
-                items.iter().try_for_each(|item| self.item(cx, found, at, item, lists))
-            }
-            _ => self.item(cx, found, at, tree, lists),
-        }
-    }
-
-    fn item(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
         write_at(cx, found, node, &at.item(self.count), 2, tree, lists)?;
@@ -175,14 +170,22 @@ impl Slot {
     }
 
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        let target = self.place(cx, found, false)?;
-        self.begun = Some((target, found.args.begin(target, &self.key)));
+        self.begun = Some(if found.args.takes_live(&self.key) {
+            (found.args.begin_member(&self.key), None)
+        } else {
+            let target = self.place(cx, found, false)?;
+            (found.args.begin(target, &self.key), Some(target))
+        });
         Ok(())
     }
 
     fn done(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        let written = self.begun.is_some_and(|(target, start)| found.args.end(target, start));
-        if written { Ok(()) } else { Err(self.twice(cx)) }
+        match self.begun {
+            Some((start, None)) => found.args.end_member(self.key, start),
+            Some((start, Some(target))) if found.args.end(target, start) => {}
+            _ => return Err(self.twice(cx)),
+        }
+        Ok(())
     }
 
     fn twice(&self, cx: &Context<'_>) -> Bad {

@@ -14,7 +14,6 @@ mod object;
 mod own;
 mod pairs;
 mod place;
-mod quotes;
 mod skip;
 mod tree;
 mod validate;

@@ -158,6 +158,14 @@ impl<'c> Writer<'_, 'c> {
             return Ok(());
         }
         let text = trim(text);
+        if text.is_empty() && self.lists == Lists::Elements && !node.is_unknown() && !node.takes_string() {
+            if node.has(&Choice::Array) {
+                return self.list(id, at, above, &mut std::iter::empty());
+            }
+            if node.takes_object() {
+                return self.map(id, at, above, &[]);
+            }
+        }
         match text.bytes().next() {
             Some(bracket @ (b'{' | b'['))
                 if (node.takes(bracket) || (node.takes_container() && !node.takes_string()))

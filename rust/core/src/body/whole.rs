@@ -22,7 +22,7 @@ impl Wrapper {
 
 #[derive(Debug)]
 enum State {
-    Object(Object),
+    Object(Box<Object>),
     /// Behind it. `line`: a line break was among the blanks; `blank`: there were blanks.
     Tail {
         line: bool,
@@ -39,7 +39,7 @@ pub struct Whole {
 
 impl Whole {
     pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
-        Whole { wrapper, state: State::Object(Object::new(cx, cx.schema.root, String::new(), 0)) }
+        Whole { wrapper, state: State::Object(Box::new(Object::new(cx, cx.schema.root, String::new(), 0))) }
     }
 
     pub fn skip(&self) -> Skip {

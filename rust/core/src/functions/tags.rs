@@ -10,6 +10,9 @@ pub const WRAPPER: &str = "tool_call";
 pub(super) const FUNCTIONS: [&str; 4] = ["function", "call", "tool", "invoke"];
 pub const PARAMETER: &str = "parameter";
 pub(super) const PARAMETERS: [&str; 4] = [PARAMETER, "param", "argument", "arg"];
+/// What opens them in the usual form.
+const USUAL_FUNCTION: &str = "<function=";
+const USUAL_PARAMETER: &str = "<parameter=";
 /// Tags with the name of a function in them.
 const NAMES: [&str; 2] = ["name", "tool_name"];
 
@@ -70,6 +73,17 @@ pub enum Tag {
     Own,
     /// The wrapper alone.
     Wrapper,
+}
+
+impl Tag {
+    /// Does this close the function, which is called so? Gives the bytes of the closing tag.
+    pub fn closes(self, text: &str, name: &str, last: bool) -> Look<usize> {
+        match self {
+            Tag::Function(tag) => closes(text, tag, last),
+            Tag::Own => closes(text, name, last),
+            Tag::Wrapper => Look::No,
+        }
+    }
 }
 
 /// How a function was opened.
@@ -141,6 +155,15 @@ pub fn closes(text: &str, name: &str, last: bool) -> Look<usize> {
         Look::Need => Look::Need,
         Look::No => Look::No,
     }
+}
+
+/// The end of a tag that begins so, and then has nothing but a name of plain characters: the usual form, told at once.
+fn usual(text: &str, begin: &str) -> Option<usize> {
+    let name = text.strip_prefix(begin)?;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let length = name.as_bytes().iter().position(|byte| !plain(byte))?;
+    let ends = name.as_bytes()[length] == b'>' && (1..=NAME_CHARS).contains(&length);
+    ends.then_some(begin.len() + length + 1)
 }
 
 /// The first of the words that the text behind `<` starts with.
@@ -293,12 +316,16 @@ fn named(text: &str, found: Opener) -> Look<Opener> {
 /// Can it be written as a name in a tag?
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '<' | '>' | '"' | '\'');
-    !name.is_empty() && name.chars().take(NAME_CHARS + 1).count() <= NAME_CHARS && name.chars().all(fits)
+    !name.is_empty() && first_chars(name, NAME_CHARS) == name.len() && name.chars().all(fits)
 }
 
 fn function(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<Opener> {
     let bytes = text.as_bytes();
     let Some(&first) = bytes.get(at) else { return need(last) };
+    if let Some(length) = usual(&text[at..], USUAL_FUNCTION) {
+        let end = at + length;
+        return Look::Yes(Opener { open: end, name: at + USUAL_FUNCTION.len()..end - 1, body: end, opened });
+    }
     let start = at + usize::from(first == b'<');
     if first != b'<' && !opened.wrapped {
         return Look::No;
@@ -373,6 +400,10 @@ fn name_in_tag(text: &str, at: usize, last: bool, opened: Opened) -> Look<Opener
 
 /// Looks at what could open a parameter: with a tag of ours, or one of the `declared` names.
 pub fn parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<Parameter> {
+    if let Some(end) = usual(text, USUAL_PARAMETER) {
+        let (tag, key) = (1..1 + PARAMETER.len(), USUAL_PARAMETER.len()..end - 1);
+        return Look::Yes(Parameter { tag, key, apart: false, empty: false, styled: false, end });
+    }
     let start = usize::from(text.starts_with('<'));
     let ours = one_of(&text[start..], &PARAMETERS, last).and_then(|word| {
         let tag = start..start + word.len();

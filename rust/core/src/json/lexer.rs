@@ -18,6 +18,44 @@ pub enum Place {
     Punctuation,
 }
 
+/// What may come next, where values are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expect {
+    /// The one value of the text, or a member's.
+    #[default]
+    Value,
+    /// An item or the end of the array; behind a comma only in relaxed JSON the end.
+    Item {
+        first: bool,
+    },
+    Key {
+        first: bool,
+    },
+    Colon,
+    Comma,
+    /// The text's value is complete.
+    Nothing,
+}
+
+impl Expect {
+    pub fn place(self) -> Place {
+        match self {
+            Expect::Key { .. } => Place::Key,
+            Expect::Colon | Expect::Comma | Expect::Nothing => Place::Punctuation,
+            Expect::Value | Expect::Item { .. } => Place::Value,
+        }
+    }
+
+    /// Behind an opening bracket.
+    pub fn opened(bracket: u8) -> Self {
+        if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
+    }
+
+    pub fn behind_comma(in_object: bool) -> Self {
+        if in_object { Expect::Key { first: false } } else { Expect::Item { first: false } }
+    }
+}
+
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lexeme<'w> {
@@ -334,9 +372,9 @@ pub fn unicode_escape(text: &str, last: bool) -> Escape {
     }
 }
 
-/// A key in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
+/// A string in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
 #[inline]
-pub fn plain_key(text: &str) -> Option<(&str, usize)> {
+pub fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;
     let end = rest.bytes().position(|byte| !is_plain(byte))?;
     (rest.as_bytes()[end] == b'"').then(|| (&rest[..end], end + 2))

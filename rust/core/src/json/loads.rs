@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::lexer::{Lexeme, Lexer, Place};
+use super::lexer::{Expect, Lexeme, Lexer, Place};
 use super::number::is_number;
 use super::value::Value;
 use crate::keymap::KeyMap;
@@ -98,24 +98,6 @@ fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<JsonFault> {
     faults.into_iter().map(&mut place).collect()
 }
 
-/// What may come next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Expect {
-    /// The one value of the text, or a member's.
-    Value,
-    /// An item or the end of the array; behind a comma only in relaxed JSON the end.
-    Item {
-        first: bool,
-    },
-    Key {
-        first: bool,
-    },
-    Colon,
-    Comma,
-    /// The text's value is complete.
-    Nothing,
-}
-
 #[derive(Debug)]
 enum Frame<'t> {
     Array(Vec<Value<'t>>),
@@ -147,12 +129,7 @@ impl<'t> Reader<'t, '_> {
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
-            let place = match self.expect {
-                Expect::Key { .. } => Place::Key,
-                Expect::Colon | Expect::Comma | Expect::Nothing => Place::Punctuation,
-                Expect::Value | Expect::Item { .. } => Place::Value,
-            };
-            match self.next(place)? {
+            match self.next(self.expect.place())? {
                 Lexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
                     let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
@@ -268,10 +245,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn behind_comma(&self) -> Expect {
-        match self.frames.last() {
-            Some(Frame::Object { .. }) => Expect::Key { first: false },
-            _ => Expect::Item { first: false },
-        }
+        Expect::behind_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
     }
 
     fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {
@@ -279,13 +253,12 @@ impl<'t> Reader<'t, '_> {
             // A limit, in a tolerant reading too.
             return Err((at, format!("the value is nested more than {RECURSION} levels deep").into()));
         }
+        self.expect = Expect::opened(bracket);
         if bracket == b'[' {
             self.frames.push(Frame::Array(Vec::new()));
-            self.expect = Expect::Item { first: true };
         } else {
             self.frames.push(Frame::Object { members: KeyMap::default(), key: None });
             self.objects += 1;
-            self.expect = Expect::Key { first: true };
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ mod number;
 mod value;
 mod write;
 
-pub use lexer::{Escape, Lexeme, Lexer, Place, plain_key, unicode_escape};
+pub use lexer::{Escape, Expect, Lexeme, Lexer, Place, plain_string, unicode_escape};
 pub use loads::{Duplicates, JsonFault, Loading, loads};
 pub use number::{is_number, same_number, whole};
 pub use value::{Member, Value, parse, write_object};

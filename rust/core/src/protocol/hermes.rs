@@ -73,6 +73,9 @@ fn look(text: &str, at: usize, last: bool, fences: bool) -> Look {
         }
     };
     let rest = &text[at..];
+    if rest.starts_with('{') {
+        return Look::Json(at, None);
+    }
     let fence = if fences { starts(rest, "```", last) } else { Mark::No };
     match (starts(rest, "<json>", last), fence) {
         _ if rest.is_empty() => object(at, None),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, is_misnamed, is_repeated, push_text};
 use crate::functions::{
-    Look, Tag, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, opens_parameter, push_name,
+    Look, WRAPPER, closes, closes_function, escape, is_mark, is_name, opener, opens_parameter, push_name,
 };
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::ATTEMPT_CHARS;
@@ -80,6 +80,8 @@ impl Protocol for Qwen3Coder {
         if first != '<' {
             return Attempt::Text(first.len_utf8());
         }
+        let end = first_chars(text, ATTEMPT_CHARS);
+        let (text, last) = (&text[..end], last || end < text.len());
         let known = |name: &str, begun: bool| match begun {
             true => tools.tools().any(|tool| tool.name.starts_with(name)),
             false => tools.get(name).is_some(),
@@ -89,8 +91,6 @@ impl Protocol for Qwen3Coder {
             Look::No => return Attempt::Text(1),
             Look::Yes(found) => found,
         };
-        let end = first_chars(text, ATTEMPT_CHARS);
-        let (text, last) = (&text[..end], last || end < text.len());
         let lookup = tools.lookup(&text[found.name.clone()]);
         let at = ws_run(text, found.body);
         let rest = &text[at..];
@@ -101,10 +101,7 @@ impl Protocol for Qwen3Coder {
             None => Look::Need,
             Some(b'{') => Look::Yes(()),
             Some(_) => {
-                let own = || match found.opened.tag {
-                    Tag::Own => closes(rest, &text[found.name.clone()], last),
-                    Tag::Function(_) | Tag::Wrapper => Look::No,
-                };
+                let own = || found.opened.tag.closes(rest, &text[found.name.clone()], last);
                 let closed = || closes_function(rest, last).or(|| closes(rest, WRAPPER, last)).or(own).map(|_| ());
                 let schema = lookup.tool().map(|at| &tools.tool(at).schema);
                 let declared = |name: &str| {

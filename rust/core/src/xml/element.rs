@@ -376,11 +376,7 @@ impl Frame {
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
-            match (blank && !node.is_unknown() && !node.takes_string(), node.takes_object()) {
-                (true, _) if node.has(&Choice::Array) => Tree::List(Vec::new()),
-                (true, true) => Tree::Map(Vec::new()),
-                _ => Tree::Scalar { text, quoted: false },
-            }
+            Tree::Scalar { text, quoted: false }
         } else if let (false, Some(source)) = (blank, source) {
             Tree::Scalar { text: content(&source), quoted: true }
         } else {

@@ -52,7 +52,7 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
             (end, start, takes && cx.schema.declares_properties(cx.schema.root))
         }
     };
-    args.end_member(name, start);
+    args.end_member(name.clone(), start);
     io.at += 1 + length + 1 + used;
     Some(open_ended)
 }

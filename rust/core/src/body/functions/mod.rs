@@ -1,0 +1,408 @@
+//! The body of a call whose parameters stand in tags, from behind what opened its function.
+
+mod value;
+
+use super::fields::Fields;
+use super::tree::Lists;
+use super::{Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step};
+use crate::error::{ErrorKind, Repair};
+use crate::functions::{
+    Look, Opened, Parameter, Tag, WRAPPER, begins, closes, closes_function, closes_parameter, opener, parameter,
+};
+use crate::scan::ws_run;
+
+use value::{Outer, Read, Value};
+
+#[derive(Debug)]
+enum State {
+    /// A function of the same block is opened here.
+    Opener,
+    /// Directly behind what opened the function.
+    Opened,
+    /// In front of a parameter, or of what closes the function.
+    Between,
+    Value,
+    /// The arguments are one JSON object.
+    Object(Box<Object>),
+    /// Reading on behind a failure in that object.
+    Skip(Skip),
+    /// The function is closed; `blanks` behind it were looked at.
+    Tail {
+        blanks: usize,
+    },
+}
+
+#[derive(Debug)]
+pub struct Functions {
+    opened: Opened,
+    state: State,
+    fields: Fields,
+    /// Of the parameter that was opened last.
+    value: Value,
+    /// The arguments were one JSON object.
+    whole: bool,
+    /// The call has failed: only its end is looked for.
+    failed: bool,
+}
+
+impl Format for Functions {
+    fn renew(&mut self, _: &Context<'_>, kind: BodyKind, _: &str) -> bool {
+        let BodyKind::Functions(opened) = kind else { return false };
+        self.fields.reset();
+        (self.opened, self.state, self.whole, self.failed) = (opened, State::Opened, false, false);
+        true
+    }
+
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match self.step(io) {
+                Ok(None) => {}
+                Ok(Some(step)) => return step,
+                Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
+            }
+        }
+    }
+
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        if !self.failed {
+            self.failed = true;
+            self.value.fail();
+            if let State::Object(object) = &self.state {
+                self.state = State::Skip(object.skip());
+            }
+        }
+        self.feed(io)
+    }
+
+    fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        matches!(self.state, State::Value).then(|| self.value.feed_plain(found, text))?
+    }
+
+    /// The next function of the block.
+    fn next(&mut self) -> Option<Box<dyn Format>> {
+        Some(Box::new(Functions { state: State::Opener, ..Functions::new(self.opened) }))
+    }
+
+    fn is_complete(&self) -> bool {
+        !self.opened.wrapped && !self.failed && matches!(self.state, State::Tail { .. })
+    }
+
+    fn unterminated(&self) -> bool {
+        matches!(self.state, State::Value | State::Object(_))
+    }
+
+    fn finish(&self, found: &mut Found) {
+        if self.whole { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Functions {
+    pub fn new(opened: Opened) -> Self {
+        Functions {
+            opened,
+            state: State::Opened,
+            fields: Fields::new(Lists::Elements),
+            value: Value::default(),
+            whole: false,
+            failed: false,
+        }
+    }
+
+    fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        match &mut self.state {
+            State::Opener => self.opener(io),
+            State::Opened => self.opened(io),
+            State::Between => self.between(io),
+            State::Value => self.value(io),
+            State::Object(object) => match object.feed(io) {
+                Ok(false) => Ok(Some(Step::Need)),
+                Ok(true) => self.to(State::Between),
+                Err(Failure { kind, message, skip }) => {
+                    self.state = State::Skip(skip);
+                    Err((kind, message))
+                }
+            },
+            State::Skip(skip) => {
+                if read_over(io, skip) {
+                    self.to(State::Between)
+                } else {
+                    Ok(Some(Step::Need))
+                }
+            }
+            State::Tail { blanks } => {
+                let blanks = *blanks;
+                self.tail(io, blanks)
+            }
+        }
+    }
+
+    fn to(&mut self, state: State) -> Result<Option<Step>, Bad> {
+        self.state = state;
+        Ok(None)
+    }
+
+    fn repair(&self, io: &mut Io<'_>, repair: Repair) -> Result<(), Bad> {
+        if self.failed {
+            return Ok(());
+        }
+        let cx = io.cx;
+        cx.repair(io.found, repair).map_err(|kind| (kind, format!("Write it in the usual form: {}", example(&cx))))
+    }
+
+    /// The call is complete: what has waited is written.
+    fn complete(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+        if self.failed || self.whole {
+            return Ok(());
+        }
+        self.fields.finish(&io.cx, io.found)
+    }
+
+    /// It is complete, and what should close it is not there.
+    fn complete_unclosed(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+        self.repair(io, Repair::MissingClose)?;
+        self.complete(io)
+    }
+
+    fn opener(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        let found = match opener(io.rest(), io.last, false, &|_, _| false) {
+            Look::Need => return Ok(Some(Step::Need)),
+            Look::Yes(found) => found,
+            Look::No => return self.to(State::Opened),
+        };
+        let name = io.rest()[found.name].to_owned();
+        io.at += found.body;
+        self.opened = Opened { wrapped: self.opened.wrapped, ..found.opened };
+        self.state = State::Opened;
+        Ok((!self.failed).then_some(Step::Named(name)))
+    }
+
+    fn opened(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.opened.styled {
+            self.repair(io, Repair::TagStyle)?;
+        }
+        if !self.opened.wrapped {
+            self.repair(io, Repair::MissingWrapper)?;
+        }
+        if self.opened.empty {
+            return self.closed(io);
+        }
+        io.at = ws_run(io.window, io.at);
+        match io.rest().bytes().next() {
+            None if !io.last => Ok(Some(Step::Need)),
+            Some(b'{') if self.failed => self.to(State::Skip(Skip::TokenStart)),
+            Some(b'{') => {
+                self.whole = true;
+                let object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
+                self.to(State::Object(Box::new(object)))
+            }
+            _ => self.to(State::Between),
+        }
+    }
+
+    fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        io.at = ws_run(io.window, io.at);
+        let (rest, last) = (io.rest(), io.last);
+        let look = match rest.as_bytes() {
+            [] if !last || self.failed => Look::Need,
+            [] => {
+                self.complete_unclosed(io)?;
+                Look::Yes(Some(Step::Done))
+            }
+            [b'<'] if !last => Look::Need,
+            [b'<', b'/', ..] => self.closing(io)?,
+            // Nothing else begins like the usual parameter.
+            [b'<', b'p', ..] => self.parameter(io)?,
+            [b'<', ..] => self.opening(io)?,
+            _ if self.failed => Look::No,
+            _ => self.parameter(io)?,
+        };
+        match look {
+            Look::Need => Ok(Some(Step::Need)),
+            Look::Yes(step) => Ok(step),
+            Look::No if self.failed => {
+                // Whatever it is, it is no mark.
+                io.at += memchr::memchr(b'<', &rest.as_bytes()[1..]).map_or(rest.len(), |length| 1 + length);
+                Ok(None)
+            }
+            Look::No => {
+                let tool = io.cx.tool;
+                let message = format!("{tool}: parameters stand in tags, and nothing else. Write: {}", example(&io.cx));
+                Err((ErrorKind::MalformedCall, message))
+            }
+        }
+    }
+
+    /// At a closing tag.
+    fn closing(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+        let (rest, last) = (io.rest(), io.last);
+        let own = self.opened.tag.closes(rest, io.cx.tool, last);
+        if let Look::Yes(length) = own {
+            io.at += length;
+            return self.closed(io).map(Look::Yes);
+        }
+        let wrapper = closes(rest, WRAPPER, last);
+        if let Look::Yes(length) = wrapper {
+            match self.opened.tag {
+                Tag::Wrapper => self.complete(io)?,
+                Tag::Function(_) | Tag::Own => self.complete_unclosed(io)?,
+            }
+            io.at += length;
+            return Ok(Look::Yes(Some(Step::Done)));
+        }
+        let function = closes_function(rest, last);
+        if let Look::Yes(length) = function {
+            self.repair(io, Repair::TagStyle)?;
+            io.at += length;
+            return self.closed(io).map(Look::Yes);
+        }
+        let parameter = closes_parameter(rest, last);
+        if let Look::Yes(length) = parameter {
+            self.repair(io, Repair::TagStyle)?;
+            io.at += length;
+            return Ok(Look::Yes(None));
+        }
+        Ok(own.or(|| wrapper).or(|| function).or(|| parameter).map(|_| None))
+    }
+
+    /// At a tag that may open something.
+    fn opening(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+        match opener(io.rest(), io.last, false, &|_, _| false) {
+            Look::Need => return Ok(Look::Need),
+            Look::Yes(_) => {
+                self.complete_unclosed(io)?;
+                return Ok(Look::Yes(Some(self.another())));
+            }
+            Look::No => {}
+        }
+        match begins(&io.rest()[1..], WRAPPER, io.last) {
+            Look::Need => return Ok(Look::Need),
+            Look::Yes(_) => {
+                self.complete_unclosed(io)?;
+                return Ok(Look::Yes(Some(Step::Done)));
+            }
+            Look::No => {}
+        }
+        self.parameter(io)
+    }
+
+    /// Where a parameter opens, its value is read next.
+    fn parameter(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+        let (cx, rest) = (io.cx, io.rest());
+        let declared = |name: &str| {
+            let object = cx.schema.node(cx.schema.root).object.as_ref();
+            object.is_some_and(|object| object.properties.get(name).is_some())
+        };
+        let Parameter { tag, key, apart, empty, styled, end } = match parameter(rest, io.last, &declared) {
+            Look::Yes(_) if self.whole && !self.failed => return Ok(Look::No),
+            Look::Yes(found) => found,
+            Look::Need => return Ok(Look::Need),
+            Look::No => return Ok(Look::No),
+        };
+        if styled {
+            self.repair(io, Repair::TagStyle)?;
+        }
+        io.at += end;
+        self.state = if empty { State::Between } else { State::Value };
+        self.value.open(&rest[tag], apart);
+        if !self.failed {
+            self.value.slot = Some(self.fields.open(&cx, io.found, &rest[key], false)?);
+        }
+        if empty {
+            self.value.end(&cx, io.found, &mut self.fields)?;
+        }
+        Ok(Look::Yes(None))
+    }
+
+    fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        let outer = Outer { function: self.opened.tag, failed: self.failed };
+        match self.value.read(io, outer)? {
+            Read::Need => return Ok(Some(Step::Need)),
+            Read::Closed => {}
+            Read::Open if self.value.kept => {
+                self.state = State::Between;
+                let message = "A value with a tag of a call in it is never closed. Write &lt; for the < of such tags.";
+                return Err((ErrorKind::UnterminatedValue, message.into()));
+            }
+            Read::Open if self.value.apart || self.failed => {}
+            Read::Open => {
+                let cx = io.cx;
+                cx.repair(io.found, Repair::MissingClose)
+                    .map_err(|kind| (kind, format!("A parameter is not closed. Write: {}", example(&cx))))?;
+            }
+        }
+        self.state = State::Between;
+        self.value.end(&io.cx, io.found, &mut self.fields)?;
+        Ok(None)
+    }
+
+    /// The function is closed.
+    fn closed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        self.state = State::Tail { blanks: 0 };
+        self.complete(io)?;
+        Ok(None)
+    }
+
+    /// Another function is opened at `io.at`.
+    fn another(&mut self) -> Step {
+        if !self.opened.wrapped {
+            return Step::Done;
+        }
+        // A call that counts for nothing is read on by the same body.
+        self.state = State::Opener;
+        Step::Next
+    }
+
+    fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Result<Option<Step>, Bad> {
+        let blanks = ws_run(io.rest(), looked);
+        self.state = State::Tail { blanks };
+        let (rest, last) = (&io.rest()[blanks..], io.last);
+        let mut needs = rest.is_empty() && !last;
+        if rest.starts_with('<') {
+            let ends = closes(rest, WRAPPER, last);
+            if let Look::Yes(length) = ends {
+                io.at += blanks + length;
+                return Ok(Some(Step::Done));
+            }
+            needs |= ends == Look::Need;
+            if self.opened.wrapped {
+                let function = opener(rest, last, false, &|_, _| false);
+                if let Look::Yes(_) = function {
+                    io.at += blanks;
+                    return Ok(Some(self.another()));
+                }
+                let stray = closes_function(rest, last).or(|| closes_parameter(rest, last));
+                if let Look::Yes(length) = stray {
+                    self.repair(io, Repair::TagStyle)?;
+                    io.at += blanks + length;
+                    return self.to(State::Tail { blanks: 0 });
+                }
+                needs |= function == Look::Need || stray == Look::Need;
+            }
+        }
+        if needs {
+            return Ok(Some(Step::Need));
+        }
+        if self.opened.wrapped {
+            self.repair(io, Repair::MissingClose)?;
+        }
+        Ok(Some(Step::Done))
+    }
+}
+
+fn example(cx: &Context<'_>) -> String {
+    cx.protocol.example(cx)
+}
+
+/// Reads over the rest of a JSON object. True: it has ended.
+fn read_over(io: &mut Io<'_>, skip: &mut Skip) -> bool {
+    let bytes = io.window.as_bytes();
+    loop {
+        match skip {
+            Skip::Bracketed { .. } | Skip::Quoted { .. } | Skip::ValueStart | Skip::TokenStart => {}
+            Skip::Key { .. } | Skip::Bare | Skip::After | Skip::Body => return true,
+        }
+        let Some(&byte) = bytes.get(io.at) else { return false };
+        *skip = skip.step(byte);
+        io.at += 1;
+    }
+}

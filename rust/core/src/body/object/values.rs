@@ -1,0 +1,339 @@
+//! Values as they are read, typed and written: where each stands, of which type it is, what it becomes.
+
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::{Bad, Context, Found, messages, place};
+use crate::coerce::{self, Outcome};
+use crate::error::{ErrorKind, Repair};
+use crate::json::{parse, push_string};
+use crate::keymap::KeyMap;
+use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
+
+#[derive(Debug)]
+enum Shape {
+    Object {
+        keys: KeyMap<Range<usize>>,
+        key: Arc<str>,
+        start: usize,
+        again: Option<Again>,
+    },
+    Array {
+        count: usize,
+    },
+    /// An array around a lone value; it has no brackets in the source.
+    Lone,
+}
+
+/// The key was there before: its first value, and whether this one holds back what is written.
+#[derive(Debug)]
+struct Again {
+    first: Range<usize>,
+    holds: bool,
+}
+
+#[derive(Debug)]
+struct Frame {
+    node: NodeId,
+    shape: Shape,
+    /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
+    literal: Option<(usize, bool)>,
+}
+
+impl Frame {
+    fn is_object(&self) -> bool {
+        matches!(self.shape, Shape::Object { .. })
+    }
+}
+
+/// A value while it is written, and all in it.
+#[derive(Debug, Default)]
+pub struct Values {
+    frames: Vec<Frame>,
+    /// The frames that have brackets in the source.
+    brackets: usize,
+    /// The type of the value that comes next.
+    node: NodeId,
+    /// Where the whole stands in the arguments.
+    path: String,
+    /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
+    /// call's end only.
+    above: usize,
+    /// The keys of the last object, for their memory.
+    spare: KeyMap<Range<usize>>,
+}
+
+impl Values {
+    pub fn new(node: NodeId, path: String, above: usize) -> Self {
+        Values { node, path, above, ..Values::default() }
+    }
+
+    /// As new, with its memory, for the whole of the arguments.
+    pub fn renew(&mut self, node: NodeId) {
+        self.frames.clear();
+        self.path.clear();
+        (self.brackets, self.node, self.above) = (0, node, 0);
+    }
+
+    /// Brackets that are open.
+    pub fn brackets(&self) -> usize {
+        self.brackets
+    }
+
+    /// Is the innermost bracket that of an object?
+    pub fn in_object(&self) -> bool {
+        self.frames.last().is_some_and(Frame::is_object)
+    }
+
+    /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
+    pub fn bracket(&self, at: usize) -> Option<(bool, NodeId)> {
+        let mut brackets = self.frames.iter().rev().filter(|frame| !matches!(frame.shape, Shape::Lone));
+        brackets.nth(at).map(|frame| (frame.is_object(), frame.node))
+    }
+
+    /// The path of the value that comes next or was just read.
+    pub fn path(&self) -> String {
+        self.path_of(&self.frames)
+    }
+
+    fn path_of(&self, frames: &[Frame]) -> String {
+        let mut path = self.path.clone();
+        for frame in frames {
+            match &frame.shape {
+                Shape::Object { key, .. } => path = messages::join(&path, key),
+                Shape::Array { count } => path.push_str(&format!("[{count}]")),
+                Shape::Lone => path.push_str("[0]"),
+            }
+        }
+        path
+    }
+
+    /// The key of the value that comes next.
+    pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
+        let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
+        let object = cx.schema.node(id).object.as_ref();
+        let name = match object.and_then(|object| object.properties.entry(written)) {
+            Some((name, node)) => {
+                self.node = *node;
+                name.clone()
+            }
+            None => {
+                let folded = object.filter(|object| object.member(written).is_none());
+                let name = match folded.and_then(|object| object.folded(written)) {
+                    Some((declared, node)) => {
+                        cx.repair(found, Repair::KeyStyle)
+                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
+                        declared.clone()
+                    }
+                    None => Arc::from(written),
+                };
+                let parents = &self.frames[..self.frames.len() - 1];
+                self.node = place::member(cx, found, id, &name, &|| self.path_of(parents));
+                name
+            }
+        };
+        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        match keys.get(&name) {
+            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
+            None => {
+                if !keys.is_empty() {
+                    found.args.json.push(',');
+                }
+                push_string(&mut found.args.json, &name);
+                found.args.json.push(':');
+            }
+        }
+        *key = name;
+        *start = found.args.json.len();
+        Ok(())
+    }
+
+    /// A value begins. In an array: writes the comma, and finds the type of the item.
+    fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
+        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
+            if *count > 0 {
+                found.args.json.push(',');
+            }
+            self.node = cx.schema.item(*node, *count);
+        }
+    }
+
+    /// A string begins. True: its type takes any, so its text is to be written behind the quote that is there now.
+    pub fn string(&mut self, cx: &Context<'_>, found: &mut Found) -> bool {
+        self.begin(cx, found);
+        let node = cx.schema.node(self.node);
+        let live = node.is_unknown() || node.has(&Choice::String);
+        if live {
+            found.args.json.push('"');
+        }
+        live
+    }
+
+    /// The text of a string that could not be written as it came.
+    pub fn text(&mut self, cx: &Context<'_>, found: &mut Found, text: &str) -> Result<bool, Bad> {
+        self.scalar(cx, found, text, true)
+    }
+
+    /// A word. `quoted`: it is no JSON, and stands for a string.
+    pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
+        self.begin(cx, found);
+        if word != "null" {
+            return self.scalar(cx, found, word, quoted);
+        }
+        let node = cx.schema.node(self.node);
+        found.args.json.push_str("null");
+        let null = |choice: &Choice| match choice {
+            Choice::Null => true,
+            Choice::Literal(literal) => literal.json == "null",
+            _ => false,
+        };
+        if !node.is_unknown() && !node.choices.iter().any(null) {
+            self.violation(cx, found, "null");
+        }
+        self.end(found)
+    }
+
+    fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let Outcome { converted, problem } = coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+        if converted {
+            cx.repair(found, Repair::Coerced).map_err(|kind| {
+                let expected = messages::expected(cx.schema, self.node);
+                (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(text)))
+            })?;
+        }
+        if problem.is_some() {
+            self.violation(cx, found, text);
+        }
+        self.end(found)
+    }
+
+    fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
+        if found.is_full() {
+            return;
+        }
+        let field = self.path();
+        let kind = coerce::violation(cx.schema.node(self.node));
+        let message = messages::violation(cx, self.node, kind, &field, value);
+        found.problem(kind, field, message);
+    }
+
+    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
+        if self.brackets + self.above >= cx.limits.depth {
+            return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
+        }
+        self.begin(cx, found);
+        found.args.make_room();
+        let node = cx.schema.node(self.node);
+        let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
+        if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
+            cx.repair(found, Repair::Coerced)
+                .map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", self.path())))?;
+            found.args.json.push('[');
+            self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+            self.node = cx.schema.item(self.node, 0);
+        } else if !takes(self.node) {
+            self.violation(cx, found, shown(bracket));
+            self.node = UNKNOWN;
+        }
+        let nested = self.above > 0 || self.brackets > 0;
+        let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
+            .then(|| (found.args.json.len(), found.args.hold()));
+        found.args.json.push(bracket as char);
+        let shape = if bracket == b'{' {
+            Shape::Object { keys: take(&mut self.spare), key: Arc::default(), start: 0, again: None }
+        } else {
+            Shape::Array { count: 0 }
+        };
+        self.frames.push(Frame { node: self.node, shape, literal });
+        self.brackets += 1;
+        Ok(())
+    }
+
+    /// The innermost bracket closes. True: and with it all.
+    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
+        self.brackets -= 1;
+        let bracket = match shape {
+            Shape::Object { mut keys, .. } => {
+                found.missing(cx, node, &|| self.path(), |_, name| keys.position(name).is_some());
+                keys.clear();
+                self.spare = keys;
+                b'{'
+            }
+            Shape::Array { .. } | Shape::Lone => b'[',
+        };
+        if self.above == 0 && self.frames.is_empty() {
+            found.args.hold();
+        }
+        found.args.json.push(if bracket == b'{' { '}' } else { ']' });
+        if let Some((start, holds)) = literal {
+            if !equal_literal(cx, found, node, start) {
+                self.node = node;
+                self.violation(cx, found, shown(bracket));
+            }
+            if holds {
+                found.args.release();
+            }
+        }
+        self.end(found)
+    }
+
+    /// A value is written: accounts for it in what it is part of. True: that is all.
+    pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
+        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+            found.args.json.push(']');
+            self.frames.pop();
+        }
+        let Some(frame) = self.frames.last_mut() else { return Ok(true) };
+        match &mut frame.shape {
+            Shape::Array { count } => *count += 1,
+            Shape::Object { keys, key, start, again } => match again.take() {
+                None => keys.push(key.clone(), *start..found.args.json.len()),
+                Some(Again { first, holds }) => {
+                    if found.args.json[first] != found.args.json[*start..] {
+                        let path = self.path();
+                        let message = format!("{path} is given twice, with different values. Give it once.");
+                        return Err((ErrorKind::DuplicateArgument, message));
+                    }
+                    found.args.json.truncate(*start);
+                    if holds {
+                        found.args.release();
+                    }
+                }
+            },
+            Shape::Lone => {}
+        }
+        Ok(false)
+    }
+}
+
+/// A container, in messages.
+fn shown(bracket: u8) -> &'static str {
+    if bracket == b'{' { "{…}" } else { "[…]" }
+}
+
+/// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can
+/// only be a literal, and is none.
+pub fn equal_literal(cx: &Context<'_>, found: &mut Found, id: NodeId, start: usize) -> bool {
+    let written = &found.args.json[start..];
+    let node = cx.schema.node(id);
+    let bracket = written.as_bytes()[0];
+    if node.literals(bracket).next().is_none() {
+        return true;
+    }
+    let Ok(value) = parse(written, cx.limits.depth) else { return true };
+    let digest = value.digest();
+    // Literals may be many and large, and values many: few of them are worth a closer look.
+    let same = |literal: &&Literal| {
+        literal.digest == digest && parse(&literal.json, cx.limits.depth).is_ok_and(|own| own.equals(&value))
+    };
+    if let Some(literal) = node.literals(bracket).find(same) {
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal.json);
+        return true;
+    }
+    node.has(if bracket == b'{' { &Choice::Object } else { &Choice::Array })
+}

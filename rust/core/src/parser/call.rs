@@ -1,0 +1,323 @@
+//! Calls, from their beginning to their end.
+
+use super::{Parser, Sink, Window};
+use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::event::{CallEnd, CallError, Event};
+use crate::protocol::{Attempt, Reads};
+use crate::state::{Call, State, fitting};
+use crate::toolset::{Lookup, Toolset};
+
+impl Parser {
+    /// Which protocols are read is decided by a call's beginning.
+    fn settle(&mut self, tools: &Toolset, call: &mut Call) {
+        match tools.reads {
+            Reads::Own => {}
+            Reads::First => self.settled = true,
+            Reads::Recovers if self.other.is_none() => self.settled = true,
+            Reads::Recovers => call.found.repair(Repair::OtherFormat),
+        }
+    }
+
+    /// A call begins at `window.at`, where the attempt was made or behind its `lead`.
+    pub(super) fn commit(
+        &mut self,
+        tools: &Toolset,
+        window: &mut Window<'_>,
+        attempt: Attempt,
+        sink: Sink<'_>,
+    ) -> bool {
+        let begin = window.at;
+        let (base, open) = match attempt {
+            Attempt::Call { lead, open, .. } => (begin - lead, open - lead),
+            Attempt::Bad { open, .. } => (begin, open),
+            Attempt::Need | Attempt::Text(_) => return false,
+        };
+        if self.calls >= tools.limits.calls {
+            let mark = &window.text[begin..begin + open];
+            return self.refuse(window, mark, ErrorKind::TooManyCalls, too_many_calls(tools), sink);
+        }
+        self.calls += 1;
+        let mut call = self.spare.take().unwrap_or_default();
+        self.settle(tools, &mut call);
+        let tools = self.read_as(tools);
+        (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
+        match attempt {
+            Attempt::Call { name, body, kind, .. } => {
+                window.at = base + body;
+                let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
+                if let Some((name, lookup)) = name {
+                    self.name_call(tools, &mut call, written.to_owned(), lookup, kind.skip(), sink);
+                    if call.failure.is_some() && kind.skip() != Skip::Body {
+                        window.at = base + name.end;
+                    }
+                }
+                call.body.renew(&tools.context(call.tool, ""), kind, written);
+            }
+            Attempt::Bad { open, message } => {
+                window.at = begin + open;
+                call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
+            }
+            Attempt::Need | Attempt::Text(_) => {}
+        }
+        self.state = State::Call(call);
+        self.call(tools, window, begin, sink)
+    }
+
+    /// Names the call, and reports its start if the tool is known.
+    fn name_call(
+        &mut self,
+        tools: &Toolset,
+        call: &mut Call,
+        written: String,
+        lookup: Lookup,
+        skip: Skip,
+        sink: Sink<'_>,
+    ) {
+        call.tool = lookup.tool();
+        let failure = match lookup {
+            Lookup::Unknown => {
+                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written)))
+            }
+            Lookup::Folded(at) if tools.strict => {
+                let message = format!("The tool {written} is called {}.", tools.tool(at).name);
+                Some((ErrorKind::Strict(Repair::ToolStyle), message))
+            }
+            Lookup::Folded(_) => {
+                call.found.repair(Repair::ToolStyle);
+                None
+            }
+            Lookup::Exact(_) | Lookup::Open => None,
+        };
+        let name = match lookup {
+            Lookup::Folded(at) => tools.tool(at).name.clone(),
+            Lookup::Exact(_) | Lookup::Open | Lookup::Unknown => written,
+        };
+        match failure {
+            Some((kind, message)) => call.failure = Some(Failure { kind, message, skip }),
+            None => {
+                call.index = Some(self.started);
+                sink(Event::CallStart { index: self.started, name: &name });
+                self.started += 1;
+            }
+        }
+        call.name = Some(name);
+    }
+
+    /// Reads on in a call whose source in this window begins at byte `begin`. True: the call ended.
+    pub(super) fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
+        let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
+        loop {
+            let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let last = window.last && (self.complete || body.is_complete());
+            let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+            if let Some(failure) = failure {
+                let close = tools.delimiters.close.as_str();
+                let step = match &mut failure.skip {
+                    Skip::Body => {
+                        let mut io = Io { cx, found, window: window.text, at: window.at, last };
+                        let step = body.read_on(&mut io);
+                        window.at = io.at;
+                        step
+                    }
+                    skip => {
+                        let closed = skip.read(window.text, &mut window.at, last, close);
+                        window.at += if closed { close.len() } else { 0 };
+                        if closed { Step::Done } else { Step::Need }
+                    }
+                };
+                match step {
+                    Step::Next if failure.kind == ErrorKind::TooManyCalls => {}
+                    Step::Next => {
+                        let next = self.next_call(tools, &mut call, window);
+                        self.fail(tools, *call, window, begin, sink);
+                        (call, begin) = (next, window.at);
+                    }
+                    Step::Need => {
+                        self.keep(tools, call, window, begin);
+                        return false;
+                    }
+                    Step::Done | Step::Named(_) | Step::Failed(_) => {
+                        self.fail(tools, *call, window, begin, sink);
+                        return true;
+                    }
+                }
+                continue;
+            }
+            // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
+            let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
+            if limit < window.at {
+                *failure = Some(over_limit(tools, body.skip()));
+                continue;
+            }
+            let large = limit < window.text.len();
+            let mut io = Io { cx, found, window: &window.text[..limit], at: window.at, last: last && !large };
+            let step = body.feed(&mut io);
+            window.at = io.at;
+            // What was written in front of an error goes out too: where the chunks ended must not show.
+            if !self.whole && !matches!(step, Step::Done | Step::Next) {
+                emit_delta(found, *index, sink);
+            }
+            match step {
+                Step::Need => {
+                    if large {
+                        *failure = Some(over_limit(tools, body.skip()));
+                        continue;
+                    }
+                    self.keep(tools, call, window, begin);
+                    return false;
+                }
+                Step::Named(name) => {
+                    let lookup = tools.lookup(&name);
+                    self.name_call(tools, &mut call, name, lookup, Skip::Body, sink);
+                }
+                Step::Done => {
+                    self.end(tools, call, window, begin, sink);
+                    return true;
+                }
+                Step::Next => {
+                    let next = self.next_call(tools, &mut call, window);
+                    self.end(tools, call, window, begin, sink);
+                    (call, begin) = (next, window.at);
+                }
+                Step::Failed(why) => *failure = Some(why),
+            }
+        }
+    }
+
+    /// The call that begins at `window.at`, with the body of the one that ends there.
+    fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
+        let mut next = Box::<Call>::default();
+        (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
+        if self.other.is_some() && !self.settled {
+            next.found.repair(Repair::OtherFormat);
+        }
+        // Its end needs the old body only to put arguments into their places.
+        next.body = call.body.next();
+        self.calls += 1;
+        if self.calls > tools.limits.calls {
+            let message = too_many_calls(tools);
+            next.failure = Some(Failure { kind: ErrorKind::TooManyCalls, message, skip: Skip::Body });
+        }
+        next
+    }
+
+    /// The window is read, the call goes on.
+    fn keep(&mut self, tools: &Toolset, mut call: Box<Call>, window: &Window<'_>, begin: usize) {
+        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
+        self.state = State::Call(call);
+    }
+
+    /// The call is complete up to `window.at`.
+    fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+        let Call { name, tool, index, raw, found, body, .. } = &mut *call;
+        let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+        let large = raw.len() + (window.at - begin) > tools.limits.call_bytes;
+        let validator = tool.and_then(|at| tools.tool(at).validator.as_ref());
+        if !self.whole && (large || validator.is_some()) {
+            emit_delta(found, *index, sink);
+        }
+        body.finish(&cx, found);
+        let failure = if large {
+            Some(over_limit(tools, Skip::TokenStart))
+        } else if let Some(validator) = validator {
+            let mut problems = validator.problems(&found.args.json);
+            // What typing has found already it says better.
+            let missing = found.problems.iter().any(|known| known.kind == ProblemKind::MissingRequired);
+            problems.retain(|problem| {
+                let known = found.problems.iter().any(|known| known.field == problem.field)
+                    || missing && problem.message.contains("is a required property");
+                !known
+            });
+            let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
+            let said = said.collect::<Vec<_>>().join("\n");
+            (!said.is_empty()).then(|| Failure {
+                kind: ErrorKind::InvalidArguments,
+                // The example shows how it is written; no example can know every bound and pattern.
+                message: format!("{said}\nThe form is: {}", cx.protocol.example(&cx)),
+                skip: Skip::TokenStart,
+            })
+        } else {
+            None
+        };
+        if let Some(failure) = failure {
+            call.failure = Some(failure);
+            return self.fail(tools, *call, window, begin, sink);
+        }
+        let index = call.index.unwrap_or(0);
+        if !self.whole {
+            let delta = call.found.args.take_delta();
+            sink(Event::ArgumentsDelta { index, delta });
+        }
+        let end = CallEnd {
+            index,
+            name: call.name.take().unwrap_or_default(),
+            arguments: std::mem::take(&mut call.found.args.json),
+            start: call.start,
+            end: window.offset(window.at),
+            bytes: call.start_byte..window.before + window.at,
+            repairs: std::mem::take(&mut call.found.repairs),
+            problems: std::mem::take(&mut call.found.problems),
+        };
+        call.reset();
+        self.spare = Some(call);
+        self.state = State::Text;
+        sink(Event::CallEnd(end));
+    }
+
+    /// The failed call ends at `window.at`.
+    fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
+        call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
+        let Call { name, index, start, start_byte, raw, failure, .. } = call;
+        let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
+        let (kind, message) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
+        self.state = State::Text;
+        let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
+        sink(Event::CallError(CallError { index, name, kind, message, raw, start, end, bytes }));
+    }
+
+    /// The message has ended inside a call.
+    pub(super) fn end_inside(&mut self, tools: &Toolset, sink: Sink<'_>) {
+        let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
+        let buffer = std::mem::take(&mut self.buffer);
+        let rest = &buffer[self.held..];
+        let mut window =
+            Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
+        let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
+        if call.failure.is_none() {
+            let body = &call.body;
+            let whole = self.complete && rest.is_empty() && body.closable(&call.found);
+            if whole && !tools.strict {
+                call.found.repair(Repair::MissingClose);
+                return self.end(tools, call, &mut window, 0, sink);
+            }
+            let kind = match (whole, self.complete && body.unterminated()) {
+                (true, _) => ErrorKind::Strict(Repair::MissingClose),
+                (false, true) => ErrorKind::UnterminatedValue,
+                (false, false) => ErrorKind::IncompleteCall,
+            };
+            let what = match kind {
+                ErrorKind::UnterminatedValue => "A quote, bracket or tag of the call is never closed",
+                _ => "The call was cut off before its end",
+            };
+            let message = format!("{what}; nothing was run. Write it again in full: {}", cx.protocol.example(&cx));
+            call.failure = Some(Failure { kind, message, skip: body.skip() });
+        }
+        self.fail(tools, *call, &mut window, 0, sink);
+    }
+}
+
+fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {
+    let delta = found.args.take_delta();
+    if !delta.is_empty() {
+        sink(Event::ArgumentsDelta { index: index.unwrap_or(0), delta });
+    }
+}
+
+fn too_many_calls(tools: &Toolset) -> String {
+    format!("At most {} calls may stand in one message.", tools.limits.calls)
+}
+
+fn over_limit(tools: &Toolset, skip: Skip) -> Failure {
+    Failure { kind: ErrorKind::TooLarge, message: too_large(&tools.limits), skip }
+}

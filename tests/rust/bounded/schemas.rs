@@ -1,0 +1,189 @@
+//! Schemas that multiply, circle or nest, and what it costs to validate with them.
+
+use serde_json::json;
+use wirecall_core::{Definition, ErrorKind, Event, Limits, Options, Parser, Syntax, ToolError, Toolset, parse_json};
+
+use super::counting::{MIB, read, toolset};
+
+#[test]
+fn literals_that_are_objects_are_not_read_again_for_each_value() {
+    let literals: Vec<_> = (0..300).map(|at| serde_json::json!({ "x": vec![0; 1000], "y": [at, 1.50] })).collect();
+    let schema = serde_json::json!({"properties": {"a": {"items": {"enum": literals}}}});
+    let tools = toolset(&schema, Options::default());
+    let (zeros, begun) = (vec!["0"; 1000].join(","), std::time::Instant::now());
+    let message = format!("<call>t a=[{}{{\"y\":[7e0,15e-1],\"x\":[{zeros}]}}]</call>", "{},".repeat(20_000));
+    let end = wirecall_core::parse(&tools, &message, None, false);
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+    let [wirecall_core::Item::Call(call)] = &end[..] else { panic!("{end:?}") };
+    assert!(call.arguments.ends_with("\"y\":[7,1.5]}]}"), "it becomes the literal: {}", &call.arguments[60_000..]);
+}
+
+/// Compiles, tells the manual, and reads a call; what matters is that it ends, and soon.
+fn compiles(schema: &serde_json::Value) {
+    for (validate, syntax) in [(false, Syntax::Wire), (true, Syntax::Json)] {
+        let definition =
+            Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+        let Ok(tools) = Toolset::new(vec![definition], Options { validate, syntax, ..Options::default() }) else {
+            continue;
+        };
+        let manual = tools.manual(None);
+        assert!(manual.len() < 8 * MIB, "{} bytes of manual", manual.len());
+        let value = parse_json("{\"a\":{\"a\":[1]},\"b\":\"x\"}", 8).expect("it is JSON");
+        let written = tools.encode("t", &value).expect("it can be written");
+        read(&tools, &written, 1, None);
+        read(&tools, "<call>t a=1</call><call>t a=x y</call>", 1, None);
+    }
+}
+
+#[test]
+fn hostile_schemas_end() {
+    let chain = |keyword: &str, wrap: bool| {
+        let step = |at: usize| {
+            let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+            let said = if wrap { json!([next, {"type": "string"}]) } else { next };
+            (format!("d{at}"), if keyword == "$ref" { said } else { json!({ keyword: said }) })
+        };
+        let mut defs: serde_json::Map<String, serde_json::Value> = (0..5000).map(step).collect();
+        defs.insert("d5000".into(), json!({"type": "integer"}));
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
+    };
+    compiles(&chain("$ref", false));
+    compiles(&chain("anyOf", true));
+    compiles(&chain("allOf", true));
+    compiles(&chain("oneOf", true));
+    compiles(&chain("items", false));
+    // Products of unions, one of which nothing can meet.
+    let either = json!({"anyOf": [{"minLength": 1}, {"minLength": 2}]});
+    let mut all = vec![either; 40];
+    compiles(&json!({"type": "object", "properties": {"a": {"allOf": all}}}));
+    all.push(json!({"anyOf": [false]}));
+    compiles(&json!({"type": "object", "properties": {"a": {"allOf": all}}}));
+    // Circles.
+    compiles(&json!({"$ref": "#"}));
+    compiles(&json!({"allOf": [{"$ref": "#"}]}));
+    compiles(&json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}], "type": "object"}));
+    compiles(
+        &json!({"type": "object", "properties": {"a": {"$ref": "#/properties/b"}, "b": {"$ref": "#/properties/a"}}}),
+    );
+    // Wide, and wider at each level.
+    let wide: serde_json::Map<String, serde_json::Value> =
+        (0..60).map(|at| (format!("k{at}"), json!({"$ref": "#"}))).collect();
+    compiles(&json!({"type": "object", "properties": wide}));
+    let nested = json!({"n": {"type": "object", "properties": wide.keys().map(|key| (key.clone(), json!({"$ref": "#/$defs/n"}))).collect::<serde_json::Map<_, _>>()}});
+    compiles(&json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": nested}));
+    let names: Vec<String> = (0..50_000).map(|at| format!("k{at}")).collect();
+    let properties: serde_json::Map<String, serde_json::Value> =
+        names.iter().map(|name| (name.clone(), json!({}))).collect();
+    let half = json!({"properties": properties, "required": names});
+    compiles(&json!({"type": "object", "anyOf": [half, half]}));
+    compiles(&json!({"type": "object", "properties": {"a": {"enum": names}, "b": {"allOf": [{"type": "string"}]}}}));
+    compiles(&json!({"type": "object", "patternProperties": {"(a*)*b": {"type": "integer"}, "^(?=a)": {}}}));
+    let mut deep = json!({"type": "integer"});
+    for _ in 0..100 {
+        deep = json!({"type": "array", "items": deep});
+    }
+    compiles(&json!({"type": "object", "properties": {"a": deep}}));
+}
+
+/// What becomes of one call of a validated tool, in a thread with half the stack that Rust gives one.
+fn validated(schema: &serde_json::Value, depth: usize, message: &str) -> Result<Vec<ErrorKind>, ToolError> {
+    let definition = Definition { name: "t".into(), description: None, parameters: schema.to_string(), strict: false };
+    let limits = Limits { depth, ..Limits::default() };
+    let tools = Toolset::new(vec![definition], Options { validate: true, limits, ..Options::default() })?;
+    let read = || read(&tools, message, usize::MAX / 2, None).errors;
+    let stack = MIB;
+    Ok(std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, read).expect("a thread");
+        thread.join().expect("nothing panics")
+    }))
+}
+
+fn definitions(
+    count: usize,
+    each: impl Fn(serde_json::Value) -> serde_json::Value,
+    last: serde_json::Value,
+) -> serde_json::Value {
+    let next = |at: usize| json!({"$ref": format!("#/$defs/d{}", at + 1)});
+    let mut defs: serde_json::Map<_, _> = (0..count).map(|at| (format!("d{at}"), each(next(at)))).collect();
+    defs.insert(format!("d{count}"), last);
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
+}
+
+#[test]
+fn schemas_that_multiply_are_not_validated() {
+    let no = json!({"type": "null"});
+    for keyword in ["anyOf", "oneOf", "allOf"] {
+        let chain = definitions(30, |next| json!({keyword: [next, next]}), no.clone());
+        let error = validated(&chain, 128, "").expect_err("two to the thirtieth");
+        assert!(error.pointer.is_some_and(|at| at.starts_with("/$defs/d")) && error.message.contains("too many ways"));
+    }
+    for each in [
+        |next| json!({"if": next, "then": next}),
+        |next| json!({"not": next, "$ref": "#/$defs/d29"}),
+        |next| json!({"allOf": [next], "unevaluatedProperties": false}),
+        |next| json!({"dependentSchemas": {"a": next, "b": next}}),
+    ] as [fn(serde_json::Value) -> serde_json::Value; 4]
+    {
+        let _ = validated(&definitions(30, each, no.clone()), 128, "<call>t a={\"a\":1,\"b\":1}</call>");
+    }
+    // One more level of the arguments for each of the schema: no place has more than two ways, but the last has 2^30.
+    let step = |next| json!({"anyOf": [{"properties": {"a": next}}, {"properties": {"a": next}}]});
+    let deep = format!("<call>t a={}1{}</call>", "{\"a\":".repeat(30), "}".repeat(30));
+    let kinds = validated(&definitions(30, step, no.clone()), 128, &deep).expect("each place is fine");
+    assert_eq!(kinds, [ErrorKind::InvalidArguments]);
+    // The same round a circle, which the validator remembers verdicts for, but not errors.
+    let tree = json!({"anyOf": [{"required": ["x"], "properties": {"a": {"$ref": "#/$defs/d0"}}},
+        {"required": ["x"], "properties": {"a": {"$ref": "#/$defs/d0"}}}]});
+    let kinds = validated(&definitions(0, |next| next, tree), 128, &deep).expect("each place is fine");
+    assert_eq!(kinds, [ErrorKind::InvalidArguments]);
+}
+
+#[test]
+fn patterns_are_matched_in_linear_time() {
+    let tool = |pattern: &str| json!({"type": "object", "properties": {"a": {"pattern": pattern}}});
+    for pattern in ["(?=(x+x+)+y)", "(?<!x)y", r"(x+)\1y", "("] {
+        let error = validated(&tool(pattern), 128, "").expect_err("it is refused");
+        assert_eq!(error.pointer.as_deref(), Some("/properties/a/pattern"));
+        assert!(error.message.contains("linear"), "{}", error.message);
+    }
+    // The automaton of the last one is large, and each `a` enters it again.
+    for (pattern, checked) in [("(x+x+)+y", true), ("(a|a)*b", true), ("[ab]*a[ab]{40000}c", false)] {
+        let definition =
+            Definition { name: "t".into(), description: None, parameters: tool(pattern).to_string(), strict: true };
+        let tools = Toolset::new(vec![definition], Options::default()).expect("a linear pattern");
+        let mut message = String::new();
+        let mut parser = Parser::new(false);
+        let call = format!("<call>t a=\"{}\"</call>", "xa".repeat(MIB / 2));
+        parser.feed(&tools, &call, &mut |event| {
+            if let Event::CallError(error) = event {
+                message = error.message;
+            }
+        });
+        assert_eq!(message.starts_with("a: "), checked, "{pattern}: {message}");
+    }
+}
+
+#[test]
+fn validation_has_stack_enough() {
+    let levels = |depth: usize| format!("<call>t a={}1{}</call>", "{\"a\":".repeat(depth - 1), "}".repeat(depth - 1));
+    let wraps: [fn(serde_json::Value) -> serde_json::Value; 4] = [
+        |next| next,
+        |next| json!({"anyOf": [next], "unevaluatedProperties": false}),
+        |next| json!({"oneOf": [{"not": {"not": next}}]}),
+        |next| json!({"if": {"allOf": [{"type": ["null", "number", "object"]}, next]}, "then": true, "else": false}),
+    ];
+    let mut validated_at_all = 0;
+    for each in wraps {
+        for count in [10, 1000, 2000, 20_000] {
+            let circle = json!({"type": "null", "properties": {"a": {"$ref": "#/$defs/d0"}}});
+            let chain = definitions(count, each, circle);
+            for message in [levels(1), levels(100), levels(512)] {
+                if let Ok(kinds) = validated(&chain, 512, &message) {
+                    assert_eq!(kinds, [ErrorKind::InvalidArguments], "{count}: {}", message.len());
+                    validated_at_all += 1;
+                }
+            }
+        }
+    }
+    assert!(validated_at_all >= 15, "{validated_at_all}");
+}
