@@ -210,6 +210,40 @@ def test_a_list_runs_what_is_a_call() -> None:
         assert message.text == " x"
 
 
+def test_objects_of_functions_in_a_list() -> None:
+    tools = Toolset(TOOLS, recover=True)
+    listed = [
+        {"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "}]"}'}},
+        {"function": {"name": "ping", "arguments": {}}, "type": "function", "strict": True},
+        {"function": {"name": "ping", "arguments": None}, "id": 2},
+    ]
+    text = f"{json.dumps({'tool_calls': listed})}\nDone."
+    message = tools.parse(text, truncated=False)
+    assert calls(message) == [("get_weather", {"city": "}]"}), ("ping", {})]
+    assert [error.name for error in message.errors] == ["ping"]
+    assert message.text == "\nDone."
+    assert streamed(tools, text, list(range(1, len(text)))) == streamed(tools, text, [])
+
+
+@pytest.mark.parametrize("form", BARE)
+def test_a_call_without_markers_goes_out_at_its_last_bracket(form: str) -> None:
+    """Whatever its last value is: what would follow a quote in a call with markers is not waited for."""
+    tools = Toolset(TOOLS, recover=True)
+    text = BARE[form].replace(", 'days': 3", "").replace(", days: 3", "")
+    text = text.replace(', "days": 3', "").replace(r", \"days\": 3", "")
+    assert "days" not in text
+    parser = tools.parser()
+    ends = [event for event in parser.feed(text) if event.type == "call_end"]
+    assert [end.args for end in ends] == [{"city": "New York"}]
+    assert [event.type for event in parser.feed(' "}]` and so on.')] == ["text"]
+
+
+def test_quotes_in_strings_without_markers_are_no_call() -> None:
+    text = '{"name": "get_weather", "arguments": {"city": "the "big" one"}}'
+    message = Toolset(TOOLS, recover=True).parse(text, truncated=False)
+    assert (calls(message), [error.kind for error in message.errors]) == ([], ["invalid_json"])
+
+
 def test_a_list_of_calls_that_is_followed_by_more_is_an_error() -> None:
     message = Toolset(TOOLS, recover=True).parse(
         f'{{"tool_calls": [{NAMED}], "content": null}}', truncated=False

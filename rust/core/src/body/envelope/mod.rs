@@ -62,7 +62,7 @@ pub struct Envelope {
     /// An object is open of which the list is a member.
     wrapped: bool,
     list: bool,
-    /// In an object that is the value of "function".
+    /// In an object that is the value of "function", as without markers it may be.
     inner: bool,
     key: Cow<'static, str>,
     /// The tool's name, once it is known.
@@ -332,7 +332,7 @@ impl Envelope {
             self.state = State::Comma;
             return self.named(io, name);
         }
-        if byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
+        if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
             self.repair(io, Repair::KeyAlias, "name and arguments stand in no other object")?;
             io.at += 1;
             self.inner = true;
@@ -349,8 +349,8 @@ impl Envelope {
         if !live {
             self.aside.get_or_insert_default().reset();
         }
-        // The name is known at its first quote.
-        let quotes = (self.role() != Role::Name).then(|| Quotes::new(self.within(), &KEYS));
+        // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
+        let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
         self.state = State::Reading { live };
         Ok(None)
