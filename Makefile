@@ -76,8 +76,8 @@ $(VENV)/.built: $(VENV)/.installed pyproject.toml $(RUST_SOURCES)
 	@touch $@
 
 # Without this file the tests that count tokens skip, so a failure to fetch it stops nothing.
-$(VENV)/.o200k: scripts/fetch_o200k.py | $(VENV)/.installed
-	@echo "fetching tiktoken's vocabulary, for the tests that count tokens ..."
+$(VENV)/.vocabularies: scripts/fetch_vocabularies.py | $(VENV)/.installed
+	@echo "fetching tiktoken's vocabularies, for the tests that count tokens ..."
 	@$(BIN)/python $< "$(TIKTOKEN_CACHE_DIR)" && touch $@ || true
 
 # Checks ---------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ test-rust: ## cargo test
 		$(LOGS)/cargo-test.log | tee -a $(LOGS)/cargo-test.log; \
 	exit $$status
 
-test-python: build $(VENV)/.o200k ## pytest
+test-python: build $(VENV)/.vocabularies ## pytest
 	@mkdir -p $(LOGS)
 	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
 
@@ -135,7 +135,7 @@ laws: build ## the laws of both languages, with a million cases each: hours
 	cargo test --locked -p wirecall-core --test laws
 	$(BIN)/python -m pytest -m laws -o faulthandler_timeout=0 || { status=$$?; [ $$status = 5 ]; }
 
-bench: build $(VENV)/.o200k ## the numbers of benches/README.md
+bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
 	$(BIN)/python benches/python/protocols.py
@@ -186,7 +186,7 @@ types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the te
 	cd tests/clients && $(CURDIR)/$(CLIENT_VENVS)/sdk/bin/mypy --config-file $(CURDIR)/pyproject.toml \
 		--cache-dir $(CURDIR)/.mypy_cache -p server -m loops
 
-test-clients: build $(VENV)/.o200k venv-clients types-clients ## the real SDKs and frameworks against a local server
+test-clients: build $(VENV)/.vocabularies venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
 	@rm -f $(LOGS)/clients.log
 	@status=0; for name in $(CLIENTS); do \
@@ -208,8 +208,9 @@ wheel-check: wheel ## audit the wheel, and run it in a clean environment of ever
 
 lock: | $(BIN)/python ## resolve pyproject.toml into all locks, for Python 3.10 and newer; UPGRADE=1: to newer versions
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "$(UV)"
-	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --group dev \
-		--generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" --output-file requirements-dev.lock
+	$(BIN)/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.10 --extra all --extra bench \
+		--group dev --generate-hashes $(if $(UPGRADE),--upgrade) --custom-compile-command "make lock" \
+		--output-file requirements-dev.lock
 	$(foreach name,$(CLIENTS),$(call lock-client,$(name)))
 
 define lock-client

@@ -17,6 +17,7 @@ import click
 from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolset
 from wirecall import demo as replay
 from wirecall import tokens as counting
+from wirecall.bench.commands import bench
 
 # How much is read at once, at most; what is there is read at once, however little.
 _CHUNK_BYTES = 1 << 16
@@ -104,6 +105,9 @@ def wirecall() -> None:
 
     FILE is a path, or - for standard input. Errors go to standard error.
     """
+
+
+wirecall.add_command(bench)
 
 
 @wirecall.command(

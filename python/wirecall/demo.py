@@ -115,7 +115,7 @@ def recordings() -> list[Recording]:
 
 def run(speed: float = SPEED) -> None:
     """Play every recording, then say what came of them; `speed` is in tokens per second, 0 for at once."""
-    console = _Console(highlight=False)
+    console = OutputConsole(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = 100
     console.width = min(console.width, _WIDE)
@@ -194,7 +194,7 @@ def _note(event: Event, sides: "_Sides", tally: Tally, count: counting.Count) ->
         tally.errors += 1
 
 
-class _Console(Console):
+class OutputConsole(Console):
     """A console that leaves a closed pipe to the command line; rich would end the process with 1."""
 
     def on_broken_pipe(self) -> None:

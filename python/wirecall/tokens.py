@@ -237,7 +237,8 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
 
 def saved(native: int, wire: int) -> str:
     """How much less the text costs, in percent."""
-    return f"{(native - wire) / native:.0%}" if native else ""
+    # The sum turns minus zero into zero.
+    return f"{round((native - wire) / native, 2) + 0:.0%}" if native else ""
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> str:

@@ -14,15 +14,24 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "wirecall"
+# What `wirecall bench` uses.
+EXTRA = {"anthropic", "jinja2", "jsonschema", "matplotlib", "numpy", "openai", "scipy", "tenacity"}
 DIALECTS = ("chat", "responses", "messages")
 
 
-def order() -> list[str]:
+def listed(pattern: str) -> list[str]:
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    given = re.search(r"`limits, error → (.+?)`", text, re.DOTALL)
+    given = re.search(pattern, text, re.DOTALL)
     assert given is not None
-    modules = given[1].partition("rust/py → ")[2]
-    return modules.replace("\n", " ").replace(" ", "").split("→")
+    return given[1].replace("\n", " ").replace(" ", "").split("→")
+
+
+def order() -> list[str]:
+    return listed("`limits, error → [^`]+?rust/py → ([^`]+)`")
+
+
+def order_of_bench() -> list[str]:
+    return listed("Inside `bench`: `([^`]+)`")
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -57,6 +66,9 @@ def test_nothing_imports_to_the_right(file: Path) -> None:
         if top == place == "dialects":
             own = inner[0].partition("_")[0]
             assert dialect == "base" or (own in DIALECTS and dialect.partition("_")[0] == own)
+        elif top == place == "bench":
+            benches = order_of_bench()
+            assert benches.index(dialect) < benches.index(inner[0])
         elif not (inner and top == place):
             assert places[top] < places[place]
 
@@ -66,4 +78,11 @@ def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     slow = {"importlib.metadata", "hashlib", "tempfile", "wirecall.tokens", "pydantic", "httpx", "asyncio"}
     assert "wirecall.clients" in loaded.split()
-    assert not slow.intersection(loaded.split())
+    assert not {*slow, "wirecall.bench", *EXTRA}.intersection(loaded.split())
+
+
+def test_the_command_line_loads_no_library_of_the_benchmarks() -> None:
+    code = "import sys; there = {*sys.modules}; import wirecall.commands; print(*sys.modules.keys() - there)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "wirecall.bench.commands" in loaded.split()
+    assert not EXTRA.intersection(loaded.split())

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 
 use crate::error::ProblemKind;
 use crate::json::{is_number, push_string, same_number, whole};
-use crate::scan::is_ws;
+use crate::scan::trim;
 use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
 
 /// What became of a text that was written as JSON.
@@ -133,11 +133,6 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
         list.push(json);
     }
     Some((list, outcome))
-}
-
-/// Without the blanks around it.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
 fn takes_scalars(node: &Node) -> bool {

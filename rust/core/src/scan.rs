@@ -39,6 +39,11 @@ pub fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
+/// Without such blanks around it.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
+}
+
 /// Where the run of [`is_ws`] that begins at byte `from` ends.
 #[inline]
 pub fn ws_run(text: &str, from: usize) -> usize {
@@ -60,19 +65,14 @@ pub fn first_chars(text: &str, count: usize) -> usize {
         Some(_) => {}
     }
     // Every byte more is at most one character more, so this closes in from below.
-    let mut end = count;
-    loop {
-        let missing = count - bytes[..end].iter().filter(|byte| (**byte as i8) >= -0x40).count();
-        if missing == 0 {
-            break;
+    let (mut end, mut missing) = (0, count);
+    while missing > 0 && end < bytes.len() {
+        let from = end;
+        end = bytes.len().min(from + missing);
+        while !text.is_char_boundary(end) {
+            end += 1;
         }
-        end += missing;
-        if end >= bytes.len() {
-            return bytes.len();
-        }
-    }
-    while !text.is_char_boundary(end) {
-        end += 1;
+        missing -= text[from..end].chars().count();
     }
     end
 }

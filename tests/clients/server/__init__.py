@@ -6,12 +6,15 @@ demand.
 
 from .answers import Answer, Call, Delivery, Failure, Raw, Refusal, Refused, Reply, Thinking, Usage
 from .app import Request, Script, Server, serve
+from .erring import Asked, ErringModel, Slip
 from .model import Lost, NativeModel, Seen, Step, TextModel
 
 __all__ = [
     "Answer",
+    "Asked",
     "Call",
     "Delivery",
+    "ErringModel",
     "Failure",
     "Lost",
     "NativeModel",
@@ -23,6 +26,7 @@ __all__ = [
     "Script",
     "Seen",
     "Server",
+    "Slip",
     "Step",
     "TextModel",
     "Thinking",

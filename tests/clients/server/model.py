@@ -289,7 +289,7 @@ def _words(line: str) -> list[str]:
 
 def _written(call: Call, system: str) -> str:
     fields = manual_signature(system, call.name)
-    pairs = _pairs(_arguments(call), fields)
+    pairs = pairs_of(_arguments(call), fields)
     for field_ in fields:
         if not field_.optional and not any(_covers(key, field_.key) for key, _ in pairs):
             raise Lost(f"model: the manual wants {field_.key} for {call.name}, which the plan does not give")
@@ -299,7 +299,7 @@ def _written(call: Call, system: str) -> str:
             for field_ in fields
         ):
             raise Lost(f"model: the manual has no {key} for {call.name}")
-    return _call(call.name, pairs)
+    return call_text(call.name, pairs)
 
 
 def _covers(key: str, wanted: str) -> bool:
@@ -307,12 +307,12 @@ def _covers(key: str, wanted: str) -> bool:
 
 
 def _bad(call: Call, mistake: Mistake, signature: Sequence[Field]) -> str:
-    pairs = _pairs(_arguments(call), signature)
+    pairs = pairs_of(_arguments(call), signature)
     if mistake == "unknown_tool":
-        return _call(_unknown(call.name), pairs)
+        return call_text(_unknown(call.name), pairs)
     if mistake == "missing_required":
         required = _first_required(signature)
-        return _call(call.name, [(key, value) for key, value in pairs if not _covers(key, required)])
+        return call_text(call.name, [(key, value) for key, value in pairs if not _covers(key, required)])
     key = pairs[0][0] if pairs else "text"
     return f"<call>{call.name} {BROKEN_JSON if mistake == 'broken_json' else key + BROKEN_QUOTE}</call>"
 
@@ -334,18 +334,18 @@ def _arguments(call: Call) -> dict[str, Any]:
     return arguments
 
 
-def _call(name: str, pairs: Sequence[tuple[str, str]]) -> str:
+def call_text(name: str, pairs: Sequence[tuple[str, str]]) -> str:
     return f"<call>{' '.join([name, *(f'{key}={value}' for key, value in pairs)])}</call>"
 
 
-def _pairs(arguments: dict[str, Any], fields: Sequence[Field], prefix: str = "") -> list[tuple[str, str]]:
+def pairs_of(arguments: dict[str, Any], fields: Sequence[Field], prefix: str = "") -> list[tuple[str, str]]:
     """Keys and written values; an object is written with dots where the manual shows dots, else as JSON."""
     pairs = []
     for name, value in arguments.items():
         key = prefix + name
         dotted = any(field_.key.startswith(f"{key}.") for field_ in fields)
         if isinstance(value, dict) and value and dotted:
-            pairs += _pairs(value, fields, f"{key}.")
+            pairs += pairs_of(value, fields, f"{key}.")
         elif isinstance(value, str):
             pairs.append((key, _quoted(value)))
         else:

@@ -63,15 +63,15 @@ pub fn opener(text: &str, last: bool) -> Opener {
 
 /// Is this, which starts with `<`, the closing tag of that name? And how long is it?
 pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
+    match text.as_bytes().get(1) {
+        None => return (if last { Mark::No } else { Mark::Partial }, 0),
+        Some(b'/') => {}
+        Some(_) => return (Mark::No, 0),
+    }
     let end = first_chars(text, ATTEMPT_CHARS + name.len());
     let need = if last || end < text.len() { Mark::No } else { Mark::Partial };
     let text = &text[..end];
     let bytes = text.as_bytes();
-    match bytes.get(1) {
-        None => return (need, 0),
-        Some(b'/') => {}
-        Some(_) => return (Mark::No, 0),
-    }
     let start = ws_run(text, 2);
     match crate::scan::starts(&text[start..], name, need == Mark::No) {
         Mark::Yes => {}

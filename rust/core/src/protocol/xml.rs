@@ -24,15 +24,16 @@ enum Look {
 
 /// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
 fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
-    let end = first_chars(text, ATTEMPT_CHARS);
-    let (text, last) = (&text[..end], last || end < text.len());
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
-    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
-    let Some(length) = name.bytes().position(is_ws) else {
-        return need(tools.tools().any(|tool| tool.name.starts_with(name)));
+    let Some(length) = name.bytes().position(|byte| is_ws(byte) || byte == b'<') else {
+        let begins = tools.tools().any(|tool| tool.name.starts_with(name));
+        return (begins && !last).then_some(Err(()));
     };
-    let Lookup::Exact(at) = tools.lookup(&name[..length]) else { return None };
+    let tool = tools.get(&name[..length])?;
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (name, last) = (&text[lead..end], last || end < text.len());
+    let need = |wanted: bool| (wanted && !last).then_some(Err(()));
     let next = ws_run(name, length);
     let rest = &name[next..];
     let broken = crate::scan::has_line_break(&name[length..next]);
@@ -43,7 +44,7 @@ fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize)
     if 1 + field == rest.len() && !last {
         return need(broken);
     }
-    let is_call = broken && is_field(&tools.tool(at).schema, &rest[1..1 + field]);
+    let is_call = broken && is_field(&tool.schema, &rest[1..1 + field]);
     is_call.then_some(Ok((lead, length)))
 }
 
@@ -64,27 +65,26 @@ impl Xml {
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
-            match closes(rest, name, last).0 {
-                Mark::Yes => return Look::Call,
-                Mark::Partial => return Look::Need,
-                Mark::No => {}
-            }
-            let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
-            let field = name_length(&rest[1..]);
+            let first = from + offset == next;
+            let child = &rest[1..1 + name_length(&rest[1..])];
             // A name that may go on is none yet.
-            let cut = 1 + field == rest.len();
-            if special.contains(&Mark::Partial) || (cut && !last) {
+            let cut = 1 + child.len() == rest.len();
+            if cut && !last {
                 return Look::Need;
             }
-            let first = from + offset == next;
-            let child = &rest[1..1 + field];
-            if (first && special.contains(&Mark::Yes)) || (!cut && is_field(schema, child)) {
+            if child.is_empty() {
+                let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
+                match closes(rest, name, last).0 {
+                    Mark::Yes => return Look::Call,
+                    Mark::No if first && special.contains(&Mark::Yes) => return Look::Call,
+                    Mark::No if !special.contains(&Mark::Partial) => {}
+                    Mark::Partial | Mark::No => return Look::Need,
+                }
+            } else if !cut && is_field(schema, child) {
                 return Look::Call;
-            }
-            if tools.lookup(child).tool().is_some() {
+            } else if tools.lookup(child).tool().is_some() {
                 return Look::Text;
-            }
-            if first && field > 0 {
+            } else if first {
                 return Look::Call;
             }
             from += offset + 1;

@@ -4,7 +4,7 @@ use super::entities::decode;
 use super::lexer::{Lexeme, Lexer, attributes};
 use crate::coerce;
 use crate::json::json_string;
-use crate::scan::is_ws;
+use crate::scan::trim;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::tree::Tree;
 
@@ -402,13 +402,6 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
     Tree::Scalar { text, quoted }
 }
 
-/// An element of type `id` with nothing in it but text.
-pub fn leaf(schema: &Schema, id: NodeId, text: &str) -> Tree {
-    let text = text.to_owned();
-    let frame = Frame { name: String::new(), node: id, raw: true, text, source: None, children: Vec::new() };
-    frame.tree(schema).1
-}
-
 /// The text of a source whose tags are content.
 pub fn content(source: &str) -> String {
     let (mut lexer, mut at, mut out) = (Lexer::default(), 0, String::new());
@@ -468,9 +461,4 @@ pub fn member(schema: &Schema, id: NodeId, name: &str) -> NodeId {
         }
         (None, _) => UNKNOWN,
     }
-}
-
-/// Without the ASCII blanks around it.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }

@@ -106,6 +106,10 @@ pub enum For {
 pub fn escape(text: &str, whom: For, out: &mut String) {
     let mut from = 0;
     let bytes = text.as_bytes();
+    // Most texts have neither.
+    if whom == For::Us && memchr::memchr2(b'&', b'<', bytes).is_none() {
+        return out.push_str(text);
+    }
     let others = if whom == For::Anyone { (b'>', b'\r') } else { (b'&', b'<') };
     let special = |byte: &u8| matches!(byte, b'&' | b'<') || *byte == others.0 || *byte == others.1;
     for (at, byte) in bytes.iter().enumerate().filter(|(_, byte)| special(byte)) {

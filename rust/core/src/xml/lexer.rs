@@ -4,7 +4,7 @@
 //! CDATA come in parts. Which tags fit together is the reader's business.
 
 use super::entities::{Entity, entity};
-use crate::scan::{Mark, is_ws, starts, ws_run};
+use crate::scan::{Mark, is_ws, starts, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
@@ -358,7 +358,7 @@ impl Lexer {
 /// What stands between `<` and `>`.
 fn parts(inner: &str) -> Option<Lexeme<'_>> {
     if let Some(rest) = inner.strip_prefix('/') {
-        let name = rest.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8));
+        let name = trim(rest);
         return (name_length(name) == name.len() && !name.is_empty()).then_some(Lexeme::Close(name));
     }
     let length = name_length(inner);

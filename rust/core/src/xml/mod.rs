@@ -4,6 +4,6 @@ mod element;
 mod entities;
 mod lexer;
 
-pub use element::{Fault, Outcome, Reader, UNCLOSED, content, is_member, leaf, member};
+pub use element::{Fault, Outcome, Reader, UNCLOSED, content, is_member, member};
 pub use entities::{Entity, For, decode_part, entity, escape};
 pub use lexer::{Lexeme, Lexer, is_name, name_length};

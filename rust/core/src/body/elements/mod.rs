@@ -3,17 +3,20 @@
 //! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
 //! that fits, and typed there. A body that starts with `{` is one JSON object.
 
+mod after_error;
+mod canonical;
+mod ends;
 mod write;
 
-use super::{Bad, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
+use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
-use crate::limits::ATTEMPT_CHARS;
-use crate::protocol::tags::{Form, closes};
-use crate::scan::{Mark, first_chars, starts, ws_run};
+use crate::protocol::tags::Form;
+use crate::scan::{Mark, ws_run};
 use crate::schema::Schema;
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf, member, name_length};
+use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content};
+use after_error::on_in;
 
 pub use write::{ElementWriter, is_nestable};
 
@@ -87,6 +90,16 @@ pub fn is_field(schema: &Schema, name: &str) -> bool {
 }
 
 impl Format for Elements {
+    fn renew(&mut self, _cx: &Context<'_>, kind: BodyKind, name: &str) -> bool {
+        let BodyKind::Elements(ends) = kind else { return false };
+        let mut old = std::mem::replace(self, Elements::new("", ends));
+        old.name.clear();
+        old.name.push_str(name);
+        old.fields.reset();
+        (self.name, self.fields) = (old.name, old.fields);
+        true
+    }
+
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let step = match &mut self.state {
@@ -117,53 +130,8 @@ impl Format for Elements {
         }
     }
 
-    /// Reads on after an error: up to the closing tag, to which no field's content belongs.
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match &mut self.state {
-                State::Start => {
-                    io.at = ws_run(io.window, io.at);
-                    self.state = match io.rest().as_bytes().first() {
-                        None => return Step::Need,
-                        Some(b'{') => State::InJson(Skip::ValueStart),
-                        Some(_) => State::On,
-                    };
-                }
-                State::Between | State::Text(_) => self.state = State::On,
-                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
-                State::Collect { name, reader, .. } => {
-                    self.lexer = reader.lexer();
-                    self.state = on_in(io.cx.schema, name);
-                }
-                State::Json(object) => self.state = State::InJson(object.skip()),
-                State::Behind => self.state = State::InJson(Skip::After),
-                State::Closed => return Step::Done,
-                State::On => {
-                    match self.end_mark(io) {
-                        Mark::Yes => return Step::Done,
-                        Mark::Partial => return Step::Need,
-                        Mark::No => {}
-                    }
-                    match self.next(io) {
-                        Lexeme::Need => return Step::Need,
-                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
-                        _ => {}
-                    }
-                }
-                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                    Lexeme::Need => return Step::Need,
-                    Lexeme::Close(_) => self.state = State::On,
-                    _ => {}
-                },
-                State::InJson(skip) => {
-                    let slash = self.ends == Ends::Tag(Form::Broken);
-                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
-                }
-            }
-        }
+        self.skip_to_end(io)
     }
 
     /// Takes text in a string that is passed on.
@@ -231,50 +199,24 @@ impl Elements {
         Ok(None)
     }
 
-    /// Everything is read: what has waited is written.
-    fn close(&mut self, io: &mut Io<'_>) -> Progress {
-        self.state = State::Closed;
-        if self.styled {
-            note(io, Repair::Markup, "The closing tag has another name than the opening one.")?;
-        }
-        if self.stray && !self.any {
-            let message = format!("Text stands where the fields have to be. Write: {}", io.cx.protocol.example(&io.cx));
-            return Err((ErrorKind::MalformedCall, message));
-        }
-        if !self.json {
-            self.fields.finish(&io.cx, io.found)?;
-        }
-        Ok(Some(Step::Done))
-    }
-
-    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
-    fn close_at_end(&mut self, io: &mut Io<'_>) -> Progress {
-        if !io.last || self.stray || !(self.any || self.json) {
-            return Ok(Some(Step::Need));
-        }
-        note(io, Repair::MissingClose, "The call is not closed.")?;
-        self.close(io)
-    }
-
-    /// Is this the call's closing tag, and how long is it?
-    fn closing(&mut self, rest: &str, last: bool) -> (Mark, usize) {
-        let (mark, length, styled) = closes(rest, &self.name, last);
-        self.styled |= styled && mark == Mark::Yes;
-        (mark, length)
-    }
-
     fn between(&mut self, io: &mut Io<'_>) -> Progress {
-        match self.ends {
-            Ends::Line if self.any => {
-                if let Some(step) = self.behind_line(io)? {
-                    return Ok(Some(step));
-                }
+        let behind_line = self.ends == Ends::Line && self.any;
+        if behind_line && let Some(step) = self.behind_line(io)? {
+            return Ok(Some(step));
+        }
+        if !self.lexer.is_inside() {
+            io.at = ws_run(io.window, io.at);
+            if canonical::element(io).is_some() {
+                self.any = true;
+                return Ok(None);
             }
-            _ => match self.end_mark(io) {
+        }
+        if !behind_line {
+            match self.end_mark(io) {
                 Mark::Yes => return self.close(io),
                 Mark::Partial => return Ok(Some(Step::Need)),
                 Mark::No => {}
-            },
+            }
         }
         let begin = io.at;
         match self.next(io) {
@@ -292,24 +234,6 @@ impl Elements {
             Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
         }
         Ok(None)
-    }
-
-    /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
-    fn end_mark(&mut self, io: &mut Io<'_>) -> Mark {
-        if self.lexer.is_inside() {
-            return Mark::No;
-        }
-        let at = if self.ends == Ends::Tag(Form::Broken) { ws_run(io.window, io.at) } else { io.at };
-        let rest = &io.window[at..];
-        let (mark, length) = match rest.as_bytes().first() {
-            Some(b'<') => self.closing(rest, io.last),
-            Some(b'/') if self.ends == Ends::Tag(Form::Broken) => (starts(rest, "/>", io.last), 2),
-            _ => (Mark::No, 0),
-        };
-        if mark == Mark::Yes {
-            io.at = at + length;
-        }
-        mark
     }
 
     /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
@@ -330,91 +254,36 @@ impl Elements {
         note(io, Repair::Markup, "Only fields stand in a call.")
     }
 
-    /// Behind a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is behind the
-    /// field then.
-    fn behind_line(&mut self, io: &mut Io<'_>) -> Progress {
-        let window = &io.rest()[..first_chars(io.rest(), ATTEMPT_CHARS)];
-        let last = io.last || window.len() < io.rest().len();
-        let blanks = ws_run(window, 0);
-        let rest = &window[blanks..];
-        let need = |step: &mut Self, io: &mut Io<'_>| if last { step.close(io) } else { Ok(Some(Step::Need)) };
-        if rest.is_empty() {
-            return if io.last && window.len() == io.rest().len() { self.close_at_end(io) } else { need(self, io) };
-        }
-        if !rest.starts_with('<') {
-            return self.close(io);
-        }
-        match self.closing(rest, last) {
-            (Mark::Yes, length) => {
-                io.at += blanks + length;
-                return self.close(io);
-            }
-            (Mark::Partial, _) => return need(self, io),
-            (Mark::No, _) => {}
-        }
-        let length = name_length(&rest[1..]);
-        if 1 + length == rest.len() && !last {
-            return need(self, io);
-        }
-        if !is_field(io.cx.schema, &rest[1..1 + length]) {
-            return self.close(io);
-        }
-        io.at += blanks;
-        Ok(None)
-    }
-
     /// The opening tag of a field.
     fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
         self.any = true;
-        let mut consumed = closed;
-        match self.begin(io, name, attributes, closed, &mut consumed) {
+        match self.begin(io, name, attributes, closed) {
             Ok(state) => {
                 self.state = state;
                 Ok(())
             }
             Err(bad) => {
-                self.state = if consumed { State::On } else { on_in(io.cx.schema, name) };
+                self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
                 Err(bad)
             }
         }
     }
 
-    fn begin(
-        &mut self,
-        io: &mut Io<'_>,
-        name: &str,
-        attributes: &str,
-        closed: bool,
-        consumed: &mut bool,
-    ) -> Result<State, Bad> {
+    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<State, Bad> {
         let cx = io.cx;
         let mut slot = self.fields.open(&cx, io.found, name, false)?;
         let node = cx.schema.node(slot.node());
         let scalar = !node.is_unknown() && !node.takes_container();
-        let bare = attributes.trim_ascii().is_empty();
-        if scalar && !bare {
+        if scalar && !attributes.trim_ascii().is_empty() {
             note(io, Repair::Markup, "A field has no attributes.")?;
-        }
-        // Most often the whole element is there, and has nothing in it but text.
-        let whole = if closed { Some("") } else { text_of(io, name) };
-        if let Some(text) = whole.filter(|_| scalar || bare) {
-            if slot.is_string(&cx) {
-                slot.start(&cx, io.found)?;
-                slot.push(io.found, text);
-            }
-            *consumed = true;
-            io.at += if closed { 0 } else { text.len() + "</>".len() + name.len() };
-            if slot.is_string(&cx) {
-                slot.end(&cx, io.found)?;
-            } else {
-                let tree = leaf(cx.schema, slot.node(), text);
-                self.fields.close(&cx, io.found, slot, tree)?;
-            }
-            return Ok(State::Between);
         }
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;
-            return Ok(State::Live { name: name.to_owned(), slot });
+            if !closed {
+                return Ok(State::Live { name: name.to_owned(), slot });
+            }
+            slot.end(&cx, io.found)?;
+            return Ok(State::Between);
         }
         let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         let mut refused = None;
@@ -470,29 +339,6 @@ impl Elements {
         Ok(None)
     }
 
-    /// Behind a JSON object.
-    fn behind(&mut self, io: &mut Io<'_>) -> Progress {
-        io.at = ws_run(io.window, io.at);
-        if io.rest().is_empty() {
-            return self.close_at_end(io);
-        }
-        let end = match self.ends {
-            Ends::Tag(Form::Broken) => (starts(io.rest(), "/>", io.last), 2),
-            Ends::Tag(_) | Ends::Line => self.closing(io.rest(), io.last),
-        };
-        match end {
-            (Mark::Yes, length) => {
-                io.at += length;
-                self.close(io)
-            }
-            (Mark::Partial, _) => Ok(Some(Step::Need)),
-            (Mark::No, _) => {
-                self.state = State::InJson(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.name)))
-            }
-        }
-    }
-
     fn text(&mut self, io: &mut Io<'_>) -> Progress {
         let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
         let begin = io.at;
@@ -521,21 +367,6 @@ impl Elements {
         }
         Ok(None)
     }
-}
-
-/// The text up to the closing tag of this name, if that is there and nothing else is.
-fn text_of<'w>(io: &Io<'w>, name: &str) -> Option<&'w str> {
-    let rest = io.rest();
-    let length = memchr::memchr2(b'<', b'&', rest.as_bytes())?;
-    let close = rest[length..].strip_prefix("</")?.strip_prefix(name)?;
-    close.starts_with('>').then(|| &rest[..length])
-}
-
-/// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
-fn on_in(schema: &Schema, name: &str) -> State {
-    let node = schema.node(member(schema, schema.root, name));
-    let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();
-    if bare { State::On } else { State::InElement(name.to_owned()) }
 }
 
 /// The next step, if it is one for the parser.

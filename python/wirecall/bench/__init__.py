@@ -1,0 +1,1 @@
+"""`wirecall bench`: what the format costs and gains, measured. Needs the extra `wirecall[bench]`."""

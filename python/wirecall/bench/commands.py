@@ -1,0 +1,274 @@
+"""The commands of `wirecall bench`. What needs a library of the extra is imported where it is used."""
+
+import dataclasses
+import importlib.util
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wirecall.bench.artifact import Artifact, BenchError
+from wirecall.bench.asking import Asking, asking, listed
+
+# What the commands share of the extra `bench`.
+_NEEDED = (
+    "anthropic",
+    "jinja2",
+    "jsonschema",
+    "matplotlib",
+    "numpy",
+    "openai",
+    "scipy",
+    "tenacity",
+    "tiktoken",
+    "tokenizers",
+    "toon_format",
+)
+
+
+class _Bench(click.Group):
+    """A group that says what to install, instead of half working."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+        if missing:
+            raise click.ClickException(f"{missing[0]} is not installed: pip install 'wirecall[bench]'")
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BenchError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(
+    cls=_Bench,
+    epilog="""\b
+Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for each run.
+""",
+)
+def bench() -> None:
+    """Measure what the format costs and gains."""
+
+
+@bench.command(
+    epilog="""\b
+Ends with 0 if every call read back as it was written, in every format that can hold it, else with 1.
+
+\b
+Examples:
+  wirecall bench offline
+  wirecall bench offline --catalogue mine.json --catalogue built-in --encoding o200k_base,cl100k_base
+  wirecall bench offline --tokenizer Qwen3-8B/tokenizer.json --totals
+  wirecall bench offline --encoding characters --output offline.jsonl
+""",
+)
+@click.option(
+    "--catalogue",
+    "paths",
+    metavar="FILE",
+    multiple=True,
+    help='Tools and right calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}.  '
+    "[default: built-in]",
+)
+@click.option(
+    "--encoding",
+    "encodings",
+    metavar="NAME,…",
+    multiple=True,
+    help="Vocabularies of tiktoken, or characters.  [default: o200k_base]",
+)
+@click.option(
+    "--tokenizer", "tokenizers", metavar="FILE", multiple=True, help="A tokenizer.json of Hugging Face."
+)
+@click.option(
+    "--cached-price",
+    type=click.FloatRange(0, 1),
+    default=0.1,
+    show_default=True,
+    help="Of a token that the provider has in its cache, against one that it has not.",
+)
+@click.option("--totals", "only_totals", is_flag=True, help="Leave out what each tool and each call costs.")
+@click.option("--output", metavar="ARTIFACT", help="Write what was found to this file, which must not exist.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.pass_context
+def offline(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    encodings: tuple[str, ...],
+    tokenizers: tuple[str, ...],
+    cached_price: float,
+    only_totals: bool,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Count definitions and calls in every format, and read every call back.
+
+    Native definitions are JSON without blanks. How providers render them for the model is not public, so take
+    them as an estimate.
+    """
+    from wirecall.bench.catalogue import BUILT_IN, catalogues
+    from wirecall.bench.offline import LIBRARIES, cells, groups, options, tables, totals
+    from wirecall.bench.tables import show
+    from wirecall.bench.vocabularies import vocabularies
+
+    measured = catalogues(paths or (BUILT_IN,))
+    counted = vocabularies([name for names in encodings for name in names.split(",") if name], tokenizers)
+    chosen = options(measured, counted, cached_price)
+    found = []
+    with ExitStack() as stack:
+        artifact = None
+        if output is not None:
+            artifact = stack.enter_context(Artifact.create(output, "offline", chosen, libraries=LIBRARIES))
+        for cell in cells(measured, counted):
+            found.append(cell)
+            if artifact is not None:
+                artifact.append(cell)
+    if as_json:
+        said = {
+            "options": chosen,
+            "totals": [dataclasses.asdict(total) for total in totals(found, cached_price)],
+            "groups": [dataclasses.asdict(group) for group in groups(found)],
+        }
+        sys.stdout.write(json.dumps(said if only_totals else {**said, "cells": found}) + "\n")
+    else:
+        show(tables(found, cached_price, each=not only_totals))
+    if any(cell["round_trip"] is False for cell in found):
+        ctx.exit(1)
+
+
+@bench.command(
+    epilog="""\b
+Examples:
+  wirecall bench live --base-url http://localhost:8000/v1 --models qwen3 --reps 3 \\
+    --output-parameter max_tokens
+  wirecall bench live --models small,large --ablation no-manual --ablation syntax=json --dry-run
+  wirecall bench live --api anthropic --models one --judge other --group unicode --max-usd 5 \\
+    --price-in 3 --price-out 15
+
+\b
+Ablations change one thing each, of the mode wire:
+  syntax=json, placement=first, no-manual, descriptions=none, protocol=NAME
+    must change the request: where two variants would send the same, nothing is sent
+  strict
+    changes how answers are read, and must leave the request as it is
+
+\b
+Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt;
+2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
+""",
+)
+@asking("live.jsonl")
+@click.option(
+    "--modes",
+    callback=listed,
+    default="native,wire",
+    show_default=True,
+    metavar="MODE,…",
+    help="native, and protocols of wirecall.",
+)
+@click.option("--ablation", "ablations", multiple=True, metavar="WHAT", help="May be given several times.")
+@click.option("--catalogue", metavar="FILE", help="Tools and cases; the project's own by default.")
+@click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name is like it.")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
+@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions of a case.")
+@click.option(
+    "--tools",
+    type=click.Choice(["all", "group", "own"]),
+    default="group",
+    show_default=True,
+    help="Tools in a request: the whole catalogue, those of the case's group, or the case's own.",
+)
+@click.option(
+    "--system",
+    default="You are a helpful assistant.",
+    show_default=True,
+    metavar="TEXT",
+    help="A system text of the application; '' for none.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which variants ask.")
+@click.option("--judge", metavar="MODEL", help="Another model that judges arguments which are not the same.")
+@click.option("--judge-api", type=click.Choice(["openai", "anthropic"]), help="That of --api by default.")
+@click.option("--judge-base-url", metavar="URL", help="That of --base-url by default.")
+@click.option("--judge-key-variable", metavar="NAME", help="That of --key-variable by default.")
+@click.option(
+    "--judge-cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Where verdicts are kept; a folder for caches by default.",
+)
+@click.pass_context
+def live(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+    """Ask real models every case, natively and through `wirecall.wrap`.
+
+    Keys come from the environment only, and are written nowhere.
+    """
+    from wirecall.bench.live import command
+
+    ctx.exit(command(asking, **given))
+
+
+@bench.command(
+    epilog="""\b
+Examples:
+  wirecall bench agent --base-url http://localhost:8000/v1 --models qwen3 --reps 3 \\
+    --output-parameter max_tokens
+  wirecall bench agent --models small,large --modes native,wire,hermes,xml --tasks 'a *' --turns 8
+  wirecall bench agent --api anthropic --models one --dry-run
+
+\b
+Exit codes: 0 all was tried; 1 some was skipped, because the budget did not reach; 2 it cannot be done;
+130 interrupted. After 1 and 130, --resume carries on: with what was not finished, from its beginning.
+""",
+)
+@asking("agent.jsonl")
+@click.option(
+    "--modes",
+    callback=listed,
+    default="native,wire,hermes",
+    show_default=True,
+    metavar="MODE,…",
+    help="native, and protocols of wirecall.",
+)
+@click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name is like it.")
+@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions of a task.")
+@click.option(
+    "--turns", type=click.IntRange(1), default=12, show_default=True, help="Answers a task may take."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which modes try.")
+@click.pass_context
+def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+    """Let real models work on tasks of several steps, and look at what they leave behind.
+
+    Keys come from the environment only, and are written nowhere.
+    """
+    from wirecall.bench.agent import command
+
+    ctx.exit(command(asking, **given))
+
+
+@bench.command()
+@click.argument("artifacts", metavar="ARTIFACT...", nargs=-1, required=True)
+@click.option("--markdown", "markdown_path", metavar="FILE", help="Write Markdown there; else it is printed.")
+@click.option("--html", "html_path", metavar="FILE", help="Write one page of HTML with plots there.")
+def report(artifacts: tuple[str, ...], markdown_path: str | None, html_path: str | None) -> None:
+    """Tables and plots of what artifacts say, with intervals."""
+    from wirecall.bench import report as reporting
+
+    document = reporting.report(artifacts)
+    for path, write in ((markdown_path, reporting.markdown), (html_path, reporting.html)):
+        if path is not None:
+            _write(path, write(document))
+    if markdown_path is None and html_path is None:
+        click.echo(reporting.markdown(document), nl=False)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,220 @@
+"""What the cells of `bench live` and `bench agent` say: each way of asking by itself, and beside another.
+
+A way is a model, a mode, and perhaps an ablation. Nothing is dropped: a cell that failed has all its scores
+missed, and one that was skipped, which says nothing, is counted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirecall.bench.artifact import Cell
+from wirecall.bench.statistics import Difference, Interval, difference, mean
+
+NATIVE = "native"
+
+
+@dataclass(frozen=True, order=True)
+class Way:
+    """How a case was asked. `ablation` is empty where nothing was changed."""
+
+    model: str
+    mode: str
+    ablation: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.mode}" + (f", {self.ablation}" if self.ablation else "")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Something that cells have a value of.
+
+    Attributes:
+        name: Of the member, and in tables.
+        unit: "%" for a score: the share of what is right. Else as it is counted.
+        more: Whether more of it is better.
+        of: The value of a cell that was not skipped; None if it has none.
+    """
+
+    name: str
+    unit: str
+    more: bool
+    of: Callable[[Cell], float | None]
+
+
+def _score(name: str, else_by: str = "") -> Measure:
+    """The score of a name; what another score is enough for has it."""
+
+    def of(cell: Cell) -> float | None:
+        if cell["status"] != "ok":
+            return 0.0
+        scores = cell.get("scores") or {}
+        found = scores.get(else_by) or scores.get(name)
+        return None if found is None else float(found)
+
+    return Measure(name, "%", True, of)
+
+
+def _tokens(name: str, *members: str) -> Measure:
+    def of(cell: Cell) -> float | None:
+        usage = cell["usage"]
+        # An answer that nobody counted did not cost nothing.
+        unknown = usage.get("unknown") or not usage["input"]
+        return None if unknown else float(sum(usage[member] for member in members))
+
+    return Measure(name, "tokens", False, of)
+
+
+def _time(name: str, member: str) -> Measure:
+    return Measure(name, "s", False, lambda cell: (cell.get("times") or {}).get(member))
+
+
+TOKENS = _tokens("tokens", "input", "output")
+_COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
+MEASURES: Mapping[str, tuple[Measure, ...]] = {
+    "live": (
+        _score("exact"),
+        _score("normalised"),
+        _score("judged", "normalised"),
+        *_COST,
+        _time("first token", "first_token"),
+        _time("first call", "first_call"),
+        _time("total", "total"),
+    ),
+    "agent": (
+        _score("success"),
+        Measure("steps", "steps", False, lambda cell: cell.get("steps")),
+        *_COST,
+        _time("total", "total"),
+    ),
+}
+# What a way is judged by, by the kind of its artifact.
+JUDGED_BY = {"live": "normalised", "agent": "success"}
+
+
+@dataclass
+class Outcome:
+    """All cells of one way.
+
+    Attributes:
+        ok, failed, skipped: Cells.
+        values: Of each measure, of each case, one for each repetition.
+        reasons: Why cells failed or were skipped, and how often.
+        noted: How many repairs, problems, errors and retries there were.
+    """
+
+    way: Way
+    ok: int = 0
+    failed: int = 0
+    skipped: int = 0
+    values: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def cells(self) -> int:
+        return self.ok + self.failed + self.skipped
+
+    def interval(self, measure: Measure) -> Interval | None:
+        return mean(self.values.get(measure.name, {}))
+
+    def beside(self, other: "Outcome", measure: Measure) -> Difference:
+        """This one less the other."""
+        return difference(other.values.get(measure.name, {}), self.values.get(measure.name, {}))
+
+
+def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Way, Outcome]:
+    """The outcome of each way, in the order of the cells."""
+    found: dict[Way, Outcome] = {}
+    for cell in cells:
+        way = way_of(cell)
+        _add(found.setdefault(way, Outcome(way)), MEASURES[kind], cell)
+    return found
+
+
+def way_of(cell: Cell) -> Way:
+    return Way(cell["model"], cell["mode"], cell.get("ablation") or "")
+
+
+def measured(kind: str, cells: Iterable[Cell]) -> list[Measure]:
+    """The measures that the run has: a cell that failed has missed only what others were asked for."""
+    cells = [cell for cell in cells if cell["status"] == "ok"]
+    judged = any((cell.get("scores") or {}).get("judged") is not None for cell in cells)
+    return [
+        measure
+        for measure in MEASURES[kind]
+        if any(measure.of(cell) is not None for cell in cells) and (judged or measure.name != "judged")
+    ]
+
+
+def grouped(kind: str, cells: Iterable[Cell]) -> dict[str, dict[Way, Outcome]]:
+    """The outcomes within each group of cases."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(str(cell.get("group") or "-"), []).append(cell)
+    return {group: outcomes(kind, own) for group, own in groups.items()}
+
+
+def baselines(ways: Iterable[Way]) -> dict[Way, Way]:
+    """What each way is compared with: an ablation with its mode as it is, a mode with native."""
+    ways = list(ways)
+    found = {}
+    for way in ways:
+        other = Way(way.model, way.mode if way.ablation else NATIVE)
+        if other != way and other in ways:
+            found[way] = other
+    return found
+
+
+def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
+    status = cell["status"]
+    if status == "skipped":
+        outcome.skipped += 1
+    elif status == "ok":
+        outcome.ok += 1
+    else:
+        outcome.failed += 1
+    if status != "ok":
+        outcome.reasons[f"{status}: {cell.get('reason') or 'no reason given'}"] += 1
+    for member in ("repairs", "problems", "errors", "retries"):
+        outcome.noted[member] += len(cell.get(member) or ())
+    if status == "skipped":
+        return
+    case = str(cell.get("case") or cell.get("task"))
+    for measure in measures:
+        value = measure.of(cell)
+        if value is not None:
+            outcome.values.setdefault(measure.name, {}).setdefault(case, []).append(value)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What the first requests of two ways of one model were.
+
+    Attributes:
+        cases: How many cases both have.
+        same: Those of them whose requests were the same to the byte: then nothing was compared.
+    """
+
+    way: Way
+    other: Way
+    cases: int
+    same: list[str]
+
+
+def sent(cells: Iterable[Cell]) -> list[Sent]:
+    """For each way that is compared with another, whether what was sent differed."""
+    hashes: dict[Way, dict[str, str]] = {}
+    for cell in cells:
+        requests: list[dict[str, Any]] = cell.get("requests") or []
+        if requests:
+            case = str(cell.get("case") or cell.get("task"))
+            hashes.setdefault(way_of(cell), {}).setdefault(case, requests[0]["sha256"])
+    found = []
+    for way, other in baselines(hashes).items():
+        own, theirs = hashes[way], hashes[other]
+        both = [case for case in own if case in theirs]
+        found.append(Sent(way, other, len(both), [case for case in both if own[case] == theirs[case]]))
+    return found

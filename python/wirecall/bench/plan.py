@@ -1,0 +1,194 @@
+"""What `wirecall bench live` asks: cases, variants, and their order.
+
+A variant is a model, a mode, and at most one ablation. All variants answer a case before the next one comes,
+in an order that is drawn for each case and repetition: whatever changes at a provider meanwhile meets all.
+"""
+
+import hashlib
+import itertools
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Literal, NamedTuple
+
+from wirecall.bench.artifact import BenchError
+from wirecall.bench.catalogue import Case, Catalogue
+from wirecall.bench.endpoints import NATIVE
+from wirecall.bench.proof import ABLATED
+from wirecall.bench.recording import Api
+from wirecall.definitions import Definition
+from wirecall.options import Options
+from wirecall.tokens import compact
+
+# Options of `wrap` that an ablation may change.
+ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "strict")
+_FLAGS = frozenset({"no-manual", "strict"})
+
+
+def ablation_options(ablation: str) -> dict[str, Any]:
+    """The options of `wrap` that an ablation stands for: `syntax=json`, or `strict` for what is true or not.
+
+    Raises:
+        BenchError: There is no such ablation, or no such value.
+    """
+    name, given, value = ablation.partition("=")
+    if name not in ABLATIONS:
+        raise BenchError(f"There is no ablation {ablation!r}; there are: {', '.join(ABLATIONS)}.")
+    options = {name.replace("-", "_"): value if given else True}
+    try:
+        if bool(given) == (name in _FLAGS):
+            raise ValueError(f"write {name}" if given else f"write {name}=VALUE")
+        Options().with_overrides(options)
+    except (TypeError, ValueError) as error:
+        raise BenchError(f"The ablation {ablation!r} is none: {error}.") from error
+    return options
+
+
+class Variant(NamedTuple):
+    model: str
+    mode: str
+    ablation: str | None
+
+    @property
+    def name(self) -> str:
+        return " ".join(filter(None, self))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Of `wrap`."""
+        return ablation_options(self.ablation) if self.ablation else {}
+
+
+class Task(NamedTuple):
+    variant: Variant
+    case: Case
+    repetition: int
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        model, mode, ablation = self.variant
+        return (model, mode, ablation or "", self.case.name, str(self.repetition))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked, and so which cells there are.
+
+    Attributes:
+        cases: Those of the catalogue that are asked.
+        tools: Which tools a case is sent with: "all", those of the cases of its "group", or its "own" only.
+        seed: Of the order of variants.
+        system: A system text of the application.
+        parameters: Further fields of every request.
+        judge: The name of the judge, if there is one.
+    """
+
+    api: Api
+    base_url: str
+    models: Sequence[str]
+    catalogue: Catalogue
+    cases: Sequence[Case]
+    modes: Sequence[str] = (NATIVE, ABLATED)
+    ablations: Sequence[str] = ()
+    tools: Literal["all", "group", "own"] = "group"
+    repetitions: int = 1
+    seed: int = 0
+    system: str = ""
+    output: int = 2048
+    output_parameter: str = "max_completion_tokens"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    judge: str | None = None
+
+    def __post_init__(self) -> None:
+        for what in ("models", "modes", "ablations"):
+            given = getattr(self, what)
+            if twice := {one for one in given if given.count(one) > 1}:
+                raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
+        if self.ablations and ABLATED not in self.modes:
+            raise BenchError(f"Ablations are of the mode {ABLATED!r}, which is not among the modes.")
+        for ablation in self.ablations:
+            ablation_options(ablation)
+        for mode in self.modes:
+            if mode != NATIVE:
+                ablation_options(f"protocol={mode}")
+        if self.judge in self.models:
+            raise BenchError(f"{self.judge} cannot be its own judge: name another model.")
+        if not self.cases:
+            raise BenchError("No case of the catalogue is chosen.")
+
+    @property
+    def variants(self) -> list[Variant]:
+        kinds = [*((mode, None) for mode in self.modes), *((ABLATED, one) for one in self.ablations)]
+        return [Variant(model, mode, ablation) for model in self.models for mode, ablation in kinds]
+
+    def tasks(self) -> Iterator[Task]:
+        """In their order."""
+        for repetition, case in itertools.product(range(1, self.repetitions + 1), self.cases):
+            variants = self.variants
+            random.Random(f"{self.seed} {repetition} {case.name}").shuffle(variants)
+            yield from (Task(variant, case, repetition) for variant in variants)
+
+    def __len__(self) -> int:
+        return len(self.variants) * len(self.cases) * self.repetitions
+
+    def options(self) -> dict[str, Any]:
+        """What a run has to share with the one that it carries on."""
+        content = compact(
+            [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
+        )
+        return {
+            "api": self.api,
+            "base_url": self.base_url,
+            "models": list(self.models),
+            "modes": list(self.modes),
+            "ablations": list(self.ablations),
+            "catalogue": self.catalogue.name,
+            "cases": [case.name for case in self.cases],
+            "catalogue_sha256": hashlib.sha256(content.encode()).hexdigest(),
+            "tools": self.tools,
+            "repetitions": self.repetitions,
+            "seed": self.seed,
+            "system": self.system,
+            "output": self.output,
+            "output_parameter": self.output_parameter,
+            "parameters": dict(self.parameters),
+            "judge": self.judge,
+            "cells": len(self),
+        }
+
+    def messages(self, case: Case) -> list[dict[str, Any]]:
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, {"role": "user", "content": case.prompt}]
+
+    def tools_of(self, case: Case) -> list[Definition]:
+        """In the catalogue's order."""
+        if self.tools == "all":
+            return self.catalogue.tools
+        names = {case.tool}
+        if self.tools == "group":
+            names |= {other.tool for other in self.catalogue.cases if other.group == case.group}
+        return [tool for tool in self.catalogue.tools if tool.name in names]
+
+    def tool(self, name: str) -> Definition:
+        return next(tool for tool in self.catalogue.tools if tool.name == name)
+
+
+def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
+    """The cases whose name is like one of the patterns, in one of the groups; all where nothing is said.
+
+    Raises:
+        BenchError: A pattern or group fits no case.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(case.name, pattern) for case in catalogue.cases):
+            raise BenchError(f"No case of {catalogue.name} is called {pattern!r}.")
+    known = {case.group for case in catalogue.cases}
+    if unknown := [group for group in groups if group not in known]:
+        raise BenchError(f"{catalogue.name} has no group {unknown[0]!r}; it has: {', '.join(sorted(known))}.")
+    return [
+        case
+        for case in catalogue.cases
+        if (not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns))
+        and (not groups or case.group in groups)
+    ]

@@ -1,0 +1,106 @@
+"""How far a run has come, on standard error: a bar on a terminal, a line now and then elsewhere."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+# Seconds between lines where there is no terminal.
+_EVERY = 5.0
+
+
+class Progress(Protocol):
+    def step(self, count: int = 1, note: str | None = None) -> None:
+        """So much more is done; from any thread. A note stays until the next one."""
+
+
+@contextmanager
+def progress(total: int, what: str, *, done: int = 0, note: str = "") -> Iterator[Progress]:
+    """Show how far it has come.
+
+    Args:
+        total: How many steps there are.
+        what: What is run.
+        done: How many were done by an earlier run: they count as done, and not for the rate.
+        note: Stands behind it.
+    """
+    console = Console(stderr=True)
+    shown: _Bar | _Lines = (
+        _Bar(console, total, what, done, note) if console.is_terminal else _Lines(total, what, done, note)
+    )
+    with shown:
+        yield shown
+
+
+class _Steps:
+    def __init__(self, total: int, what: str, done: int, note: str) -> None:
+        self.total, self.what, self.done, self.note = total, what, done, note
+        self._before = done
+        self._start = time.monotonic()
+        self._lock = threading.Lock()
+
+    def step(self, count: int = 1, note: str | None = None) -> None:
+        with self._lock:
+            self.done += count
+            self.note = self.note if note is None else note
+            self.show()
+
+    def show(self) -> None:
+        raise NotImplementedError
+
+    @property
+    def rate(self) -> float:
+        """Steps in a second."""
+        return (self.done - self._before) / max(time.monotonic() - self._start, 1e-9)
+
+
+class _Lines(_Steps):
+    def __enter__(self) -> None:
+        self._last = 0.0
+        self.show()
+
+    def show(self, *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if not at_once and self._last and now - self._last < _EVERY:
+            return
+        self._last = now
+        parts = [f"{self.done:,} of {self.total:,}"]
+        if self.done > self._before:
+            parts.append(f"{self.rate:.3g}/s")
+            left = (self.total - self.done) / self.rate
+            parts.append(f"{timedelta(seconds=round(left))} left")
+        print(f"{self.what}: {', '.join([*parts, *filter(None, [self.note])])}", file=sys.stderr, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        self.show(at_once=True)
+
+
+class _Bar(_Steps):
+    def __init__(self, console: Console, total: int, what: str, done: int, note: str) -> None:
+        super().__init__(total, what, done, note)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]:.3g}/s"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+        )
+        self._bars = Bars(*columns, console=console)
+        self._bar = self._bars.add_task(what, total=total, completed=done, rate=0.0, note=note)
+
+    def __enter__(self) -> None:
+        self._bars.start()
+
+    def show(self) -> None:
+        self._bars.update(self._bar, completed=self.done, rate=self.rate, note=self.note)
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()

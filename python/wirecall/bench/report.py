@@ -1,0 +1,331 @@
+"""`wirecall bench report`: what artifacts say, as Markdown and as one page of HTML that needs nothing else.
+
+A document is sections of paragraphs, tables and plots; both forms are written from it. What stands in an
+artifact came from models and servers, so every text is escaped.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jinja2
+
+from wirecall.bench import plots
+from wirecall.bench.artifact import BenchError, Cell, Run, read
+from wirecall.bench.outcomes import (
+    JUDGED_BY,
+    MEASURES,
+    TOKENS,
+    Measure,
+    Outcome,
+    Way,
+    baselines,
+    grouped,
+    measured,
+    outcomes,
+    sent,
+)
+from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
+from wirecall.bench.tables import Table
+
+NO_DIFFERENCE = "no difference shown"
+# Reasons are what servers and models said: a table shows their beginning.
+_REASON_CHARS = 160
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot, as SVG, and what a reader without it is told."""
+
+    title: str
+    svg: str
+    says: str
+
+
+@dataclass
+class Section:
+    title: str
+    paragraphs: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    title: str
+    sections: list[Section]
+
+
+def report(paths: Sequence[str | Path]) -> Report:
+    """What artifacts say, one section for each and one that says what was run.
+
+    Raises:
+        BenchError: A file cannot be read, or is no artifact.
+    """
+    runs = [(Path(path).name, _read(path)) for path in paths]
+    sections = [_what_was_run(runs)]
+    for name, run in runs:
+        if run.kind not in _SECTIONS:
+            raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
+        sections += _SECTIONS[run.kind](name, run)
+    return Report("wirecall bench", sections)
+
+
+def _read(path: str | Path) -> Run:
+    try:
+        return read(path)
+    except OSError as error:
+        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
+    rows = []
+    for name, run in runs:
+        about = run.header["run"]
+        versions = ", ".join(f"{what} {version or '?'}" for what, version in about["versions"].items())
+        machine = about["machine"]
+        notes = [f"{len(run.cells):,} cells"]
+        if run.resumed:
+            notes.append(f"carried on {len(run.resumed)} x")
+        if run.torn:
+            notes.append("the last line is cut off and left out")
+        rows.append(
+            [
+                name,
+                about["command"],
+                about["date"],
+                versions,
+                f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
+                "; ".join(notes),
+            ]
+        )
+    head = ["artifact", "command", "date (UTC)", "versions", "machine", "cells"]
+    return Section("What was run", tables=[Table("", head, rows, left=len(head))])
+
+
+# Live and agent ---------------------------------------------------------------------------------------------
+
+
+def _asked(name: str, run: Run) -> list[Section]:
+    """The section of a run that asked models."""
+    found = outcomes(run.kind, run.cells)
+    if not found:
+        return [Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])]
+    measures = measured(run.kind, run.cells)
+    section = Section(f"{run.kind}: {name}")
+    section.paragraphs += [
+        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
+        "cases a mean is over. A cell that failed has missed all its scores; one that was skipped was not "
+        "asked, and is counted here only."
+    ]
+    section.tables += [
+        _counts(found.values()),
+        *_means(found.values(), measures),
+        *_differences(found, measures),
+        *_by_group(run, found),
+        *_requests(run.cells),
+        *_reasons(found.values()),
+    ]
+    section.figures += _asked_figures(run.kind, found)
+    return [section]
+
+
+def _counts(found: Iterable[Outcome]) -> Table:
+    head = ["way", "cells", "ok", "failed", "skipped", "repairs", "problems", "errors", "retries"]
+    rows = [
+        [str(of.way), *(str(count) for count in (of.cells, of.ok, of.failed, of.skipped)), *_noted(of)]
+        for of in found
+    ]
+    return Table("What was asked", head, rows)
+
+
+def _noted(of: Outcome) -> list[str]:
+    return [str(of.noted[member]) for member in ("repairs", "problems", "errors", "retries")]
+
+
+def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]:
+    found = list(found)
+    tables = []
+    for title, chosen in _halves(measures):
+        head = ["way", *(_head(one) for one in chosen)]
+        rows = [[str(of.way), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
+        tables.append(Table(title, head, rows))
+    return tables
+
+
+def _halves(measures: Iterable[Measure]) -> list[tuple[str, list[Measure]]]:
+    measures = list(measures)
+    halves = [
+        ("How right it was", [one for one in measures if one.more]),
+        ("What it cost", [one for one in measures if not one.more]),
+    ]
+    return [(title, chosen) for title, chosen in halves if chosen]
+
+
+def _head(measure: Measure) -> str:
+    return measure.name if measure.unit in measure.name.split() else f"{measure.name} ({measure.unit})"
+
+
+def _mean(found: Interval | None, measure: Measure) -> str:
+    if found is None:
+        return "none, N = 0"
+    middle, low, high = (_figure(value, measure) for value in (found.mean, found.low, found.high))
+    return f"{middle} [{low}, {high}], N = {found.n}"
+
+
+def _figure(value: float, measure: Measure, *, signed: bool = False) -> str:
+    sign = "+" if signed else ""
+    if measure.unit == "%":
+        return f"{100 * value:{sign}.1f}"
+    return f"{value:{sign},.2f}" if measure.unit in ("s", "steps") else f"{value:{sign},.1f}"
+
+
+def _differences(found: Mapping[Way, Outcome], measures: Iterable[Measure]) -> list[Table]:
+    pairs = baselines(found)
+    if not pairs:
+        return []
+    tables = []
+    for title, chosen in _halves(measures):
+        head = ["way", "beside", *(_head(one) for one in chosen)]
+        rows = [
+            [str(way), str(other), *(_change(found[way].beside(found[other], one), one) for one in chosen)]
+            for way, other in pairs.items()
+        ]
+        notes = [
+            f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or there are fewer than '
+            f"{FEWEST_PAIRS} pairs. Scores in percentage points.",
+            "Where there is no difference, one interval in twenty leaves out zero by chance.",
+        ]
+        tables.append(Table(f"{title}: the difference", head, rows, left=2, notes=notes))
+    return tables
+
+
+def _change(change: Difference, measure: Measure) -> str:
+    found = change.interval
+    unpaired = f", {change.unpaired} unpaired" if change.unpaired else ""
+    if found is None:
+        return f"{NO_DIFFERENCE}, N = 0{unpaired}"
+    span = ", ".join(_figure(end, measure, signed=True) for end in (found.low, found.high))
+    says = _figure(found.mean, measure, signed=True) if change.shown else NO_DIFFERENCE
+    return f"{says} [{span}], N = {found.n}{unpaired}"
+
+
+def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
+    groups = grouped(run.kind, run.cells)
+    if len(groups) < 2:
+        return []
+    (judged_by,) = (one for one in MEASURES[run.kind] if one.name == JUDGED_BY[run.kind])
+    head = ["way", *groups]
+    rows = [
+        [
+            str(way),
+            *(
+                _mean(own[way].interval(judged_by), judged_by) if way in own else "not asked"
+                for own in groups.values()
+            ),
+        ]
+        for way in found
+    ]
+    return [Table(f"By group: {_head(judged_by)}", head, rows)]
+
+
+def _requests(cells: Iterable[Cell]) -> list[Table]:
+    pairs = sent(cells)
+    if not pairs:
+        return []
+    rows = [
+        [
+            str(one.way),
+            str(one.other),
+            str(one.cases),
+            str(one.cases - len(one.same)),
+            "no: nothing was compared there: " + ", ".join(one.same[:5]) if one.same else "yes",
+        ]
+        for one in pairs
+    ]
+    head = ["way", "beside", "cases of both", "requests that differ", "all differ"]
+    return [
+        Table(
+            "What was sent differed",
+            head,
+            rows,
+            left=2,
+            notes=["By the SHA-256 of the first request's bytes."],
+        )
+    ]
+
+
+def _reasons(found: Iterable[Outcome]) -> list[Table]:
+    rows = [
+        [str(of.way), reason[:_REASON_CHARS], str(count)]
+        for of in found
+        for reason, count in of.reasons.most_common()
+    ]
+    return (
+        [Table("Why cells failed or were skipped", ["way", "reason", "cells"], rows, left=2)] if rows else []
+    )
+
+
+def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
+    judge = next(one for one in MEASURES[kind] if one.name == JUDGED_BY[kind])
+    judged = {str(way): interval for way, of in found.items() if (interval := of.interval(judge))}
+    figures = []
+    if judged:
+        title = f"{judge.name}: share of cells that are right, with intervals of 95 %"
+        figures.append(
+            Figure(title, plots.bars(judged, scale=100, unit="%", title=title), _says(judged, judge))
+        )
+    points = {
+        str(way): (tokens, judged[str(way)])
+        for way, of in found.items()
+        if (tokens := of.interval(TOKENS)) and str(way) in judged
+    }
+    if len(points) > 1:
+        title = (
+            "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
+        )
+        figures.append(Figure(title, plots.pareto(points, title=title), _says(judged, judge)))
+    return figures
+
+
+def _says(found: Mapping[str, Interval], measure: Measure) -> str:
+    return "; ".join(f"{name}: {_mean(interval, measure)}" for name, interval in found.items())
+
+
+_SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {"live": _asked, "agent": _asked}
+
+
+# Both forms -------------------------------------------------------------------------------------------------
+
+
+def markdown(document: Report) -> str:
+    """The document as GitHub's Markdown; of figures what they say."""
+    parts = [f"# {document.title}"]
+    for section in document.sections:
+        parts.append(f"## {_plain(section.title)}")
+        parts += [_plain(paragraph) for paragraph in section.paragraphs]
+        for table in section.tables:
+            parts += [f"### {_plain(table.title)}"] if table.title else []
+            parts.append(_grid(table))
+            parts += [_plain(note) for note in table.notes]
+    return "\n\n".join(parts) + "\n"
+
+
+def _grid(table: Table) -> str:
+    lines = ["| " + " | ".join(_plain(name) for name in table.head) + " |"]
+    lines.append("|" + "|".join("---" if at < table.left else "--:" for at in range(len(table.head))) + "|")
+    lines += ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in table.rows]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
+
+
+def html(document: Report) -> str:
+    """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
+    loader = jinja2.PackageLoader("wirecall.bench", "templates")
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("report.html").render(document=document)

@@ -1,0 +1,65 @@
+//! Reading on in a call that has failed: up to its closing tag, to which no field's content belongs.
+
+use super::{Elements, Ends, State};
+use crate::body::{Io, Skip, Step};
+use crate::protocol::tags::Form;
+use crate::scan::{Mark, ws_run};
+use crate::schema::Schema;
+use crate::xml::{Lexeme, member};
+
+impl Elements {
+    pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match &mut self.state {
+                State::Start => {
+                    io.at = ws_run(io.window, io.at);
+                    self.state = match io.rest().as_bytes().first() {
+                        None => return Step::Need,
+                        Some(b'{') => State::InJson(Skip::ValueStart),
+                        Some(_) => State::On,
+                    };
+                }
+                State::Between | State::Text(_) => self.state = State::On,
+                State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
+                State::Collect { name, reader, .. } => {
+                    self.lexer = reader.lexer();
+                    self.state = on_in(io.cx.schema, name);
+                }
+                State::Json(object) => self.state = State::InJson(object.skip()),
+                State::Behind => self.state = State::InJson(Skip::After),
+                State::Closed => return Step::Done,
+                State::On => {
+                    match self.end_mark(io) {
+                        Mark::Yes => return Step::Done,
+                        Mark::Partial => return Step::Need,
+                        Mark::No => {}
+                    }
+                    match self.next(io) {
+                        Lexeme::Need => return Step::Need,
+                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
+                        _ => {}
+                    }
+                }
+                State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+                    Lexeme::Need => return Step::Need,
+                    Lexeme::Close(_) => self.state = State::On,
+                    _ => {}
+                },
+                State::InJson(skip) => {
+                    let slash = self.ends == Ends::Tag(Form::Broken);
+                    let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
+                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
+                    io.at += if closed { close.len() } else { 0 };
+                    return if closed { Step::Done } else { Step::Need };
+                }
+            }
+        }
+    }
+}
+
+/// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
+pub(super) fn on_in(schema: &Schema, name: &str) -> State {
+    let node = schema.node(member(schema, schema.root, name));
+    let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();
+    if bare { State::On } else { State::InElement(name.to_owned()) }
+}

@@ -1,0 +1,32 @@
+"""The group `wirecall bench`: there without its extra, and then it says what to install."""
+
+import importlib.util
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from wirecall.bench import commands
+from wirecall.bench.artifact import BenchError
+from wirecall.commands import wirecall
+
+
+@pytest.mark.parametrize("arguments", [["bench"], ["bench", "--help"], ["bench", "offline"]])
+def test_what_is_missing_is_said_in_a_sentence(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "scipy" else object())
+    result = CliRunner().invoke(wirecall, arguments)
+    assert result.output == "Error: scipy is not installed: pip install 'wirecall[bench]'\n"
+    assert result.exit_code != 0
+    assert "bench" in CliRunner().invoke(wirecall, ["--help"]).output
+
+
+def test_what_can_be_mended_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_NEEDED", ())
+
+    @click.command()
+    def broken() -> None:
+        raise BenchError("This is what to do.")
+
+    monkeypatch.setitem(commands.bench.commands, "broken", broken)
+    result = CliRunner().invoke(wirecall, ["bench", "broken"])
+    assert result.output == "Error: This is what to do.\n"

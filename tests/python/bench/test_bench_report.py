@@ -1,0 +1,214 @@
+"""The report: planted outcomes come out, nothing is dropped, and hostile texts stay texts."""
+
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirecall.bench.artifact import Artifact, BenchError
+from wirecall.bench.report import NO_DIFFERENCE, html, markdown, report
+
+Cell = dict[str, Any]
+HOSTILE = "</td><script>alert(1)</script> $x$ | `a` *b*\n# c & ]]>"
+
+
+def asked(
+    rates: dict[tuple[str, str], float],
+    *,
+    cases: int = 60,
+    repetitions: int = 3,
+    seed: int = 1,
+    change: Callable[[Cell], None] = lambda cell: None,
+) -> Iterable[Cell]:
+    """Cells of `bench live`, with the planted share of right answers for each mode and ablation."""
+    draw = random.Random(seed)
+    for case in range(cases):
+        for (mode, ablation), rate in rates.items():
+            for repetition in range(repetitions):
+                right = draw.random() < rate
+                cell: Cell = {
+                    "key": ["m", mode, ablation, str(case), str(repetition)],
+                    "case": f"case {case}",
+                    "group": "odd" if case % 2 else "even",
+                    "model": "m",
+                    "mode": mode,
+                    "ablation": ablation or None,
+                    "repetition": repetition,
+                    "status": "ok",
+                    "reason": None,
+                    "scores": {"exact": right, "normalised": right, "judged": None},
+                    "usage": {"input": 100 + case, "output": 10, "cached": 0, "unknown": 0},
+                    "times": {"first_token": 0.1, "first_call": 0.2, "total": 0.3},
+                    "repairs": [],
+                    "problems": [],
+                    "errors": [],
+                    "retries": [],
+                    "requests": [{"sha256": sha256(f"{mode}{ablation}{case}".encode()).hexdigest()}],
+                }
+                change(cell)
+                yield cell
+
+
+def artifact(path: Path, cells: Iterable[Cell], kind: Any = "live") -> Path:
+    with Artifact.create(path, kind, {}) as made:
+        for cell in cells:
+            made.append(cell)
+    return path
+
+
+def row(text: str, title: str, way: str) -> list[str]:
+    """The cells of the row of a way, in the table below a title."""
+    table = text.split(f"### {title}\n", 1)[1].split("\n\n")[0]
+    (line,) = (line for line in table.splitlines() if line.startswith(f"| {way} |"))
+    return [cell.strip().replace("\\", "") for cell in line.strip("|").split(" | ")]
+
+
+def test_a_planted_difference_is_reported_and_a_planted_null_is_not(tmp_path: Path) -> None:
+    rates = {("native", ""): 0.8, ("wire", ""): 0.8, ("hermes", ""): 0.4}
+    text = markdown(report([artifact(tmp_path / "live.jsonl", asked(rates))]))
+    differences = "How right it was: the difference"
+    assert row(text, differences, "m, wire")[3].startswith(NO_DIFFERENCE)
+    assert re.match(r"-\d+\.\d \[-\d+\.\d, -\d+\.\d\], N = 60$", row(text, differences, "m, hermes")[3])
+    # The tokens are the same in all modes.
+    assert row(text, "What it cost: the difference", "m, hermes")[2].startswith(NO_DIFFERENCE)
+
+
+def test_failed_cells_have_missed_and_skipped_ones_are_counted(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        case = int(cell["key"][3])
+        if case < 10:
+            cell.update(status="failed", reason="HTTP 500", scores=None)
+        elif case < 25:
+            cell.update(status="skipped", reason="budget", scores=None)
+
+    cells = asked({("native", ""): 1.0}, cases=50, repetitions=1, change=change)
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
+    assert row(text, "What was asked", "m, native")[1:5] == ["50", "25", "10", "15"]
+    # 25 right of the 35 that were asked.
+    assert row(text, "How right it was", "m, native")[1].startswith("71.4 [")
+    assert row(text, "How right it was", "m, native")[1].endswith("N = 35")
+    reasons = text.split("### Why cells failed or were skipped")[1]
+    assert "| m, native | failed: HTTP 500 | 10 |" in reasons
+    assert "| m, native | skipped: budget | 15 |" in reasons
+
+
+def test_a_judge_adds_to_what_is_the_same_by_the_schema(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        case = int(cell["key"][3])
+        cell["scores"] = {
+            "exact": case < 5,
+            "normalised": case < 10,
+            "judged": None if case < 10 else case < 15,
+        }
+
+    cells = list(asked({("native", ""): 1.0}, cases=20, repetitions=1, change=change))
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
+    shares = [cell.partition(" ")[0] for cell in row(text, "How right it was", "m, native")[1:]]
+    assert shares == ["25.0", "50.0", "75.0"]
+
+
+def test_requests_that_did_not_differ_are_named(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        if cell["case"] == "case 3":
+            cell["requests"] = [{"sha256": "same"}]
+
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, change=change)
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
+    assert row(text, "What was sent differed", "m, wire")[2:] == [
+        "60",
+        "59",
+        "no: nothing was compared there: case 3",
+    ]
+
+
+def test_an_artifact_that_is_torn_and_one_without_cells_are_reported(tmp_path: Path) -> None:
+    torn = artifact(tmp_path / "torn.jsonl", asked({("native", ""): 1.0}, cases=2, repetitions=1))
+    torn.write_bytes(torn.read_bytes()[:-5])
+    empty = artifact(tmp_path / "empty.jsonl", [])
+    text = markdown(report([torn, empty]))
+    assert "1 cells; the last line is cut off and left out" in text
+    assert "There are no cells: nothing was asked." in text
+
+
+class Reading(HTMLParser):
+    """The elements of a page, and what would be fetched or run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.outside: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value or "")
+            if name.startswith("on") or (
+                name in ("src", "href", "xlink:href") and not (value or "").startswith("#")
+            ):
+                self.outside.append(f"{tag} {name}={value}")
+
+
+def test_what_models_and_servers_said_stays_text(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell.update(model=HOSTILE, group=HOSTILE, case=f"{HOSTILE}{cell['case']}")
+        if cell["key"][4] == "1":
+            cell.update(status="failed", reason=HOSTILE)
+
+    rates = {("native", ""): 0.5, ("wire", ""): 0.7, ("wire", HOSTILE): 0.7}
+    document = report([artifact(tmp_path / "live.jsonl", asked(rates, cases=12, change=change))])
+    page = Reading()
+    page.feed(html(document))
+    assert "script" not in page.tags
+    assert page.outside == []
+    assert page.tags.count("svg") == 2
+    assert len(set(page.ids)) == len(page.ids)
+    text = markdown(document)
+    assert "<script" not in text.replace("\\<", "")
+    # No text ends a row or a cell: all rows of a table have as many cells as its head.
+    for block in text.split("\n\n"):
+        if block.startswith("| "):
+            lines = [re.sub(r"\\.", "", line) for line in block.splitlines()]
+            assert len({line.count("|") for line in lines}) == 1
+
+
+def command(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    line = [sys.executable, "-m", "wirecall.cli", "bench", "report", *arguments]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120)
+
+
+def test_the_command_writes_both_forms(tmp_path: Path) -> None:
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=8, repetitions=1))
+    printed = command(str(path))
+    assert (printed.returncode, printed.stdout) == (0, markdown(report([path])))
+    md, page = tmp_path / "r.md", tmp_path / "r.html"
+    both = command(str(path), "--markdown", str(md), "--html", str(page))
+    assert (both.returncode, both.stdout) == (0, "")
+    assert md.read_text(encoding="utf-8") == printed.stdout
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
+    missing = command(str(tmp_path / "none.jsonl"))
+    assert missing.returncode == 2
+    assert "cannot be read: No such file or directory" in missing.stderr
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"a": 1}\n')
+    assert "line 1: this is no line of an artifact" in command(str(other)).stderr
+    path = artifact(tmp_path / "live.jsonl", [])
+    unwritable = command(str(path), "--html", str(tmp_path / "no" / "r.html"))
+    assert (unwritable.returncode, "cannot be written" in unwritable.stderr) == (2, True)
+    assert command().returncode == 2
+
+
+def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="does not know"):
+        report([artifact(tmp_path / "x.jsonl", [], kind="dream")])

@@ -1,0 +1,71 @@
+"""The proof that ablations changed the request, and nothing that they must not change."""
+
+from typing import Any
+
+import pytest
+
+from wirecall.bench.proof import Proof, proofs, violations
+
+
+def sent(
+    sha256: str | None, case: str = "a", mode: str = "wire", ablation: str | None = None
+) -> dict[str, Any]:
+    requests = [] if sha256 is None else [{"sha256": sha256}, {"sha256": "the second is of no interest"}]
+    return {"model": "m", "case": case, "mode": mode, "ablation": ablation, "requests": requests}
+
+
+RIGHT = [
+    sent("1"),
+    sent("2", mode="native"),
+    sent("3", ablation="no-manual"),
+    sent("1", ablation="strict"),
+    sent("4", "b"),
+    sent("5", "b", mode="native"),
+    sent("6", "b", ablation="no-manual"),
+    sent("4", "b", ablation="strict"),
+    sent(None, "c", ablation="no-manual"),
+    sent("7", "d", ablation="no-manual"),
+]
+
+
+def test_what_differs_is_proved() -> None:
+    assert violations(RIGHT) == []
+    assert proofs(RIGHT) == [
+        Proof("m", "no-manual", 2, 2, False, ("1", "3")),
+        Proof("m", "strict", 2, 0, True, ("1", "1")),
+    ]
+    assert all(proof.holds for proof in proofs(RIGHT))
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (sent("1", ablation="placement=first"), "case a: wire and wire with placement=first send the same"),
+        (
+            sent("6", "b", ablation="syntax=json"),
+            "case b: wire with no-manual and wire with syntax=json send",
+        ),
+        (sent("2", mode="hermes"), "case a: native and hermes send the same"),
+        (
+            sent("9", ablation="strict"),
+            "case a: strict changes how answers are read, but the request differs",
+        ),
+    ],
+)
+def test_what_is_void(cell: dict[str, Any], said: str) -> None:
+    cells = [one for one in RIGHT if (one["case"], one["ablation"]) != ("a", cell["ablation"])]
+    cells = [*RIGHT, cell] if cell["ablation"] is None else [*cells, cell]
+    (found,) = violations(cells)
+    assert said in found
+
+
+def test_one_equal_case_among_many_fails() -> None:
+    cells = [*RIGHT, sent("4", "b", ablation="no-manual")]
+    (proof,) = [proof for proof in proofs(cells) if proof.ablation == "no-manual"]
+    assert (proof.cases, proof.differ, proof.holds) == (2, 1, False)
+    assert len(violations(cells)) == 1
+
+
+def test_models_are_apart() -> None:
+    assert violations([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)]) == []
+    assert len(proofs([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)])) == 4
