@@ -227,6 +227,7 @@ class Reader:
     def __init__(self, turn: Turn, heard: list[str], prefix: str, fragments: bool) -> None:
         self._turn = turn
         self._heard = heard
+        self._length = 0
         self._prefix = prefix
         self._fragments = fragments
         self._parser = turn.toolset.parser() if turn.reads else None
@@ -255,6 +256,7 @@ class Reader:
     def feed(self, text: str) -> list[Part]:
         """The parts that are certain now."""
         self._heard.append(text)
+        self._length += len(text)
         if self._parser is None:
             return [Said(text)] if text else []
         return self._read(self._parser.feed(text))
@@ -314,6 +316,16 @@ class Reader:
         self._preamble = []
         self._blank, self._speaks, self._behind_call = [], False, True
 
+    def _source(self, start: int, end: int) -> str:
+        """What was heard between two offsets. The last texts are enough: a call has just ended."""
+        at, texts = self._length, []
+        for text in reversed(self._heard):
+            at -= len(text)
+            texts.append(text)
+            if at <= start:
+                break
+        return "".join(reversed(texts))[start - at : end - at]
+
     def _id(self, id: str) -> str:
         return self._prefix + id.removeprefix("call_")
 
@@ -341,7 +353,7 @@ class Reader:
             self._open = False
             parts.append(CallDone())
         elif self._refused is not None:
-            raw = self.heard[event.start : event.end]
+            raw = self._source(event.start, event.end)
             error = core.CallError(
                 event.index, event.id, event.name, "not_allowed", self._refused, raw, event.start, event.end
             )

@@ -379,6 +379,14 @@ def test_one_call_only() -> None:
         assert not one.ends(normal=True)
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_refused_calls_have_their_sources(size: int) -> None:
+    text = f"é {GOOD} {OTHER} b {GOOD}{GOOD} c"
+    one = turn(Choice(parallel=False), emit_raw_on_error=True, on_error="text")
+    chunks = [text[at : at + size] for at in range(0, len(text), size)]
+    assert folded(read(one, *chunks)) == ["é ", ULM, f" {OTHER} b {GOOD}{GOOD} c"]
+
+
 def test_siblings_do_not_know_of_each_other() -> None:
     one = turn(Choice("required", parallel=False), alone=False)
     first, second = one.sibling(), one.sibling()

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use support::checks::{any_chunks, chunks_of_large_calls, well_formed};
+use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed};
 use support::config;
 use support::reading::{Seen, calls, read, traces};
 use support::text::{prose, soup};
@@ -133,6 +133,11 @@ proptest! {
         let Case { at, message, truncated } = &case;
         any_chunks(&SETS[0][*at], message, *truncated, &cuts)?;
         chunks_of_large_calls(&SETS[room][*at], message, *truncated, &cuts)?;
+    }
+
+    #[test]
+    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+        beginnings(&SETS[0][case.at], &case.message, case.truncated, &cuts)?;
     }
 
     #[test]

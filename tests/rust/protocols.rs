@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
-use support::checks::{any_chunks, chunks_of_large_calls, well_formed, written_is_read};
+use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
 use support::config;
 use support::reading::{Seen, boundaries, calls, read, traces};
 use support::schemas::root;
@@ -345,6 +345,12 @@ proptest! {
         let Case { format, at, message, truncated } = &case;
         let tools = &format.limited[room.index(format.limited.len())][*at].tools;
         chunks_of_large_calls(tools, message, *truncated, &cuts)?;
+    }
+
+    #[test]
+    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+        let Case { format, at, message, truncated } = &case;
+        beginnings(&format.settings[*at].tools, message, *truncated, &cuts)?;
     }
 
     #[test]

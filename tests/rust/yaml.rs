@@ -4,7 +4,9 @@
 mod support;
 
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::json;
+use support::checks::any_chunks;
 use support::{config, schemas, text};
 use wirecall_core::{Item, Options, Toolset, format_yaml, parse, parse_json, parse_yaml};
 
@@ -173,17 +175,85 @@ tab: "\t"
     assert_eq!(text, expected);
 }
 
-fn toolset() -> Toolset {
+const KEYS: &[&str] =
+    &["path", "mode", "content", "level", "tags", "path", "mode", "content", "level", "PATH", "\"path\"", " mode"];
+const GAPS: &[&str] = &[" ", " ", " ", " ", " ", " ", "  ", "\t", "", "\n  "];
+const VALUES: &[&str] = &[
+    "a",
+    "a b",
+    "7",
+    "-7",
+    "0x1F",
+    "true",
+    "~",
+    "low",
+    "-",
+    "- a",
+    "--",
+    "a:",
+    "a:b",
+    "a: b",
+    "a #b",
+    "a#b",
+    "#a",
+    "a ",
+    "a\t",
+    "\"7\"",
+    "\"a\" ",
+    "\"a<b\"",
+    "\"a\\n\"",
+    "\"\"",
+    "\"a",
+    "'a'",
+    "a<b",
+    "</x>",
+    "é",
+    "[a]",
+    "[\"a\"]",
+    "{}",
+    "|",
+    "|\n  a",
+    "|-\n  a\n\n   b",
+    "&a b",
+    "a\r",
+    "\u{85}",
+    "C:\\t",
+    "...",
+    "/>",
+    "<write>",
+    "",
+];
+const BEHIND: &[&str] = &[
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\n\n",
+    "\n  more\n",
+    "\n # note\n",
+    "\nword\n",
+    "\n---\n",
+    "\n<write>\n",
+    "",
+];
+
+fn toolset(strict: bool) -> Toolset {
     let schema = json!({"type": "object", "required": ["path"], "properties": {
-        "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"}}});
-    let options = Options { protocol: "yaml".into(), ..Options::default() };
+        "path": {"type": "string"}, "mode": {"type": "integer"}, "content": {"type": "string"}, "tags": {"type": "array"},
+        "level": {"enum": ["low", "high", 7, null]}}});
+    let options = Options { protocol: "yaml".into(), strict, ..Options::default() };
     let tools = ["ping", "write"].map(|name| support::toolsets::definition(name, &schema));
     Toolset::new(tools.to_vec(), options).expect("the tools are fine")
 }
 
 #[test]
 fn the_manual_shows_a_call_that_is_read() {
-    let tools = toolset();
+    let tools = toolset(false);
     let manual = tools.manual(None);
     let items = parse(&tools, &manual, None, false);
     let call = items.iter().find_map(|item| if let Item::Call(call) = item { Some(call) } else { None });
@@ -217,5 +287,22 @@ proptest! {
     #[test]
     fn anything_ends(text in text::soup(12)) {
         let _ = read(&text);
+    }
+
+    /// Lines of the usual kind are read in one step; cut into characters they never are.
+    #[test]
+    fn lines_in_one_step_are_read_as_by_characters(
+        written in proptest::collection::vec((select(KEYS), select(GAPS), select(VALUES), select(BEHIND)), 1..5),
+        end in select(&["</write>", "</write>", "</write>", " </write>", "</write", "</ write >", "<write>", ""][..]),
+        cuts in proptest::collection::vec(any::<Index>(), 0..4),
+    ) {
+        let mut message = String::from("<write>\n");
+        for (key, gap, value, behind) in written {
+            message.push_str(&format!("{key}:{gap}{value}{behind}"));
+        }
+        message.push_str(end);
+        for strict in [false, true] {
+            any_chunks(&toolset(strict), &message, Some(false), &cuts)?;
+        }
     }
 }

@@ -252,3 +252,26 @@ pub fn same(given: &Value, got: &wirecall_core::Value<'_>, integers: bool) -> bo
         _ => false,
     }
 }
+
+fn made(tools: &Toolset, message: &str, truncated: Option<bool>) -> Vec<(String, String)> {
+    calls(&read(tools, message, truncated)).map(|end| (end.name.clone(), end.arguments.clone())).collect()
+}
+
+/// What a message begins with runs the first of its calls, and no other; that it is known to be complete takes none away.
+pub fn beginnings(tools: &Toolset, message: &str, truncated: Option<bool>, cuts: &[Index]) -> TestCaseResult {
+    let places = boundaries(message);
+    let mut cuts = match places.len() {
+        0..SHORT => places,
+        _ => cuts.iter().map(|cut| *cut.get(&places)).collect(),
+    };
+    cuts.sort_unstable();
+    let mut before = Vec::new();
+    for end in cuts.into_iter().chain([message.len()]) {
+        let now = made(tools, &message[..end], truncated.filter(|cut_off| *cut_off));
+        prop_assert!(now.starts_with(&before), "{:?} has {now:?}, less of it {before:?}", &message[..end]);
+        before = now;
+    }
+    let complete = made(tools, message, Some(false));
+    prop_assert!(complete.starts_with(&before), "{message:?} has {before:?}, complete {complete:?}");
+    Ok(())
+}

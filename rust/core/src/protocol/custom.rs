@@ -182,8 +182,8 @@ impl Protocol for Own {
         self.parts.host.read(body)
     }
 
-    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
-        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(kind, body, last))
+    fn fits(&self, text: &str) -> Mark {
+        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

@@ -83,9 +83,15 @@ pub trait Protocol: Send + Sync + Debug {
     /// no more to come.
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
-    /// Where several protocols are read: does what stands behind an opened call look like its body?
-    fn fits(&self, _kind: BodyKind, _body: &str, _last: bool) -> Mark {
+    /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
+    fn fits(&self, _text: &str) -> Mark {
         Mark::Yes
+    }
+
+    /// Does the end of a message decide that an opening was none, so that calls in it count? Then what they are may depend on
+    /// whether the message goes on.
+    fn ends_openings(&self) -> bool {
+        false
     }
 
     /// What a host that reads the bodies of its calls itself says of one.

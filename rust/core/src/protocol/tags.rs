@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::Protocol;
 use crate::limits::ATTEMPT_CHARS;
 use crate::scan::{Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::schema::{self, Descriptions};
+use crate::schema::{self, Descriptions, fold};
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::xml::{For, escape};
+use crate::xml::{For, escape, name_length};
 
 /// What stands at a `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,25 @@ pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
         None => (need, 0),
         Some(b'>') => (Mark::Yes, behind + 1),
         Some(_) => (Mark::No, 0),
+    }
+}
+
+/// Is it that of the name in any style? How long it is, and whether the style is another one.
+pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
+    let (mark, length) = closer(text, name, last);
+    if mark != Mark::No || !text.starts_with("</") {
+        return (mark, length, false);
+    }
+    let end = first_chars(text, ATTEMPT_CHARS + name.len());
+    let need = if last || end < text.len() { Mark::No } else { Mark::Partial };
+    let text = &text[..end];
+    let start = ws_run(text, 2);
+    let written = start..start + name_length(&text[start..]);
+    let behind = ws_run(text, written.end);
+    match text.as_bytes().get(behind) {
+        None => (need, 0, true),
+        Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Mark::Yes, behind + 1, true),
+        Some(_) => (Mark::No, 0, false),
     }
 }
 

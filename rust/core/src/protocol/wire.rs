@@ -171,6 +171,11 @@ impl Protocol for Wire {
         }
     }
 
+    /// So section 11 of the format has it, of keys whose quote is open.
+    fn ends_openings(&self) -> bool {
+        true
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let Delimiters { open, close, .. } = cx.delimiters;
         out.push_str(open);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::{self, Form, Opener, RESULTS, bad_name, closer, opener, wrap_result};
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, opener, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
@@ -64,19 +64,21 @@ impl Xml {
         let mut from = next;
         while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
             let rest = &text[from + offset..];
-            match closer(rest, name, last) {
-                (Mark::Yes, _) => return Look::Call,
-                (Mark::Partial, _) => return Look::Need,
-                (Mark::No, _) => {}
+            match closes(rest, name, last).0 {
+                Mark::Yes => return Look::Call,
+                Mark::Partial => return Look::Need,
+                Mark::No => {}
             }
             let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
             let field = name_length(&rest[1..]);
-            if special.contains(&Mark::Partial) || (1 + field == rest.len() && !last) {
+            // A name that may go on is none yet.
+            let cut = 1 + field == rest.len();
+            if special.contains(&Mark::Partial) || (cut && !last) {
                 return Look::Need;
             }
             let first = from + offset == next;
             let child = &rest[1..1 + field];
-            if (first && special.contains(&Mark::Yes)) || is_field(schema, child) {
+            if (first && special.contains(&Mark::Yes)) || (!cut && is_field(schema, child)) {
                 return Look::Call;
             }
             if tools.lookup(child).tool().is_some() {
@@ -172,12 +174,15 @@ impl Protocol for Xml {
         }
     }
 
-    fn fits(&self, kind: BodyKind, body: &str, last: bool) -> Mark {
-        match body.trim_start().bytes().next() {
-            _ if kind != BodyKind::Elements(Ends::Tag(Form::Open)) => Mark::Yes,
+    fn fits(&self, text: &str) -> Mark {
+        if !text.starts_with('<') {
+            return Mark::Yes;
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        match text.as_bytes().get(ws_run(text, end)) {
             Some(b'<' | b'{') => Mark::Yes,
-            None if !last && body.len() <= ATTEMPT_CHARS => Mark::Partial,
-            Some(_) | None => Mark::No,
+            None => Mark::Partial,
+            Some(_) => Mark::No,
         }
     }
 

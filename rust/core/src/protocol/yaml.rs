@@ -10,7 +10,7 @@ use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::Schema;
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::yaml::{Ahead, document_mark, plain_string, quoted_key, write_key, write_value};
+use crate::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 
 #[derive(Debug)]
 pub struct Yaml;
@@ -25,7 +25,8 @@ enum Look {
 }
 
 /// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
-fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+    let schema = &tools.tool(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
     let (text, last) = (&text[..most], last || most < text.len());
     let need = if last { Look::Text } else { Look::Need };
@@ -59,7 +60,12 @@ fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last:
         b'"' | b'\'' => quoted_key(rest, last, &mut 0),
         // The closing tag is looked for below.
         b'<' => Ahead::No,
-        _ => plain_string(rest, last, &crate::yaml::NoEnds, &mut 0),
+        _ if line => plain_key(rest, last, &NoEnds, &mut 0),
+        // In the tag's own line only a declared key counts, and a tag behind it is prose.
+        _ => match memchr::memchr(b'<', rest.as_bytes()) {
+            Some(tag) => plain_key(&rest[..=tag], true, &NoEnds, &mut 0),
+            None => plain_key(rest, last, &NoEnds, &mut 0),
+        },
     };
     match ahead {
         Ahead::Need => return need,
@@ -81,7 +87,9 @@ fn behind(schema: &Schema, name: &str, form: Form, text: &str, end: usize, last:
         match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
             (Mark::Yes, _) => return Look::Lines,
             (Mark::Partial, _) | (_, Opener::Need) => return need,
-            (_, Opener::Tag { name: other, .. }) if text[from..][other.clone()] == *name => return Look::Text,
+            (_, Opener::Tag { name, .. }) if tools.lookup(&text[from..][name.clone()]).tool().is_some() => {
+                return Look::Text;
+            }
             _ => from += 1,
         }
     }
@@ -133,7 +141,7 @@ impl Protocol for Yaml {
         let open = if form == Form::Broken { name.end } else { end };
         let look = match form {
             Form::Empty => Look::Lines,
-            _ => behind(&tools.tool(at).schema, &text[name.clone()], form, text, open, last),
+            _ => behind(tools, at, &text[name.clone()], form, text, open, last),
         };
         let (body, json) = match look {
             Look::Need => return Attempt::Need,
@@ -144,13 +152,30 @@ impl Protocol for Yaml {
         Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind: BodyKind::Mapping { form, json } }
     }
 
+    fn fits(&self, text: &str) -> Mark {
+        if !text.starts_with('<') {
+            return Mark::Yes;
+        }
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        // In the tag's own line: prose, unless its first word is a key.
+        let line = text[end..].trim_start_matches([' ', '\t']);
+        match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
+            None => Mark::Partial,
+            Some(0) => Mark::Yes,
+            Some(at) if line[at..].starts_with(':') => Mark::Yes,
+            Some(_) => Mark::No,
+        }
+    }
+
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         let name = cx.tool;
+        out.push('<');
+        out.push_str(name);
         if arguments.is_empty() {
-            out.push_str(&format!("<{name}/>"));
+            out.push_str("/>");
             return;
         }
-        out.push_str(&format!("<{name}>"));
+        out.push('>');
         let start = out.len();
         out.push('\n');
         for (at, (key, value)) in arguments.iter().enumerate() {
@@ -166,7 +191,9 @@ impl Protocol for Yaml {
             out.push(':');
             write_value(value, 0, out);
         }
-        out.push_str(&format!("</{name}>"));
+        out.push_str("</");
+        out.push_str(name);
+        out.push('>');
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {

@@ -1,6 +1,8 @@
 //! Block scalars, `|` and `>`: line by line, or finer.
 
-use super::lexer::{Break, Ends, Lexeme, is_blank, line_break};
+use super::bytes::{LineBreak, is_blank, line_break};
+use super::lexeme::Lexeme;
+use super::window::Window;
 use crate::scan::Mark;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +74,8 @@ impl Head {
     }
 }
 
+/// About so many bytes of whole lines are one lexeme: more would need memory that was not touched yet.
+const LINES_BYTES: usize = 4096;
 const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
 const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
@@ -81,56 +85,49 @@ impl Block {
         self.place == Place::Text && text.bytes().all(crate::json::is_plain)
     }
 
-    pub(super) fn next<'w>(
-        &mut self,
-        window: &'w str,
-        at: &mut usize,
-        last: bool,
-        ends: &dyn Ends,
-        parent: isize,
-    ) -> Lexeme<'w> {
-        let bytes = window.as_bytes();
+    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Lexeme<'w> {
+        let bytes = w.text.as_bytes();
         loop {
             match self.place {
                 Place::Head => {
                     // A comment may stand here; it ends nothing that is content.
-                    let Some(offset) = memchr::memchr3(b'\n', b'\r', b'<', &bytes[*at..]) else {
-                        *at = bytes.len();
-                        return if last { self.over() } else { Lexeme::Need };
+                    let Some(offset) = memchr::memchr3(b'\n', b'\r', b'<', &bytes[w.at..]) else {
+                        w.at = bytes.len();
+                        return if w.last { self.over() } else { Lexeme::Need };
                     };
-                    *at += offset;
-                    match line_break(bytes, *at, last) {
-                        Break::Need => return Lexeme::Need,
-                        Break::Yes(length) => {
-                            *at += length;
+                    w.at += offset;
+                    match line_break(bytes, w.at, w.last) {
+                        LineBreak::Need => return Lexeme::Need,
+                        LineBreak::Yes(length) => {
+                            w.at += length;
                             self.indent = self.said.map(|said| parent.max(0) as usize + said);
                             self.place = Place::Indentation;
                         }
-                        Break::No => match ends.close(&window[*at..], false, last) {
+                        LineBreak::No => match w.closes(false) {
                             Mark::Yes => return self.over(),
                             Mark::Partial => return Lexeme::Need,
-                            Mark::No => *at += 1,
+                            Mark::No => w.at += 1,
                         },
                     }
                 }
                 Place::Indentation => {
                     let most = self.indent.unwrap_or(usize::MAX);
-                    while self.spaces < most && bytes.get(*at) == Some(&b' ') {
+                    while self.spaces < most && bytes.get(w.at) == Some(&b' ') {
                         self.spaces += 1;
-                        *at += 1;
+                        w.at += 1;
                     }
-                    let Some(&byte) = bytes.get(*at) else {
-                        return if last { self.over() } else { Lexeme::Need };
+                    let Some(&byte) = bytes.get(w.at) else {
+                        return if w.last { self.over() } else { Lexeme::Need };
                     };
-                    match line_break(bytes, *at, last) {
-                        Break::Need => return Lexeme::Need,
-                        Break::Yes(length) => {
-                            *at += length;
+                    match line_break(bytes, w.at, w.last) {
+                        LineBreak::Need => return Lexeme::Need,
+                        LineBreak::Yes(length) => {
+                            w.at += length;
                             self.breaks += 1;
                             self.spaces = 0;
                             continue;
                         }
-                        Break::No => {}
+                        LineBreak::No => {}
                     }
                     let inside = self.spaces as isize > parent;
                     if !inside && byte != b'\t' {
@@ -146,32 +143,55 @@ impl Block {
                     (self.begun, self.deeper) = (true, deeper);
                     match breaks {
                         0 => {}
-                        1 if folds => return Lexeme::Char(' '),
+                        1 => return Lexeme::Char(if folds { ' ' } else { '\n' }),
                         _ => return Lexeme::Own("\n".repeat(breaks - usize::from(folds))),
                     }
                 }
                 Place::Text => {
-                    let rest = &bytes[*at..];
+                    let rest = &bytes[w.at..];
                     let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
                     if length > 0 {
-                        let part = &window[*at..*at + length];
-                        *at += length;
+                        let part = &w.text[w.at..w.at + length];
+                        w.at += length;
                         return Lexeme::Part(part);
                     }
-                    match line_break(bytes, *at, last) {
-                        Break::Yes(length) => {
-                            *at += length;
+                    if let Some(lines) = self.lines(w) {
+                        return Lexeme::Own(lines);
+                    }
+                    match line_break(bytes, w.at, w.last) {
+                        LineBreak::Yes(length) => {
+                            w.at += length;
                             self.breaks += 1;
                             self.spaces = 0;
                             self.place = Place::Indentation;
                         }
-                        _ if last => return self.over(),
+                        _ if w.last => return self.over(),
                         _ => return Lexeme::Need,
                     }
                 }
                 Place::Over => return Lexeme::Stop,
             }
         }
+    }
+
+    /// Lines of a literal text, as deep as its first, from the line break in front of them on.
+    fn lines(&self, w: &mut Window<'_, '_>) -> Option<String> {
+        let indent = self.indent.filter(|_| !self.folded)?;
+        let bytes = w.text.as_bytes();
+        let mut out = String::new();
+        while out.len() < LINES_BYTES {
+            let breaks = bytes[w.at..].iter().take_while(|byte| **byte == b'\n').count();
+            let start = w.at + breaks + indent;
+            let deep = || bytes[w.at + breaks..start].iter().all(|byte| *byte == b' ');
+            if breaks == 0 || bytes.get(start).is_none_or(|byte| matches!(byte, b'\n' | b'\r')) || !deep() {
+                break;
+            }
+            let length = memchr::memchr2(b'\n', b'\r', &bytes[start..]).unwrap_or(bytes.len() - start);
+            out.extend(std::iter::repeat_n('\n', breaks));
+            out.push_str(&w.text[start..start + length]);
+            w.at = start + length;
+        }
+        (!out.is_empty()).then_some(out)
     }
 
     /// What is left of the line breaks behind the text; the end is next.

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::core_schema::json_of;
-use super::lexer::{Lexeme, Lexer, NoEnds};
+use super::lexeme::{Lexeme, NoEnds};
+use super::lexer::Lexer;
 use crate::json::Value;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
@@ -118,10 +119,13 @@ impl Builder {
 
     /// The next lexeme, which stands in `column`.
     pub fn lexeme(&mut self, lexeme: Lexeme<'_>, column: usize) -> Result<(), Fault> {
+        if let Some(content) = lexeme.content(&mut [0; 4]) {
+            if let Some((text, _)) = &mut self.scalar {
+                text.push_str(content);
+            }
+            return Ok(());
+        }
         match lexeme {
-            Lexeme::Part(part) => self.push(part),
-            Lexeme::Own(part) => self.push(&part),
-            Lexeme::Char(c) => self.push(c.encode_utf8(&mut [0; 4])),
             Lexeme::Start { quoted } => {
                 self.node(column)?;
                 self.scalar = Some((String::new(), quoted));
@@ -140,15 +144,9 @@ impl Builder {
             Lexeme::Key { text, .. } => self.key(text, column)?,
             Lexeme::Punct(byte) => self.punct(byte, column)?,
             Lexeme::Bad(what) => return malformed(what),
-            Lexeme::Need | Lexeme::End | Lexeme::Close | Lexeme::Open | Lexeme::Lax(_) => {}
+            _ => {}
         }
         Ok(())
-    }
-
-    fn push(&mut self, part: &str) {
-        if let Some((text, _)) = &mut self.scalar {
-            text.push_str(part);
-        }
     }
 
     /// The value is complete; without any it is null.

@@ -6,6 +6,10 @@ use crate::json::is_number;
 
 /// The JSON of a plain scalar that is null, a boolean or a number; its digits are kept. `None`: it is a string.
 pub fn json_of(text: &str) -> Option<Cow<'_, str>> {
+    // Most texts are told by their first byte.
+    if !text.bytes().next().is_none_or(|byte| byte.is_ascii_digit() || b"~nNtTfF+-.".contains(&byte)) {
+        return None;
+    }
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Some(Cow::Borrowed("null")),
         "true" | "True" | "TRUE" => return Some(Cow::Borrowed("true")),
@@ -38,7 +42,8 @@ fn decimal(text: &str) -> Option<String> {
     let mantissa = rest.find(['e', 'E']).unwrap_or(rest.len());
     let (number, exponent) = rest.split_at(mantissa);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
         return None;
     }
     let whole = match whole.trim_start_matches('0') {

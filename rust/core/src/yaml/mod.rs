@@ -5,16 +5,24 @@
 
 mod block;
 mod build;
+mod bytes;
 mod core_schema;
+mod flow;
+mod lexeme;
 mod lexer;
+mod lines;
+mod pair;
 mod peek;
 mod plain;
 mod quoted;
 mod text;
+mod window;
 mod write;
 
 pub use build::{Builder, Fault, YamlError, parse};
 pub use core_schema::json_of;
-pub use lexer::{Ends, Lax, Lexeme, Lexer, NoEnds};
-pub use peek::{Ahead, document_mark, plain_string, quoted_key};
+pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
+pub use lexer::Lexer;
+pub use pair::Pair;
+pub use peek::{Ahead, document_mark, plain_key, quoted_key};
 pub use write::{format, write_key, write_value};

@@ -1,7 +1,8 @@
 //! What stands ahead: is it a key, a block scalar's head? Nothing is consumed; how far was looked is remembered.
 
 use super::block::Head;
-use super::lexer::{Break, Ends, is_blank, is_flow_mark, line_break, separates};
+use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break, separates};
+use super::lexeme::Ends;
 use crate::scan::{Mark, starts};
 
 /// Blanks that may stand between a quoted key and its colon.
@@ -32,7 +33,7 @@ pub fn document_mark(rest: &str, last: bool) -> Mark {
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_string(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Ahead {
+pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Ahead {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
@@ -138,7 +139,7 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Head {
             return Head::Need;
         }
         Some(b'#') => at > 1 + marks,
-        Some(_) => line_break(bytes, at, true) != Break::No,
+        Some(_) => line_break(bytes, at, true) != LineBreak::No,
     };
     match Head::of(&bytes[..1 + marks]) {
         Some(block) if fits => Head::Yes { block, length: 1 + marks },

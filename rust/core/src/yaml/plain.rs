@@ -1,7 +1,9 @@
 //! Plain scalars, of one line or of several that are folded.
 
-use super::lexer::{Break, Ends, Lexeme, is_blank, is_flow_mark, line_break};
+use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break};
+use super::lexeme::Lexeme;
 use super::peek::{document_mark, ends_key};
+use super::window::Window;
 use crate::scan::Mark;
 
 #[derive(Debug, Default)]
@@ -36,27 +38,24 @@ const NESTED_KEY: &str = "a colon and a blank stand in a plain text: put it into
 impl Plain {
     pub(super) fn next<'w>(
         &mut self,
-        window: &'w str,
-        at: &mut usize,
-        last: bool,
-        ends: &dyn Ends,
+        w: &mut Window<'w, '_>,
         parent: isize,
         flow: bool,
     ) -> (Lexeme<'w>, Option<Stopped>) {
-        let bytes = window.as_bytes();
+        let bytes = w.text.as_bytes();
         let stop = |stopped: Stopped| (Lexeme::Stop, Some(stopped));
         const NEED: (Lexeme<'_>, Option<Stopped>) = (Lexeme::Need, None);
         loop {
             if let Some((indent, tab)) = &mut self.line {
-                let Some(&byte) = bytes.get(*at) else {
-                    return if last { stop(Stopped::Here { line: true }) } else { NEED };
+                let Some(&byte) = bytes.get(w.at) else {
+                    return if w.last { stop(Stopped::Here { line: true }) } else { NEED };
                 };
                 match byte {
                     b' ' => *indent += usize::from(!*tab),
                     b'\t' => *tab = true,
-                    b'\n' | b'\r' => match line_break(bytes, *at, last) {
-                        Break::Yes(length) => {
-                            *at += length - 1;
+                    b'\n' | b'\r' => match line_break(bytes, w.at, w.last) {
+                        LineBreak::Yes(length) => {
+                            w.at += length - 1;
                             (*indent, *tab) = (0, false);
                             self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
                         }
@@ -65,9 +64,9 @@ impl Plain {
                     _ => {
                         let (indent, tab) = (*indent, *tab);
                         let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
-                        let rest = &window[*at..];
-                        let document = if indent == 0 { document_mark(rest, last) } else { Mark::No };
-                        match (ends.close(rest, true, last), document) {
+                        let rest = w.rest();
+                        let document = if indent == 0 { document_mark(rest, w.last) } else { Mark::No };
+                        match (w.ends.close(rest, true, w.last), document) {
                             (Mark::Yes, _) | (_, Mark::Yes) => return stop(here),
                             (Mark::Partial, _) | (_, Mark::Partial) => return NEED,
                             (Mark::No, Mark::No) => {}
@@ -82,7 +81,7 @@ impl Plain {
                         continue;
                     }
                 }
-                *at += 1;
+                w.at += 1;
                 continue;
             }
             // A run of content, and what ends it.
@@ -95,7 +94,7 @@ impl Plain {
                 Mark,
                 Need,
             }
-            let start = *at;
+            let start = w.at;
             let mut end = start;
             let found = loop {
                 let Some(&byte) = bytes.get(end) else { break End::Window };
@@ -104,12 +103,12 @@ impl Plain {
                     b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.blanks.is_empty() => {
                         break End::Comment;
                     }
-                    b':' => match ends_key(bytes, end, last, flow) {
+                    b':' => match ends_key(bytes, end, w.last, flow) {
                         None => break End::Need,
                         Some(true) if end > start || !self.told => break End::Colon,
                         Some(_) => {}
                     },
-                    b'<' => match ends.close(&window[end..], false, last) {
+                    b'<' => match w.ends.close(&w.text[end..], false, w.last) {
                         Mark::Yes => break End::Close,
                         Mark::Partial => break End::Need,
                         Mark::No => {}
@@ -119,7 +118,7 @@ impl Plain {
                 }
                 end += 1;
             };
-            let content = window[start..end].trim_end_matches([' ', '\t']);
+            let content = w.text[start..end].trim_end_matches([' ', '\t']);
             if !content.is_empty() {
                 if let Some(breaks) = self.fold.take() {
                     return match breaks {
@@ -131,17 +130,17 @@ impl Plain {
                     return (Lexeme::Own(std::mem::take(&mut self.blanks)), None);
                 }
                 self.told = false;
-                *at += content.len();
+                w.at += content.len();
                 return (Lexeme::Part(content), None);
             }
-            self.blanks.push_str(&window[*at..end]);
-            *at = end;
+            self.blanks.push_str(&w.text[w.at..end]);
+            w.at = end;
             match found {
-                End::Window if last => return stop(Stopped::Here { line: false }),
+                End::Window if w.last => return stop(Stopped::Here { line: false }),
                 End::Window | End::Need => return NEED,
                 End::Line => {
-                    let Break::Yes(length) = line_break(bytes, end, last) else { return NEED };
-                    *at += length;
+                    let LineBreak::Yes(length) = line_break(bytes, end, w.last) else { return NEED };
+                    w.at += length;
                     self.blanks.clear();
                     self.fold = Some(0);
                     self.line = Some((0, false));

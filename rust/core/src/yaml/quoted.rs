@@ -1,6 +1,8 @@
 //! Quoted scalars: escapes in double quotes, doubled single ones, lines folded in both.
 
-use super::lexer::{Break, Lax, Lexeme, is_blank, line_break};
+use super::bytes::{LineBreak, is_blank, line_break};
+use super::lexeme::{Lax, Lexeme, NoEnds};
+use super::window::Window;
 use crate::json::{Escape, unicode_escape};
 
 #[derive(Debug)]
@@ -23,14 +25,12 @@ impl Quoted {
     /// The content of a quoted scalar that stands in one line. `None`: a backslash is in it that is no escape.
     pub(super) fn whole(text: &str) -> Option<String> {
         let mut quoted = Quoted::new(text.as_bytes()[0]);
-        let (mut out, mut at) = (String::new(), 1);
+        let mut w = Window { text, at: 1, last: true, ends: &NoEnds };
+        let mut out = String::new();
         loop {
-            match quoted.next(text, &mut at, true) {
-                Lexeme::Part(part) => out.push_str(part),
-                Lexeme::Own(part) => out.push_str(&part),
-                Lexeme::Char(c) => out.push(c),
+            match quoted.next(&mut w) {
                 Lexeme::Stop => return Some(out),
-                _ => return None,
+                lexeme => out.push_str(lexeme.content(&mut [0; 4])?),
             }
         }
     }
@@ -43,13 +43,13 @@ impl Quoted {
             && text.bytes().all(|byte| crate::json::is_plain(byte) && byte != self.quote)
     }
 
-    pub(super) fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Lexeme<'w> {
-        let bytes = window.as_bytes();
+    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>) -> Lexeme<'w> {
+        let bytes = w.text.as_bytes();
         loop {
-            let start = *at;
+            let start = w.at;
             let special = |byte: &u8| *byte == self.quote || matches!(byte, b'\\' | b'\n' | b'\r');
             let end = bytes[start..].iter().position(special).map_or(bytes.len(), |offset| start + offset);
-            let run = &window[start..end];
+            let run = &w.text[start..end];
             let next = bytes.get(end).copied();
             // Blanks in front of a line break are dropped, those behind one too.
             let content = match next {
@@ -58,7 +58,7 @@ impl Quoted {
             };
             let content = if self.fold.is_some() {
                 let trimmed = content.trim_start_matches([' ', '\t']);
-                *at += content.len() - trimmed.len();
+                w.at += content.len() - trimmed.len();
                 trimmed
             } else {
                 content
@@ -67,18 +67,18 @@ impl Quoted {
                 if let Some(lexeme) = self.pending() {
                     return lexeme;
                 }
-                *at += content.len();
+                w.at += content.len();
                 return Lexeme::Part(content);
             }
             if self.fold.is_none() {
-                self.blanks.push_str(&window[*at..end]);
+                self.blanks.push_str(&w.text[w.at..end]);
             }
-            *at = end;
+            w.at = end;
             match next {
                 None => return Lexeme::Need,
-                Some(b'\n' | b'\r') => match line_break(bytes, end, last) {
-                    Break::Yes(length) => {
-                        *at += length;
+                Some(b'\n' | b'\r') => match line_break(bytes, end, w.last) {
+                    LineBreak::Yes(length) => {
+                        w.at += length;
                         self.blanks.clear();
                         self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
                     }
@@ -93,20 +93,20 @@ impl Quoted {
                         match bytes.get(end + 1) {
                             _ if byte == b'"' => {}
                             Some(b'\'') => {
-                                *at += 2;
+                                w.at += 2;
                                 return Lexeme::Char('\'');
                             }
-                            None if !last => return Lexeme::Need,
+                            None if !w.last => return Lexeme::Need,
                             _ => {}
                         }
-                        *at += 1;
+                        w.at += 1;
                         return Lexeme::Stop;
                     }
                     if self.quote == b'\'' {
-                        *at += 1;
+                        w.at += 1;
                         return Lexeme::Char('\\');
                     }
-                    if let Some(lexeme) = self.escape(window, at, last) {
+                    if let Some(lexeme) = self.escape(w) {
                         return lexeme;
                     }
                 }
@@ -127,9 +127,9 @@ impl Quoted {
     }
 
     /// At a backslash in double quotes.
-    fn escape<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Option<Lexeme<'w>> {
-        let bytes = window.as_bytes();
-        let Some(&escape) = bytes.get(*at + 1) else { return Some(Lexeme::Need) };
+    fn escape<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
+        let bytes = w.text.as_bytes();
+        let Some(&escape) = bytes.get(w.at + 1) else { return Some(Lexeme::Need) };
         let decoded = match escape {
             b'0' => '\0',
             b'a' => '\u{7}',
@@ -146,48 +146,48 @@ impl Quoted {
             b'L' => '\u{2028}',
             b'P' => '\u{2029}',
             b'\n' | b'\r' => {
-                let Break::Yes(length) = line_break(bytes, *at + 1, last) else { return Some(Lexeme::Need) };
-                *at += 1 + length;
+                let LineBreak::Yes(length) = line_break(bytes, w.at + 1, w.last) else { return Some(Lexeme::Need) };
+                w.at += 1 + length;
                 (self.fold, self.joined) = (Some(0), true);
                 return None;
             }
-            b'u' => match unicode_escape(&window[*at..], last) {
+            b'u' => match unicode_escape(w.rest(), w.last) {
                 Escape::Char(c, length) => {
-                    *at += length;
+                    w.at += length;
                     return Some(Lexeme::Char(c));
                 }
                 Escape::Need => return Some(Lexeme::Need),
-                Escape::No => return Some(self.lone(at)),
+                Escape::No => return Some(self.lone(w)),
             },
             b'x' | b'U' => {
                 let digits = if escape == b'x' { 2 } else { 8 };
                 let mut code = 0;
-                for digit in bytes[*at + 2..].iter().take(digits) {
+                for digit in bytes[w.at + 2..].iter().take(digits) {
                     match (*digit as char).to_digit(16) {
                         Some(value) => code = code * 16 + value,
-                        None => return Some(self.lone(at)),
+                        None => return Some(self.lone(w)),
                     }
                 }
-                if bytes.len() < *at + 2 + digits {
+                if bytes.len() < w.at + 2 + digits {
                     return Some(Lexeme::Need);
                 }
-                let Some(c) = char::from_u32(code) else { return Some(self.lone(at)) };
-                *at += 2 + digits;
+                let Some(c) = char::from_u32(code) else { return Some(self.lone(w)) };
+                w.at += 2 + digits;
                 return Some(Lexeme::Char(c));
             }
-            _ => return Some(self.lone(at)),
+            _ => return Some(self.lone(w)),
         };
-        *at += 2;
+        w.at += 2;
         Some(Lexeme::Char(decoded))
     }
 
     /// A backslash in front of what is no escape.
-    fn lone<'w>(&mut self, at: &mut usize) -> Lexeme<'w> {
+    fn lone<'w>(&mut self, w: &mut Window<'w, '_>) -> Lexeme<'w> {
         if !std::mem::replace(&mut self.told, true) {
             return Lexeme::Lax(Lax::Backslash);
         }
         self.told = false;
-        *at += 1;
+        w.at += 1;
         Lexeme::Char('\\')
     }
 }

@@ -3,8 +3,10 @@
 //! The first line goes out as it comes, if one blank stands in front of it. Whether the lines behind it are folded is known at
 //! the end only: a line that is no deeper than the key, and no key, says that the model meant them as they stand.
 
-use super::lexer::{Break, Ends, Lax, Lexeme, is_blank, line_break, separates};
+use super::bytes::{LineBreak, is_blank, line_break, separates};
+use super::lexeme::{Lax, Lexeme};
 use super::peek::{self, Ahead};
+use super::window::Window;
 use crate::scan::Mark;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,26 +60,29 @@ impl Text {
         }
     }
 
+    /// Is all of the text content of a first line that goes out as it comes, and itself in JSON?
+    pub(super) fn is_plain(&self, text: &str) -> bool {
+        let special = |byte: u8| matches!(byte, b':' | b'#' | b'<') || !crate::json::is_plain(byte);
+        self.place == Place::First
+            && self.gap.is_empty()
+            && self.raw.is_empty()
+            && !text.ends_with(' ')
+            && !text.bytes().any(special)
+    }
+
     /// With `Stop`, the indentation that was read of the line that is next.
-    pub(super) fn next<'w>(
-        &mut self,
-        window: &'w str,
-        at: &mut usize,
-        last: bool,
-        ends: &dyn Ends,
-        parent: isize,
-    ) -> (Lexeme<'w>, Option<usize>) {
+    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> (Lexeme<'w>, Option<usize>) {
         loop {
             if self.verbatim && !self.told {
                 self.told = true;
                 return (Lexeme::Lax(Lax::Verbatim), None);
             }
             let lexeme = match self.place {
-                Place::Start => self.start(window, *at, last),
-                Place::Brackets { .. } => self.brackets(window, at, last, ends),
-                Place::First | Place::Line => self.line(window, at, last, ends),
-                Place::Indentation(indent) => self.indentation(window, at, last, ends, parent, indent),
-                Place::Comment => self.comment(window, at, last, ends),
+                Place::Start => self.start(w),
+                Place::Brackets { .. } => self.brackets(w),
+                Place::First | Place::Line => self.line(w),
+                Place::Indentation(indent) => self.indentation(w, parent, indent),
+                Place::Comment => self.comment(w),
                 Place::Over(line) => return (Lexeme::Stop, line),
             };
             if let Some(lexeme) = lexeme {
@@ -87,10 +92,10 @@ impl Text {
     }
 
     /// JSON for a text is that text.
-    fn start<'w>(&mut self, window: &'w str, at: usize, last: bool) -> Option<Lexeme<'w>> {
-        let bytes = window.as_bytes();
-        let json = match (bytes[at], bytes.get(at + 1)) {
-            (b'{' | b'[', None) if !last => return Some(Lexeme::Need),
+    fn start<'w>(&mut self, w: &Window<'w, '_>) -> Option<Lexeme<'w>> {
+        let bytes = w.text.as_bytes();
+        let json = match (bytes[w.at], bytes.get(w.at + 1)) {
+            (b'{' | b'[', None) if !w.last => return Some(Lexeme::Need),
             (b'{', Some(b'"')) | (b'[', Some(b'"' | b'{')) => true,
             _ => false,
         };
@@ -103,15 +108,15 @@ impl Text {
         None
     }
 
-    fn brackets<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Option<Lexeme<'w>> {
+    fn brackets<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
         let Place::Brackets { depth, quote, escape, token } = &mut self.place else { return None };
-        let bytes = window.as_bytes();
-        let start = *at;
+        let bytes = w.text.as_bytes();
+        let start = w.at;
         let mut over = false;
         let mut need = true;
-        while let Some(&byte) = bytes.get(*at) {
+        while let Some(&byte) = bytes.get(w.at) {
             if quote.is_none() && byte == b'<' {
-                match ends.close(&window[*at..], false, last) {
+                match w.closes(false) {
                     Mark::Yes => {
                         (over, need) = (true, false);
                         break;
@@ -120,7 +125,7 @@ impl Text {
                     Mark::No => {}
                 }
             }
-            *at += 1;
+            w.at += 1;
             match *quote {
                 Some(_) if *escape => *escape = false,
                 Some(_) if byte == b'\\' => *escape = true,
@@ -143,21 +148,21 @@ impl Text {
         }
         if !need {
             self.place = if over { Place::Over(None) } else { Place::First };
-        } else if *at == start {
-            if !last {
+        } else if w.at == start {
+            if !w.last {
                 return Some(Lexeme::Need);
             }
             self.place = Place::Over(None);
         }
-        (*at > start).then(|| Lexeme::Part(&window[start..*at]))
+        (w.at > start).then(|| Lexeme::Part(&w.text[start..w.at]))
     }
 
     /// To the end of the line, or of the text.
-    fn line<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Option<Lexeme<'w>> {
-        let bytes = window.as_bytes();
+    fn line<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
+        let bytes = w.text.as_bytes();
         let first = self.place == Place::First;
         let live = first && self.gap.is_empty();
-        let start = *at;
+        let start = w.at;
         let mut end = start;
         let (mut need, mut refused) = (false, false);
         let mut next = None;
@@ -174,7 +179,7 @@ impl Text {
                         break;
                     }
                 }
-                b':' if !self.verbatim => match separates(bytes, end + 1, last) {
+                b':' if !self.verbatim => match separates(bytes, end + 1, w.last) {
                     None => {
                         need = true;
                         break;
@@ -185,7 +190,7 @@ impl Text {
                     }
                     Some(false) => {}
                 },
-                b'<' => match ends.close(&window[end..], false, last) {
+                b'<' => match w.ends.close(&w.text[end..], false, w.last) {
                     Mark::Yes => {
                         next = Some(Place::Over(None));
                         break;
@@ -201,21 +206,21 @@ impl Text {
             end += 1;
         }
         // In a live line blanks are held while it may end with them.
-        let run = &window[start..end];
+        let run = &w.text[start..end];
         let content = if live { run.trim_end_matches([' ', '\t']) } else { "" };
         if !content.is_empty() {
             if !self.raw.is_empty() {
                 return Some(Lexeme::Own(std::mem::take(&mut self.raw)));
             }
-            *at += content.len();
+            w.at += content.len();
             return Some(Lexeme::Part(content));
         }
         self.raw.push_str(run);
-        *at = end;
+        w.at = end;
         match next {
-            Some(Place::Indentation(_)) => match line_break(bytes, end, last) {
-                Break::Yes(length) => {
-                    *at += length;
+            Some(Place::Indentation(_)) => match line_break(bytes, end, w.last) {
+                LineBreak::Yes(length) => {
+                    w.at += length;
                     self.raw.push('\n');
                     self.place = Place::Indentation(0);
                     None
@@ -233,82 +238,74 @@ impl Text {
                 self.verbatim = true;
                 None
             }
-            None if last => self.over(None),
+            None if w.last => self.over(None),
             None => Some(Lexeme::Need),
         }
     }
 
-    fn comment<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Option<Lexeme<'w>> {
-        let bytes = window.as_bytes();
-        let start = *at;
+    fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Option<Lexeme<'w>> {
+        let bytes = w.text.as_bytes();
+        let start = w.at;
         loop {
-            let found = memchr::memchr3(b'\n', b'\r', b'<', &bytes[*at..]);
-            *at = found.map_or(bytes.len(), |offset| *at + offset);
-            if bytes.get(*at) != Some(&b'<') {
+            let found = memchr::memchr3(b'\n', b'\r', b'<', &bytes[w.at..]);
+            w.at = found.map_or(bytes.len(), |offset| w.at + offset);
+            if bytes.get(w.at) != Some(&b'<') {
                 break;
             }
-            match ends.close(&window[*at..], false, last) {
+            match w.closes(false) {
                 Mark::Yes => {
-                    self.raw.push_str(&window[start..*at]);
+                    self.raw.push_str(&w.text[start..w.at]);
                     return self.over(None);
                 }
                 Mark::Partial => {
-                    self.raw.push_str(&window[start..*at]);
+                    self.raw.push_str(&w.text[start..w.at]);
                     return Some(Lexeme::Need);
                 }
-                Mark::No => *at += 1,
+                Mark::No => w.at += 1,
             }
         }
-        self.raw.push_str(&window[start..*at]);
-        match line_break(bytes, *at, last) {
-            Break::Yes(length) => {
-                *at += length;
+        self.raw.push_str(&w.text[start..w.at]);
+        match line_break(bytes, w.at, w.last) {
+            LineBreak::Yes(length) => {
+                w.at += length;
                 self.raw.push('\n');
                 self.place = Place::Indentation(0);
                 None
             }
-            _ if last => self.over(None),
+            _ if w.last => self.over(None),
             _ => Some(Lexeme::Need),
         }
     }
 
     /// At the start of a line: is it still the text's?
-    fn indentation<'w>(
-        &mut self,
-        window: &'w str,
-        at: &mut usize,
-        last: bool,
-        ends: &dyn Ends,
-        parent: isize,
-        mut indent: usize,
-    ) -> Option<Lexeme<'w>> {
-        let bytes = window.as_bytes();
-        let start = *at;
-        while let Some(byte) = bytes.get(*at).filter(|byte| is_blank(**byte)) {
+    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, mut indent: usize) -> Option<Lexeme<'w>> {
+        let bytes = w.text.as_bytes();
+        let start = w.at;
+        while let Some(byte) = bytes.get(w.at).filter(|byte| is_blank(**byte)) {
             indent += usize::from(*byte == b' ');
-            *at += 1;
+            w.at += 1;
         }
-        self.raw.push_str(&window[start..*at]);
+        self.raw.push_str(&w.text[start..w.at]);
         self.place = Place::Indentation(indent);
-        let Some(&byte) = bytes.get(*at) else {
-            return if last { self.over(Some(indent)) } else { Some(Lexeme::Need) };
+        let Some(&byte) = bytes.get(w.at) else {
+            return if w.last { self.over(Some(indent)) } else { Some(Lexeme::Need) };
         };
-        match line_break(bytes, *at, last) {
-            Break::Need => return Some(Lexeme::Need),
-            Break::Yes(length) => {
-                *at += length;
+        match line_break(bytes, w.at, w.last) {
+            LineBreak::Need => return Some(Lexeme::Need),
+            LineBreak::Yes(length) => {
+                w.at += length;
                 self.raw.push('\n');
                 self.place = Place::Indentation(0);
                 return None;
             }
-            Break::No => {}
+            LineBreak::No => {}
         }
-        let rest = &window[*at..];
+        let rest = w.rest();
         let deeper = indent as isize > parent;
         let marks = [
-            ends.close(rest, true, last),
-            if deeper { Mark::No } else { ends.open(rest, last) },
-            if indent == 0 { peek::document_mark(rest, last) } else { Mark::No },
+            w.ends.close(rest, true, w.last),
+            if deeper { Mark::No } else { w.ends.open(rest, w.last) },
+            if indent == 0 { peek::document_mark(rest, w.last) } else { Mark::No },
         ];
         if marks.contains(&Mark::Yes) {
             return self.over(Some(indent));
@@ -323,14 +320,14 @@ impl Text {
         }
         if !deeper {
             let ahead = match byte {
-                b'"' | b'\'' => peek::quoted_key(rest, last, &mut self.seen),
-                _ => peek::plain_string(rest, last, ends, &mut self.seen),
+                b'"' | b'\'' => peek::quoted_key(rest, w.last, &mut self.seen),
+                _ => peek::plain_key(rest, w.last, w.ends, &mut self.seen),
             };
             match ahead {
                 Ahead::Need => return Some(Lexeme::Need),
                 Ahead::Key { length, .. } => {
                     let word = rest[..length].trim_matches(['"', '\'', ' ', '\t']);
-                    if !self.verbatim || ends.is_key(word) {
+                    if !self.verbatim || w.ends.is_key(word) {
                         return self.over(Some(indent));
                     }
                 }

@@ -6,7 +6,8 @@ use super::core_schema::json_of;
 use crate::json::{Member, Value, push_string};
 
 /// Columns that what belongs to a key or a dash is indented.
-const STEP: usize = 2;
+const STEP: usize = INDENT.len();
+const INDENT: &str = "  ";
 
 /// A whole text: the inverse of reading one.
 pub fn format(value: &Value<'_>) -> String {
@@ -100,7 +101,11 @@ fn begin_line(column: usize, out: &mut String) {
     if !out.ends_with('\n') {
         out.push('\n');
     }
-    out.extend(std::iter::repeat_n(' ', column));
+    indent(column, out);
+}
+
+fn indent(columns: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n(INDENT, columns / STEP));
 }
 
 /// As JSON has it, with escapes for what is special to YAML alone.
@@ -118,33 +123,46 @@ fn push_quoted(text: &str, out: &mut String) {
     }
 }
 
-/// Can the text not stand as it is, whatever the quotes? It is not printable, or a line break to readers of YAML 1.1.
+/// Can the character stand nowhere as it is? It is not printable, or a line break to readers of YAML 1.1.
 fn is_special(c: char) -> bool {
-    (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Does the text without quotes read as that text, and as a string?
 fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let begins = match (bytes.first(), bytes.get(1)) {
-        (Some(b'-'), Some(next)) => !matches!(next, b' ' | b'-'),
-        (Some(first), _) => {
-            !b"-?:,[]{}#&*!|>'\"%@`.".contains(first) || (*first == b'.' && bytes.get(1) != Some(&b'.'))
-        }
-        (None, _) => false,
+    let (Some(&first), second) = (bytes.first(), bytes.get(1)) else { return false };
+    let begins = match first {
+        b'-' => second.is_some_and(|next| !matches!(next, b' ' | b'-')),
+        b'.' => second != Some(&b'.'),
+        _ => !b" ?:,[]{}#&*!|>'\"%@`".contains(&first),
     };
-    begins
-        && !text.starts_with(char::is_whitespace)
-        && !text.ends_with(|c: char| c.is_whitespace() || c == ':')
-        && !text.contains(|c: char| c == '<' || c == '\n' || is_special(c))
-        && !text.contains(": ")
-        && !text.contains(" #")
+    if !begins {
+        return false;
+    }
+    let mut before = first;
+    for &byte in bytes {
+        match byte {
+            b'<' | 0x7f | 0..0x20 => return false,
+            b' ' if before == b':' => return false,
+            b'#' if before == b' ' => return false,
+            _ => before = byte,
+        }
+    }
+    let edges = |c: char| c.is_whitespace();
+    !matches!(before, b' ' | b':')
+        && (text.is_ascii() || !(text.contains(is_special) || text.starts_with(edges) || text.ends_with(edges)))
         && json_of(text).is_none()
 }
 
 /// Can the text be a block scalar?
 fn is_literal(text: &str) -> bool {
-    text.contains('\n') && !text.contains(|c: char| c != '\t' && is_special(c)) && text.contains(|c| c != '\n')
+    let bytes = text.as_bytes();
+    memchr::memchr(b'\n', bytes).is_some()
+        && bytes.iter().any(|byte| *byte != b'\n')
+        && !bytes.iter().any(|byte| matches!(byte, 0x7f | 0..0x20) && !matches!(byte, b'\n' | b'\t'))
+        && (text.is_ascii() || !text.contains(is_special))
 }
 
 fn write_literal(text: &str, column: usize, out: &mut String) {
@@ -152,7 +170,7 @@ fn write_literal(text: &str, column: usize, out: &mut String) {
     out.push('|');
     // The first line with text says how deep the others stand, unless it is said here.
     if text.starts_with([' ', '\t', '\n']) {
-        out.push_str(&STEP.to_string());
+        out.push((b'0' + STEP as u8) as char);
     }
     out.push_str(match text.len() - body.len() {
         0 => "-",
@@ -162,7 +180,7 @@ fn write_literal(text: &str, column: usize, out: &mut String) {
     out.push('\n');
     for line in body.split('\n') {
         if !line.is_empty() {
-            out.extend(std::iter::repeat_n(' ', column));
+            indent(column, out);
             out.push_str(line);
         }
         out.push('\n');

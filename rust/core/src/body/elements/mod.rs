@@ -9,9 +9,9 @@ use super::{Bad, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, 
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
 use crate::limits::ATTEMPT_CHARS;
-use crate::protocol::tags::{Form, closer};
+use crate::protocol::tags::{Form, closes};
 use crate::scan::{Mark, first_chars, starts, ws_run};
-use crate::schema::{Schema, fold};
+use crate::schema::Schema;
 use crate::tree::Tree;
 use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content, leaf, member, name_length};
 
@@ -65,6 +65,8 @@ pub struct Elements {
     any: bool,
     stray: bool,
     json: bool,
+    /// The closing tag has the name in another style.
+    styled: bool,
 }
 
 /// The one field of a tool whose text may stand without its tags: its only required one, or its only one, if it is a string.
@@ -145,7 +147,6 @@ impl Format for Elements {
                     match self.next(io) {
                         Lexeme::Need => return Step::Need,
                         Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
-                        Lexeme::Close(name) if self.is_own(name) => return Step::Done,
                         _ => {}
                     }
                 }
@@ -202,6 +203,7 @@ impl Elements {
             any: false,
             stray: false,
             json: false,
+            styled: false,
         }
     }
 
@@ -232,6 +234,9 @@ impl Elements {
     /// Everything is read: what has waited is written.
     fn close(&mut self, io: &mut Io<'_>) -> Progress {
         self.state = State::Closed;
+        if self.styled {
+            note(io, Repair::Markup, "The closing tag has another name than the opening one.")?;
+        }
         if self.stray && !self.any {
             let message = format!("Text stands where the fields have to be. Write: {}", io.cx.protocol.example(&io.cx));
             return Err((ErrorKind::MalformedCall, message));
@@ -251,8 +256,11 @@ impl Elements {
         self.close(io)
     }
 
-    fn is_own(&self, name: &str) -> bool {
-        name == self.name || fold(name) == fold(&self.name)
+    /// Is this the call's closing tag, and how long is it?
+    fn closing(&mut self, rest: &str, last: bool) -> (Mark, usize) {
+        let (mark, length, styled) = closes(rest, &self.name, last);
+        self.styled |= styled && mark == Mark::Yes;
+        (mark, length)
     }
 
     fn between(&mut self, io: &mut Io<'_>) -> Progress {
@@ -281,21 +289,20 @@ impl Elements {
                 }
             }
             Lexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            Lexeme::Close(name) if self.is_own(name) => return self.close(io),
             Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
         }
         Ok(None)
     }
 
     /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
-    fn end_mark(&self, io: &mut Io<'_>) -> Mark {
+    fn end_mark(&mut self, io: &mut Io<'_>) -> Mark {
         if self.lexer.is_inside() {
             return Mark::No;
         }
         let at = if self.ends == Ends::Tag(Form::Broken) { ws_run(io.window, io.at) } else { io.at };
         let rest = &io.window[at..];
         let (mark, length) = match rest.as_bytes().first() {
-            Some(b'<') => closer(rest, &self.name, io.last),
+            Some(b'<') => self.closing(rest, io.last),
             Some(b'/') if self.ends == Ends::Tag(Form::Broken) => (starts(rest, "/>", io.last), 2),
             _ => (Mark::No, 0),
         };
@@ -337,7 +344,7 @@ impl Elements {
         if !rest.starts_with('<') {
             return self.close(io);
         }
-        match closer(rest, &self.name, last) {
+        match self.closing(rest, last) {
             (Mark::Yes, length) => {
                 io.at += blanks + length;
                 return self.close(io);
@@ -471,7 +478,7 @@ impl Elements {
         }
         let end = match self.ends {
             Ends::Tag(Form::Broken) => (starts(io.rest(), "/>", io.last), 2),
-            Ends::Tag(_) | Ends::Line => closer(io.rest(), &self.name, io.last),
+            Ends::Tag(_) | Ends::Line => self.closing(io.rest(), io.last),
         };
         match end {
             (Mark::Yes, length) => {

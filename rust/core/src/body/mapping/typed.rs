@@ -1,0 +1,35 @@
+//! Plain scalars by the core schema, where the tool's schema leaves it the choice.
+
+use crate::coerce;
+use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
+use crate::tree::Tree;
+use crate::yaml::json_of;
+
+/// Plain scalars as the core schema has them, where their type takes no such text. Recursion is bounded by the tree's depth.
+pub(super) fn resolve(schema: &Schema, id: NodeId, tree: &mut Tree) {
+    match tree {
+        Tree::Scalar { text, quoted: false } => {
+            let Some(json) = json_of(text).filter(|json| json != text) else { return };
+            let node = schema.node(id);
+            let string = |choice: &Choice| match choice {
+                Choice::String => true,
+                Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+                _ => false,
+            };
+            if node.is_unknown() || coerce::takes_bare(node, &json) || !node.choices.iter().any(string) {
+                *text = json.into_owned();
+            }
+        }
+        Tree::Scalar { .. } => {}
+        Tree::List(items) => {
+            for (at, item) in items.iter_mut().enumerate() {
+                resolve(schema, schema.item(id, at), item);
+            }
+        }
+        Tree::Map(members) => {
+            for (key, member) in members {
+                resolve(schema, schema.member(id, key).unwrap_or(UNKNOWN), member);
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The parser: the only owner of a buffer.
+//!
+//! `feed` runs the state over a window: what was held back, and the new text. What a state cannot decide stays in
+//! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
+
+mod call;
+mod text;
+
+use crate::event::Event;
+use crate::protocol::Reads;
+use crate::scan::{Mark, starts};
+use crate::state::{Call, State};
+use crate::toolset::Toolset;
+
+/// Reads one message. Which toolset it belongs to is the caller's to remember; it must be the same in every call.
+#[derive(Debug, Default)]
+pub struct Parser {
+    state: State,
+    /// Text that is not consumed yet, from byte `held` on.
+    buffer: String,
+    held: usize,
+    /// Characters of the message that were consumed, and bytes.
+    offset: usize,
+    bytes: usize,
+    /// Calls committed so far, and calls reported as started.
+    calls: usize,
+    started: usize,
+    /// Nobody listens to deltas.
+    whole: bool,
+    /// The message is known not to be cut off: its end decides what a call leaves open.
+    complete: bool,
+    /// The other protocol that is read, of the call or, from its first call on, of the message.
+    other: Option<usize>,
+    /// Which protocol is read is decided.
+    settled: bool,
+    /// The last call, for its memory.
+    spare: Option<Box<Call>>,
+}
+
+/// What [`Parser::feed_plain`] read: all of the text, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain<'a> {
+    No,
+    /// It is one text event.
+    Text,
+    /// It is one delta of the call with this index, to the letter.
+    Same {
+        index: usize,
+    },
+    /// It makes one delta of the call with this index; an empty one is no event.
+    Delta {
+        index: usize,
+        delta: &'a str,
+    },
+}
+
+type Sink<'a> = &'a mut dyn FnMut(Event<'_>);
+
+/// The window of one run, and how much of it is consumed.
+struct Window<'w> {
+    text: &'w str,
+    at: usize,
+    /// Bytes of the message in front of the text.
+    before: usize,
+    /// Characters in front of byte `counted` of the text, in the message.
+    chars: usize,
+    counted: usize,
+    last: bool,
+}
+
+impl Window<'_> {
+    /// The offset in the message, in characters, of a byte at or behind those asked for before.
+    fn offset(&mut self, at: usize) -> usize {
+        self.chars += count_chars(&self.text[self.counted..at]);
+        self.counted = at;
+        self.chars
+    }
+}
+
+/// Room for `more` bytes. What grows beyond [`LONG_BYTES`] is likely to grow on: it gets room in large steps, because each
+/// step may copy it, and to touch fresh memory costs more than to reserve it.
+#[inline]
+fn make_room(text: &mut String, more: usize) {
+    if text.capacity() - text.len() < more && text.len() >= LONG_BYTES {
+        text.reserve(text.len() * 7);
+    }
+}
+
+const LONG_BYTES: usize = 32 << 10;
+
+#[inline]
+fn count_chars(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+impl Parser {
+    /// `in_reasoning`: the message begins inside reasoning that a template has opened.
+    pub fn new(in_reasoning: bool) -> Self {
+        Parser { state: if in_reasoning { State::Reasoning } else { State::Start }, ..Parser::default() }
+    }
+
+    /// For whole messages: no argument deltas.
+    pub fn whole(in_reasoning: bool) -> Self {
+        Parser { whole: true, ..Parser::new(in_reasoning) }
+    }
+
+    /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
+    /// Otherwise nothing is read, and it is for [`Parser::feed`].
+    #[inline]
+    pub fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
+        if self.buffer.len() != self.held || text.is_empty() {
+            return Plain::No;
+        }
+        let plain = match &mut self.state {
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
+            State::Call(call) if !self.whole && call.failure.is_none() => {
+                if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
+                    return Plain::No;
+                }
+                make_room(&mut call.raw, text.len());
+                make_room(&mut call.found.args.json, text.len());
+                let tools = self.other.map_or(tools, |at| &tools.others[at]);
+                let Some(same) = call.body.feed_plain(&mut call.found, text, &tools.delimiters) else {
+                    return Plain::No;
+                };
+                call.raw.push_str(text);
+                let index = call.index.unwrap_or(0);
+                match call.found.args.take_delta() {
+                    delta if (same && delta.len() == text.len()) || delta == text => Plain::Same { index },
+                    delta => Plain::Delta { index, delta },
+                }
+            }
+            State::Start | State::Reasoning | State::Text | State::Call(_) | State::Rest => return Plain::No,
+        };
+        self.offset += count_chars(text);
+        self.bytes += text.len();
+        plain
+    }
+
+    /// Reads on.
+    pub fn feed(&mut self, tools: &Toolset, text: &str, sink: Sink<'_>) {
+        if self.buffer.len() == self.held {
+            self.buffer.clear();
+            self.held = 0;
+            let consumed = self.run(tools, text, false, sink);
+            self.buffer.push_str(&text[consumed..]);
+            return;
+        }
+        self.buffer.push_str(text);
+        self.run_buffer(tools, false, sink);
+    }
+
+    /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
+    pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
+        self.complete = truncated == Some(false);
+        let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
+        if self.complete || !inside {
+            self.run_buffer(tools, true, sink);
+        }
+        if matches!(self.state, State::Call(_)) {
+            self.end_inside(self.read_as(tools), sink);
+        }
+        *self = Parser { whole: self.whole, ..Parser::default() };
+    }
+
+    fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {
+        let buffer = std::mem::take(&mut self.buffer);
+        self.held += self.run(tools, &buffer[self.held..], last, sink);
+        self.buffer = buffer;
+        // Moving the rest to the front costs its length, so it is done when that was paid for.
+        if self.held * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.held);
+            self.held = 0;
+        }
+    }
+
+    /// Runs the states over a window. Returns the bytes consumed.
+    fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
+        let mut window = Window { text, at: 0, before: self.bytes, chars: self.offset, counted: 0, last };
+        loop {
+            let more = match self.state {
+                State::Start => self.start(tools, &window),
+                State::Reasoning => self.reasoning(tools, &mut window, sink),
+                State::Text => self.text(tools, &mut window, sink),
+                State::Rest => {
+                    emit_text(&window.text[window.at..], sink);
+                    window.at = text.len();
+                    false
+                }
+                State::Call(_) => {
+                    let begin = window.at;
+                    self.call(self.read_as(tools), &mut window, begin, sink)
+                }
+            };
+            if tools.reads == Reads::Recovers && matches!(self.state, State::Text) {
+                self.other = None;
+            }
+            if !more {
+                break;
+            }
+        }
+        self.offset = window.offset(window.at);
+        self.bytes += window.at;
+        window.at
+    }
+
+    fn start(&mut self, tools: &Toolset, window: &Window<'_>) -> bool {
+        let open = tools.reasoning.as_ref().map_or(Mark::No, |(open, _)| starts(window.text, open, false));
+        self.state = match open {
+            Mark::Yes => State::Reasoning,
+            Mark::No => State::Text,
+            Mark::Partial if window.last => State::Rest,
+            Mark::Partial => return false,
+        };
+        true
+    }
+
+    fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+        let rest = &window.text[window.at..];
+        let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
+        if let Some(found) = memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
+            let end = found + close.len();
+            emit_text(&rest[..end], sink);
+            window.at += end;
+            self.state = State::Text;
+            return true;
+        }
+        let hold = if window.last { rest.len() } else { partial_end(rest, close) };
+        emit_text(&rest[..hold], sink);
+        window.at += hold;
+        false
+    }
+
+    /// The toolset in whose protocol the call, or the rest of the message, is read.
+    fn read_as<'t>(&self, tools: &'t Toolset) -> &'t Toolset {
+        self.other.map_or(tools, |at| &tools.others[at])
+    }
+}
+
+fn emit_text(text: &str, sink: Sink<'_>) {
+    if !text.is_empty() {
+        sink(Event::Text(text));
+    }
+}
+
+/// Where the end of `text` could be the beginning of `marker`.
+fn partial_end(text: &str, marker: &str) -> usize {
+    let longest = marker.len().saturating_sub(1).min(text.len());
+    (text.len() - longest..text.len())
+        .find(|at| text.is_char_boundary(*at) && marker.starts_with(&text[*at..]))
+        .unwrap_or(text.len())
+}

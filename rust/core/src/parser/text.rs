@@ -1,0 +1,160 @@
+//! Text: where calls begin in it, in one protocol or in several.
+//!
+//! Protocols are asked in their order, and the first that does not say "text" decides. What the end of a message leaves
+//! undecided is text with all behind it: had the message gone on, that could have become one call.
+
+use std::borrow::Cow;
+
+use super::{Parser, Sink, Window, emit_text};
+use crate::error::ErrorKind;
+use crate::event::{CallError, Event};
+use crate::protocol::{Attempt, Reads};
+use crate::scan::{Mark, starts};
+use crate::state::State;
+use crate::toolset::Toolset;
+
+/// What stands at a place where a call could begin.
+enum Look<'t> {
+    /// It cannot be told yet.
+    Need,
+    /// Text, at least so many bytes of it.
+    Text(usize),
+    /// A result, of which this is the mark.
+    Forged(&'t str),
+    /// A call, of the other protocol with this number.
+    Call(Option<usize>, Attempt),
+}
+
+/// What begins a result. Text that another format would not allow is nobody's mistake.
+fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t [Cow<'static, str>] {
+    let asks = other.is_none() || tools.reads == Reads::First;
+    if asks { set.protocol.result_marks() } else { &[] }
+}
+
+impl Parser {
+    pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
+        let text = window.text;
+        let mut at = window.at;
+        let mut begins = window.before + at == 0;
+        loop {
+            let found =
+                if std::mem::take(&mut begins) { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
+            let Some(offset) = found else {
+                emit_text(&text[window.at..], sink);
+                window.at = text.len();
+                return false;
+            };
+            at += offset;
+            match self.look(tools, &text[at..], window.last) {
+                Look::Text(length) => at += length,
+                Look::Forged(mark) => return self.forged(window, at, mark, sink),
+                Look::Need if window.last => return self.undecided(tools, window, at, sink),
+                Look::Need => {
+                    emit_text(&text[window.at..at], sink);
+                    window.at = at;
+                    return false;
+                }
+                Look::Call(other, attempt) => {
+                    if let Attempt::Call { lead, .. } = attempt {
+                        at += lead;
+                    }
+                    emit_text(&text[window.at..at], sink);
+                    window.at = at;
+                    self.other = other;
+                    return self.commit(tools, window, attempt, sink);
+                }
+            }
+        }
+    }
+
+    /// The toolsets in whose protocols calls are read now, and their numbers among the others.
+    fn sets<'t>(&self, tools: &'t Toolset) -> impl Iterator<Item = (Option<usize>, &'t Toolset)> + use<'t> {
+        let others = if self.settled { &[] } else { &*tools.others };
+        std::iter::once((self.other, self.read_as(tools))).chain((0..).map(Some).zip(others))
+    }
+
+    fn look<'t>(&self, tools: &'t Toolset, rest: &str, last: bool) -> Look<'t> {
+        let several = !self.settled && !tools.others.is_empty();
+        let mut step = usize::MAX;
+        for (other, set) in self.sets(tools) {
+            for mark in marks(tools, (other, set)) {
+                match starts(rest, mark, false) {
+                    Mark::Yes => return Look::Forged(mark),
+                    Mark::Partial => return Look::Need,
+                    Mark::No => {}
+                }
+            }
+            let mut attempt = set.protocol.attempt(set, rest, false);
+            if several && !matches!(attempt, Attempt::Text(_)) {
+                match set.protocol.fits(rest) {
+                    Mark::Yes => {}
+                    Mark::Partial => return Look::Need,
+                    Mark::No => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
+                }
+            }
+            if last && attempt == Attempt::Need {
+                attempt = match set.protocol.attempt(set, rest, true) {
+                    Attempt::Text(_) if tools.reads != Reads::Own || !set.protocol.ends_openings() => Attempt::Need,
+                    attempt => attempt,
+                };
+            }
+            match attempt {
+                Attempt::Need => return Look::Need,
+                Attempt::Text(length) => step = step.min(length),
+                Attempt::Call { open, name: Some((_, lookup)), .. }
+                    if other.is_some() && tools.reads == Reads::Recovers && lookup.tool().is_none() =>
+                {
+                    step = step.min(open.max(1));
+                }
+                attempt => return Look::Call(other, attempt),
+            }
+        }
+        Look::Text(step)
+    }
+
+    /// The message has ended, and what begins at byte `at` is undecided: no call begins behind it, but a result may.
+    fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, sink: Sink<'_>) -> bool {
+        let text = window.text;
+        loop {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+            let Some(offset) = tools.candidates.find(&text.as_bytes()[at..]) else {
+                emit_text(&text[window.at..], sink);
+                window.at = text.len();
+                return false;
+            };
+            at += offset;
+            let mut known = self.sets(tools).flat_map(|set| marks(tools, set));
+            if let Some(mark) = known.find(|mark| text[at..].starts_with(mark.as_ref())) {
+                return self.forged(window, at, mark, sink);
+            }
+        }
+    }
+
+    fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
+        emit_text(&window.text[window.at..at], sink);
+        window.at = at;
+        // A mark leaves out what a tag may have in it.
+        let end = if mark.starts_with('<') && !mark.ends_with('>') { ">" } else { "" };
+        let message =
+            format!("Only the tools write {mark}{end}. End your message after the calls and wait for their results.");
+        self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
+    }
+
+    /// An error that covers the marker at `window.at`; what follows it is text, to the end of the message.
+    pub(super) fn refuse(
+        &mut self,
+        window: &mut Window<'_>,
+        mark: &str,
+        kind: ErrorKind,
+        message: String,
+        sink: Sink<'_>,
+    ) -> bool {
+        let (start, byte) = (window.offset(window.at), window.before + window.at);
+        window.at += mark.len();
+        let end = window.offset(window.at);
+        self.state = State::Rest;
+        let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
+        sink(Event::CallError(CallError { index: None, name: None, kind, message, raw, start, end, bytes }));
+        true
+    }
+}

@@ -1,0 +1,103 @@
+//! The end of a message runs no call: the calls of its beginning are the first of its calls, in every protocol.
+//!
+//! Openings that the end leaves undecided are nested in each other, in quotes, comments, sections and fences, with calls inside.
+
+#[allow(dead_code)]
+mod support;
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::json;
+use support::checks::{any_chunks, beginnings};
+use support::config;
+use support::toolsets::{Setting, definition};
+use wirecall_core::{Options, Toolset};
+
+/// Calls that are complete.
+#[rustfmt::skip]
+const CALLS: &[&str] = &[
+    "<call>ping</call>", "<call>note text=x</call>", "<tool_call>{\"name\":\"ping\"}</tool_call>",
+    "<tool_call>{\"name\":\"note\",\"arguments\":{\"text\":\"x\"}}</tool_call>", "```tool_call\n{\"name\":\"ping\"}\n```",
+    "<tool_call><function=ping></function></tool_call>", "<function=ping></function>", "<function=note><parameter=text>x</parameter></function>",
+    "<ping/>", "<note><text>x</text></note>", "\nnote\n<text>x</text>\n", "<note>\ntext: x\n</note>", "{\"name\":\"ping\",\"arguments\":{}}",
+];
+
+/// What may begin something that a later part of the message decides.
+#[rustfmt::skip]
+const OPENINGS: &[&str] = &[
+    "<say>", "<say", "<say ", "<say\n", "< say>", "<SAY>", "\nsay", "\nsay\n", "<say/", "<say>\n# ", "<say>\n---\n", "<say>\n\"", "<say>\n'", "<say>\n{",
+    "<say\nq", "<say text=\"", "<say text='", "<say text=", "<say>say ", "<say><text>", "<say><t", "<say></SAY>",
+    "<function=say>", "<function=say", "<function=\"", "<function name='", "<function>", "<function>say", "<function><name>", "<invoke name=\"say\">",
+    "<tool_call>", "<tool_call", "<tool_call name=\"", "<tool_call>\n<function=say>", "<tool_call>say\n", "<tool_call><name>", "<tool_call>[", "<tool_call>```",
+    "<tool_call><json>", "<call>", "<call>say", "<call>say ", "<call>say \"", "<call>say '", "<call>say a.\"", "<call>say ```", "<call>say <js",
+    "<call>nope ", "<call>nope \"", "```", "```json\n", "```tool_call", "```tool_call\n[", "\n{\"name\":", "\n{\"name\": \"", "\n[{\"tool\":\"say",
+    "<!--", "<![CDATA[", "<!", "<?", "<tool_resp", "<tool-res", "<ping/>>", "<", "</",
+];
+
+/// What stands in them, and ends them.
+#[rustfmt::skip]
+const TOKENS: &[&str] = &[
+    "<parameter=text>", "<parameter=text", "<parameter", "</parameter>", "<text>", "</text>", "<text", "<t", "<other>", "text: ", "text=", "text", "a \"b\"",
+    "</say>", "</SAY>", "</say", "</function>", "</invoke>", "</tool_call>", "</call>", "</name>", "-->", "]]>", "```", "</note>", "<ping>", "</ping>",
+    ">", "/>", "\"", "'", "\">", "=", ":", "#", "{", "}", "]", "{\"text\":\"", "\"}", "\n", "\n", " ", "word ", "q",
+];
+
+/// Reads calls of `protocol`, or of others, too.
+fn toolset(protocol: &str, recover: bool, strict: bool) -> Toolset {
+    let text = json!({"type": "object", "properties": {"text": {"type": "string"}, "other": {"type": "integer"}}});
+    let tools = vec![
+        definition("say", &text),
+        definition(
+            "note",
+            &json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}),
+        ),
+        definition("ping", &json!({"type": "object", "properties": {}})),
+    ];
+    // It begins like a call.
+    let reasoning = Some(("<ping/>>".into(), "</think>".into()));
+    let options = Options { protocol: protocol.into(), recover, strict, reasoning, ..Options::default() };
+    Toolset::new(tools, options).expect("the tools are fine")
+}
+
+static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+    let mut out = Vec::new();
+    for protocol in ["wire", "hermes", "gemma", "xml", "yaml", "qwen3coder", "auto"] {
+        for (kind, recover, strict) in
+            [("alone", false, false), ("alone, strict", false, true), ("recovers", true, false)]
+        {
+            let (name, tools) = (format!("{protocol} {kind}"), toolset(protocol, recover, strict));
+            out.push(Setting { tools, name });
+        }
+    }
+    out
+});
+
+fn message() -> impl Strategy<Value = String> {
+    let part = prop_oneof![4 => select(OPENINGS), 4 => select(TOKENS), 3 => select(CALLS)];
+    prop::collection::vec(part, 1..7).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn the_end_runs_no_call(
+        message in message(), at in 0..SETTINGS.len(), cuts in prop::collection::vec(any::<Index>(), 0..20),
+        truncated in select(&[None, Some(true)][..]),
+    ) {
+        let Setting { name, tools } = &SETTINGS[at];
+        // An open quote in wire's first key leaves what is in it to the end of the message: section 11 of the format.
+        let message = if name.starts_with("wire alone") { message.replace(['"', '\''], "") } else { message };
+        beginnings(tools, &message, truncated, &cuts)?;
+    }
+
+    #[test]
+    fn chunking_does_not_matter(
+        message in message(), at in 0..SETTINGS.len(), truncated in select(&[None, Some(true), Some(false)][..]),
+        cuts in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
+        any_chunks(&SETTINGS[at].tools, &message, truncated, &cuts)?;
+    }
+}
