@@ -20,7 +20,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower.
 EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := chunking protocols round_trip json loads
+FUZZ_TARGETS := chunking protocols round_trip json loads documents
 
 # How many cases each law is tried with, in both languages; `make laws` raises it.
 export WIRECALL_LAW_CASES ?= 10000
