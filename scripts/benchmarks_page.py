@@ -1,6 +1,6 @@
 """Write docs/benchmarks.md from artifacts of `wirecall bench`.
 
-`python scripts/benchmarks_page.py ARTIFACT… > docs/benchmarks.md`; `make benchmarks` makes the artifacts first.
+`python scripts/benchmarks_page.py ARTIFACT… > docs/benchmarks.md`; `make benchmarks` makes the artifacts.
 Every figure of the page is computed from them; what is said around the figures stands here.
 """
 
