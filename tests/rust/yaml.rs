@@ -259,8 +259,8 @@ fn the_manual_shows_a_call_that_is_read() {
     let call = items.iter().find_map(|item| if let Item::Call(call) = item { Some(call) } else { None });
     let call = call.expect("a call is in it");
     assert!(call.repairs.is_empty() && call.problems.is_empty(), "{call:?}");
-    assert!(manual.contains("content: |\n  some text\n  of two lines\n</ping>"), "{manual}");
-    assert_eq!(call.arguments, r#"{"path":"some text","content":"some text\nof two lines\n"}"#);
+    assert!(manual.contains("content: |-\n  some text\n  of two lines\n</ping>"), "{manual}");
+    assert_eq!(call.arguments, r#"{"path":"some text","content":"some text\nof two lines"}"#);
 }
 
 proptest! {
