@@ -13,7 +13,7 @@ use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
 use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
 use support::config;
-use support::reading::{Seen, boundaries, calls, read, traces};
+use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
 use support::schemas::root;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, settings_of};
@@ -427,6 +427,28 @@ proptest! {
             let seen = read(tools, &written, truncated);
             prop_assert!(traces(&seen) == 1 && matches!(&seen[0], Seen::Error(e) if e.start == 0), "{written:?} gave {seen:#?}");
             prop_assert_eq!(traces(&read(tools, &written[1..], truncated)), 0, "{:?}", &written[1..]);
+        }
+    }
+}
+
+/// Members that are read at once stand in front of others, in whose values ends as much as was held of them.
+#[test]
+fn calls_in_two_parts_are_read_as_whole() {
+    let schema = json!({"type": "object", "properties": {
+        "city": {"type": "string"}, "any": {}, "days": {"type": "integer"}, "to": {"type": ["null", "string"]},
+        "sure": {"type": "boolean"}, "via": {"type": "array", "items": {"type": "string"}}}});
+    let given = r#"{"city":"Rome","days":2,"any":[1],"to":null,"sure":true,"via":["a"]}"#;
+    for format in &*FORMATS {
+        let options = Options { protocol: format.name.into(), ..Options::default() };
+        let tools = Toolset::new(vec![definition("travel", &schema)], options).expect("the tool is fine");
+        let value = parse_json(given, 8).expect("it is JSON");
+        let written = tools.encode("travel", &value).expect("it can be written");
+        let message = format!("{written}\n{written}");
+        for at in boundaries(&message) {
+            let parts = pieces(&message, &[at]);
+            let seen = read_chunks(&tools, parts.iter().copied(), None, |_| {});
+            let arguments: Vec<_> = calls(&seen).map(|end| (&end.arguments[..], end.repairs.len())).collect();
+            assert_eq!(arguments, [(given, 0); 2], "{} in {parts:?}", format.name);
         }
     }
 }

@@ -207,6 +207,7 @@ impl Elements {
         if !self.lexer.is_inside() {
             io.at = ws_run(io.window, io.at);
             if canonical::element(io).is_some() {
+                self.lexer.restart();
                 self.any = true;
                 return Ok(None);
             }
