@@ -56,7 +56,7 @@ concat!($open, "\n```json\n{\"name\":\"ping\"}\n```\n", $close),
 "\"name\"", "\"name\":\"search\"", "\"tool\":\"search\"", "\"name\":\"nope\"", "\"name\":\"Get-Weather\"", "name:'ping'", "\"name\":\"\"", "\"name\":5",
 "\"arguments\"", "\"arguments\":{}", "\"arguments\":{\"city\":\"hi\",\"days\":1}", "\"parameters\":{\"q\":1}", "\"arguments\":null",
 "\"args\":{\"q\":\"say \"hi\" now\"}", "\"arguments\":\"", "\"arguments\":[1]", "\"id\":7", "\"more\":[{},{\"a\":\"b\"}]",
-"\"city\":\"", "\"days\":", "\"days\":\"3\"", "\"deep\":True", "\"tags\":[\"a\", \"b\"]", "\"tags\":[\"", "\"units\":\"METRIC\"",
+"\"city\":\"", "\"days\":", "\"days\":\"3\"", "\"deep\":True", "\"tags\":[\"a\", \"b\"]", "\"tags\":[\"", "\"units\":\"METRIC\"", "\"units\":\"'imperial'\"",
 "\"by\":[]", "\"root\":{\"next\":{\"kids\":[{}]}}", "q: x", "hello", "don't", "</", "<", "</think>", "<tool_", "</tool_call", "``", "```json", "<json>",
 "</json>", "<tool_response", "<call>",
         ]

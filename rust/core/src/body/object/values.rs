@@ -4,6 +4,7 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::tree::unquoted_literal;
 use super::super::{Bad, Context, Found, messages, place};
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
@@ -111,7 +112,8 @@ impl Values {
 
     /// The key of the value that comes next.
     pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
-        let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
+        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
+        let id = *id;
         let object = cx.schema.node(id).object.as_ref();
         let name = match object.and_then(|object| object.properties.entry(written)) {
             Some((name, node)) => {
@@ -119,10 +121,18 @@ impl Values {
                 name.clone()
             }
             None => {
-                let folded = object.filter(|object| object.member(written).is_none());
-                let name = match folded.and_then(|object| object.folded(written)) {
-                    Some((declared, node)) => {
-                        cx.repair(found, Repair::KeyStyle)
+                let closed = object.filter(|object| object.member(written).is_none());
+                let alike = closed.and_then(|object| match object.folded(written) {
+                    Some(alike) => Some((Repair::KeyStyle, alike)),
+                    None if cx.protocol.near_misses() => {
+                        let has = |name: &str| keys.position(name).is_some();
+                        place::numbered(object, written, &has).map(|alike| (Repair::KeyNumber, alike))
+                    }
+                    None => None,
+                });
+                let name = match alike {
+                    Some((repair, (declared, node))) => {
+                        cx.repair(found, repair)
                             .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
                         declared.clone()
                     }
@@ -197,17 +207,30 @@ impl Values {
     }
 
     fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let start = found.args.json.len();
         let Outcome { converted, problem } = coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
-            cx.repair(found, Repair::Coerced).map_err(|kind| {
-                let expected = messages::expected(cx.schema, self.node);
-                (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(text)))
-            })?;
+            self.repair(cx, found, Repair::Coerced, text)?;
         }
         if problem.is_some() {
-            self.violation(cx, found, text);
+            let mends = cx.protocol.near_misses();
+            match mends.then(|| unquoted_literal(cx.schema.node(self.node), text)).flatten() {
+                Some(literal) => {
+                    found.args.json.truncate(start);
+                    found.args.json.push_str(&literal);
+                    self.repair(cx, found, Repair::EnumQuotes, text)?;
+                }
+                None => self.violation(cx, found, text),
+            }
         }
         self.end(found)
+    }
+
+    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
+        cx.repair(found, repair).map_err(|kind| {
+            let expected = messages::expected(cx.schema, self.node);
+            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+        })
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
