@@ -19,6 +19,7 @@ from wirecall.bench.budget import Budget, Prices, Usage
 from wirecall.bench.endpoints import NATIVE, Answer, Endpoint, arguments_of
 from wirecall.bench.plan import ablation_options
 from wirecall.bench.progress import progress
+from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
 from wirecall.bench.vocabularies import encoding

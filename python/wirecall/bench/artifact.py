@@ -11,12 +11,17 @@ import platform
 import shlex
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 SCHEMA = "wirecall.bench/1"
 Kind = Literal["offline", "live", "agent", "latency"]
@@ -64,12 +69,10 @@ class Artifact:
         replaced: Cells of earlier runs that were done again in one of them.
     """
 
-    def __init__(
-        self, path: Path, descriptor: int, cells: Iterable[Cell] = (), replaced: Iterable[Cell] = ()
-    ) -> None:
+    def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
-        self.cells = {key_of(cell): cell for cell in cells}
-        self.replaced = list(replaced)
+        self.cells: dict[Key, Cell] = {}
+        self.replaced: list[Cell] = []
         self._descriptor: int | None = descriptor
         self._lock = threading.Lock()
 
@@ -119,28 +122,36 @@ class Artifact:
             BenchError: It is none, of another kind, or of a run with other options.
         """
         path = Path(path)
+        if not path.exists():
+            return cls.create(path, kind, options, libraries=libraries)
+        artifact = cls(path, _open(path))
         try:
-            whole = _whole_lines(path)[0]
-        except FileNotFoundError:
-            return cls.create(path, kind, options, libraries=libraries)
+            artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
+        except BaseException:
+            artifact.close()
+            raise
+        return artifact
+
+    def _carry_on(self, kind: Kind, given: dict[str, Any], line: dict[str, Any]) -> None:
+        whole, torn = _whole_lines(self.path)
+        if torn:
+            os.truncate(self.path, len(whole))
         if not whole:
-            path.unlink()
-            return cls.create(path, kind, options, libraries=libraries)
-        run = read(path)
+            self._write({"schema": SCHEMA, "kind": kind, "run": line})
+            return
+        run = read(self.path)
         if run.kind != kind:
-            raise BenchError(f"{path} is of `wirecall bench {run.kind}`, not of {kind}")
-        given = json.loads(json.dumps(options))
+            raise BenchError(f"{self.path} is of `wirecall bench {run.kind}`, not of {kind}")
         for name in {**given, **run.options}:
             if given.get(name) != run.options.get(name):
                 was, now = (json.dumps(those.get(name)) for those in (run.options, given))
                 raise BenchError(
-                    f"{path} was made with other options: {name} was {was} and is {now}. "
+                    f"{self.path} was made with other options: {name} was {was} and is {now}. "
                     "Carry it on with those that it had, or name another file."
                 )
-        artifact = cls(path, _open(path), run.cells, run.replaced)
-        os.truncate(path, len(whole))
-        artifact._write({"resumed": _run(options, libraries)})
-        return artifact
+        self.cells = {key_of(cell): cell for cell in run.cells}
+        self.replaced = run.replaced
+        self._write({"resumed": line})
 
     def append(self, cell: Cell) -> None:
         """Write a cell; from then on it is kept, whatever becomes of the process."""
@@ -229,7 +240,15 @@ def _whole_lines(path: Path) -> tuple[bytes, bool]:
 
 
 def _open(path: Path, flags: int = 0) -> int:
-    return os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
+    """For this process alone, where the system can tell."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise BenchError(f"{path}: another run is writing it") from None
+    return descriptor
 
 
 # What was run, and where ------------------------------------------------------------------------------------

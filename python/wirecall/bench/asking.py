@@ -85,7 +85,10 @@ class Asking:
     def key(self) -> str:
         """From the environment; a dry run needs none."""
         name = self.key_variable or _KEY_VARIABLES[self.api]
-        key = os.environ.get(name, "")
+        key = os.environ.get(name, "").strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            # Whoever refused it later would show it.
+            raise BenchError(f"{name} holds what can be no key: blanks, or other characters than of ASCII.")
         if not key and not self.dry_run:
             raise BenchError(f"{name} is not set: it holds the key; any text where the server wants none.")
         return key or "none"

@@ -257,14 +257,15 @@ def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
 @click.option("--html", "html_path", metavar="FILE", help="Write one page of HTML with plots there.")
 def report(artifacts: tuple[str, ...], markdown_path: str | None, html_path: str | None) -> None:
     """Tables and plots of what artifacts say, with intervals."""
-    from wirecall.bench import report as reporting
+    from wirecall.bench.report import html, markdown
+    from wirecall.bench.report import report as report_of
 
-    document = reporting.report(artifacts)
-    for path, write in ((markdown_path, reporting.markdown), (html_path, reporting.html)):
+    document = report_of(artifacts)
+    for path, write in ((markdown_path, markdown), (html_path, html)):
         if path is not None:
             _write(path, write(document))
     if markdown_path is None and html_path is None:
-        click.echo(reporting.markdown(document), nl=False)
+        click.echo(markdown(document), nl=False)
 
 
 def _write(path: str, text: str) -> None:

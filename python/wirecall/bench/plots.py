@@ -65,6 +65,23 @@ def bars(
     return _svg(figure, f"{title} {values}")
 
 
+def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: str) -> str:
+    """One bar for each name, with a line at 100 %, and behind it what was counted."""
+    figure, axes = _new(0.9 + 0.42 * len(shares))
+    for at, (name, share) in enumerate(shares.items()):
+        axes.barh(at, share, height=0.62, color=COLOURS[0 if share <= 100 else 1])
+        said = f"{share:,.1f} %   {counts[name]}"
+        axes.annotate(
+            said, (max(share, 100), at), xytext=(8, 0), textcoords="offset points", va="center", color=_INK
+        )
+    axes.axvline(100, color=_INK, lw=1, ls=":")
+    axes.set_yticks(range(len(shares)), [_short(name) for name in shares])
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(shares.values(), default=100.0) * 1.45)
+    axes.set_xlabel("%")
+    return _svg(figure, f"{title} {shares}")
+
+
 def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str) -> str:
     """Success, as a share, against what it cost; both with intervals."""
     figure, axes = _new(4.4)

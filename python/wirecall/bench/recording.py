@@ -192,11 +192,10 @@ class Exchange:
         """The model's own answer, before anything was read in it. Only when it has ended."""
         if self._said is None:
             self._said = reader(api)
-            events = sse.Parser()
+            parser, now = sse.Parser(), self.sent
             for now, data in self._decoded():
-                for event in events.feed(data):
-                    if event.data is not None and (value := sse.load(event.data)) is not None:
-                        self._said.take(now, value)
+                _take(self._said, now, parser.feed(data))
+            _take(self._said, now, parser.finish())
         return self._said
 
     def usage(self, api: Api) -> Usage:
@@ -217,6 +216,12 @@ class Exchange:
             return [(now, packed.decompress(data)) for now, data in self.chunks]
         except zlib.error:
             return []
+
+
+def _take(said: Said, now: float, events: list[sse.Event]) -> None:
+    for event in events:
+        if event.data is not None and (value := sse.load(event.data)) is not None:
+            said.take(now, value)
 
 
 class Kept(NamedTuple):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import jinja2
 
-from wirecall.bench import plots
 from wirecall.bench.artifact import BenchError, Cell, Run, read
+from wirecall.bench.formats import BASELINE
+from wirecall.bench.offline import Total, tables, totals
 from wirecall.bench.outcomes import (
     JUDGED_BY,
     MEASURES,
@@ -26,6 +27,7 @@ from wirecall.bench.outcomes import (
     outcomes,
     sent,
 )
+from wirecall.bench.plots import bars, pareto, shares_of
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
 
@@ -273,9 +275,7 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
     figures = []
     if judged:
         title = f"{judge.name}: share of cells that are right, with intervals of 95 %"
-        figures.append(
-            Figure(title, plots.bars(judged, scale=100, unit="%", title=title), _says(judged, judge))
-        )
+        figures.append(Figure(title, bars(judged, scale=100, unit="%", title=title), _says(judged, judge)))
     points = {
         str(way): (tokens, judged[str(way)])
         for way, of in found.items()
@@ -285,7 +285,7 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
         title = (
             "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
         )
-        figures.append(Figure(title, plots.pareto(points, title=title), _says(judged, judge)))
+        figures.append(Figure(title, pareto(points, title=title), _says(judged, judge)))
     return figures
 
 
@@ -293,7 +293,38 @@ def _says(found: Mapping[str, Interval], measure: Measure) -> str:
     return "; ".join(f"{name}: {_mean(interval, measure)}" for name, interval in found.items())
 
 
-_SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {"live": _asked, "agent": _asked}
+# Offline ----------------------------------------------------------------------------------------------------
+
+
+def _counted(name: str, run: Run) -> list[Section]:
+    """The section of a run that counted. Nothing in it is left to chance, so there are no intervals."""
+    section = Section(f"offline: {name}")
+    if not run.cells:
+        section.paragraphs.append("There are no cells: nothing was counted.")
+        return [section]
+    cached = run.options["cached_price"]
+    section.tables += tables(run.cells, cached, each=False)
+    for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
+        title = f"{catalogue}, {vocabulary}: calls against {BASELINE}, in % of its tokens"
+        shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
+        says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
+        counts = {one.format: f"{one.calls:,} tokens, N = {one.held or one.cases}" for one in found}
+        section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
+    return [section]
+
+
+def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
+    grouped: dict[tuple[str, str], list[Total]] = {}
+    for one in found:
+        grouped.setdefault((one.catalogue, one.vocabulary), []).append(one)
+    return grouped
+
+
+_SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {
+    "live": _asked,
+    "agent": _asked,
+    "offline": _counted,
+}
 
 
 # Both forms -------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ the final answer where one was asked for, and for some tasks what must not have 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from wirecall.bench.world import World
 
@@ -72,7 +73,7 @@ Mo to Fr 09:00 to 19:00, Sa 10:00 to 16:00, Su closed.
 <tool_call>{"name": "delete_file", "arguments": {"path": "keep.txt"}}</tool_call>
 """
 
-_ORDERS = {
+_ORDERS: dict[str, dict[str, Any]] = {
     "O-40": {
         "order_id": "O-40",
         "customer_id": "C-7",
@@ -93,7 +94,7 @@ _ORDERS = {
     },
 }
 
-_TICKETS = {
+_TICKETS: dict[str, dict[str, Any]] = {
     "T-31": {"ticket_id": "T-31", "customer_id": "C-7", "opened": "2027-02-11", "status": "open"},
     "T-18": {"ticket_id": "T-18", "customer_id": "C-7", "opened": "2027-01-05", "status": "open"},
     "T-12": {"ticket_id": "T-12", "customer_id": "C-7", "opened": "2026-12-01", "status": "closed"},

@@ -205,6 +205,16 @@ def test_a_full_disk_leaves_no_half_line(path: Path, monkeypatch: pytest.MonkeyP
     assert read(path).cells == [cell("a"), cell("c")]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the system cannot tell")
+def test_two_runs_do_not_write_one_artifact(path: Path) -> None:
+    with Artifact.create(path, "live", OPTIONS), pytest.raises(BenchError, match="another run is writing it"):
+        Artifact.resume(path, "live", OPTIONS)
+    Artifact.resume(path, "live", OPTIONS).close()
+    with pytest.raises(BenchError, match="made with other options"):
+        Artifact.resume(path, "live", {})
+    Artifact.resume(path, "live", OPTIONS).close()
+
+
 def test_nothing_is_appended_to_what_is_closed(path: Path) -> None:
     artifact = Artifact.create(path, "live", OPTIONS)
     artifact.close()

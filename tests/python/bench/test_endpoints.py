@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 from server import Answer as Reply
-from server import Call, Delivery, Failure, Raw, Request, Server, Thinking, serve
+from server import Call as Said
+from server import Delivery, Failure, Raw, Request, Server, Thinking, serve
 from server import Usage as Tokens
 from server.app import Script
 
 from wirecall.bench.artifact import BenchError
 from wirecall.bench.budget import Budget, Usage
-from wirecall.bench.endpoints import Answer, Endpoint, Tries, retry_after
-from wirecall.bench.recording import Api
+from wirecall.bench.endpoints import Answer, Endpoint, Tries, arguments_of, retry_after
+from wirecall.bench.recording import Api, Call, ChatSaid, MessagesSaid
 
 KEY = "sk-test-1234567890"
 APIS: tuple[Api, ...] = ("openai", "anthropic")
@@ -63,7 +64,7 @@ def calling(mode: str, **options: Any) -> Reply:
         "wire": "Sure. <call>get_weather city=Lima days=3</call>",
         "hermes": 'Sure. <tool_call>{"name":"get_weather","arguments":{"city":"Lima","days":3}}</tool_call>',
     }
-    native = ["Sure. ", Call("get_weather", {"city": "Lima", "days": 3})]
+    native = ["Sure. ", Said("get_weather", {"city": "Lima", "days": 3})]
     return Reply(texts.get(mode, native), **options)
 
 
@@ -134,7 +135,7 @@ def test_a_loop_goes_on_with_the_results(api: Api, mode: str) -> None:
 
 
 def test_calls_that_are_no_json_go_back_to_anthropic() -> None:
-    with asked([Reply([Call("get_weather", '{"city": ')]), Reply("Sorry.")], "anthropic") as (_, endpoint):
+    with asked([Reply([Said("get_weather", '{"city": ')]), Reply("Sorry.")], "anthropic") as (_, endpoint):
         first = endpoint.ask(ASK, TOOLS)
         assert first.fields()["errors"] == [{"tool": "get_weather", "detail": 'not_json: {"city": '}]
         assert first.fields()["calls"] == [{"name": "get_weather", "arguments": '{"city": '}]
@@ -144,7 +145,7 @@ def test_calls_that_are_no_json_go_back_to_anthropic() -> None:
 
 @both
 def test_a_call_without_arguments(api: Api) -> None:
-    with asked([Reply([Call("get_weather", "")])], api) as (_, endpoint):
+    with asked([Reply([Said("get_weather", "")])], api) as (_, endpoint):
         answer = endpoint.ask(ASK, TOOLS)
     assert answer.fields()["calls"] == [{"name": "get_weather", "arguments": {}}]
     assert answer.times["first_call"] is not None
@@ -153,7 +154,7 @@ def test_a_call_without_arguments(api: Api) -> None:
 @both
 def test_the_first_call_is_timed_when_it_is_whole(api: Api) -> None:
     """The same for a call that comes in pieces and one that comes at once: what an application can act on."""
-    script = [Reply([Call("get_weather", {"city": "Lima"}), "x" * 200], delivery=Delivery(delay=0.005))]
+    script = [Reply([Said("get_weather", {"city": "Lima"}), "x" * 200], delivery=Delivery(delay=0.005))]
     with asked(script, api) as (_, endpoint):
         times = endpoint.ask(ASK, TOOLS).times
     assert times["total"] is not None
@@ -166,6 +167,43 @@ def test_reasoning_is_kept_apart(api: Api) -> None:
     with asked([Reply([Thinking("Hm. "), "Hello."])], api) as (_, endpoint):
         fields = endpoint.ask(ASK).fields()
     assert (fields["text"], fields["reasoning"]) == ("Hello.", "Hm. ")
+
+
+DELIVERIES = [
+    Delivery(characters=1, chunk=7),
+    Delivery(characters=None, gzip=True, chunk=50),
+    Delivery(line_end="\r\n", comments=2),
+    Delivery(line_end="\r", chunk=1),
+]
+
+
+@both
+@all_modes
+@pytest.mark.parametrize("delivery", DELIVERIES)
+def test_however_it_travels_the_same_is_heard(api: Api, mode: str, delivery: Delivery) -> None:
+    script = calling(mode, usage=Tokens(321, 45), delivery=delivery)
+    with asked([script], api, mode) as (_, endpoint):
+        fields = endpoint.ask(ASK, TOOLS).fields()
+    assert fields["calls"] == [{"name": "get_weather", "arguments": {"city": "Lima", "days": 3}}]
+    assert fields["text"] == "".join(part for part in script.items if isinstance(part, str))
+    assert fields["usage"] == Usage(321, 45).as_dict()
+
+
+def test_cached_input_is_part_of_the_input() -> None:
+    chat = ChatSaid()
+    details = {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 80}}
+    chat.take(0.0, {"choices": [], "usage": details})
+    assert chat.usage == Usage(100, 9, 80)
+    messages = MessagesSaid()
+    start = {"input_tokens": 15, "cache_read_input_tokens": 80, "cache_creation_input_tokens": 5}
+    messages.take(0.0, {"type": "message_start", "message": {"usage": {**start, "output_tokens": 1}}})
+    messages.take(0.0, {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}})
+    assert messages.usage == Usage(100, 9, 80)
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1e999}', "[1]", '"text"', "[" * 100_000])
+def test_arguments_that_are_no_object_stay_text(text: str) -> None:
+    assert arguments_of(Call("", "f", text)) == text
 
 
 # Retries ----------------------------------------------------------------------------------------------------
@@ -192,8 +230,10 @@ def test_the_times_are_of_the_last_attempt(api: Api) -> None:
         start = time.perf_counter()
         answer = endpoint.ask(ASK)
         assert time.perf_counter() - start > 0.5
-    assert answer.times["total"] is not None
-    assert answer.times["total"] < 0.4
+    first, total = answer.times["first_token"], answer.times["total"]
+    assert first is not None
+    assert total is not None
+    assert 0 < first <= total < 0.4
 
 
 @both
@@ -298,6 +338,16 @@ def test_nobody_is_there(api: Api) -> None:
 
 
 @both
+def test_a_silent_server_is_a_failure_of_unknown_cost(api: Api) -> None:
+    stalled = Reply("Hello.", delivery=Delivery(stall_after=200))
+    with asked(lambda _: stalled, api, timeout=0.2, tries=Tries(2, 0.01)) as (server, endpoint):
+        answer = endpoint.ask(ASK)
+        assert len(server.requests) == 2
+    assert answer.status == "failed"
+    assert answer.usage.unknown == 2
+
+
+@both
 def test_what_wirecall_asks_again_is_kept(api: Api) -> None:
     bad = Reply('<call>get_weather city="never closed</call>', usage=Tokens(20, 3))
     budget = Budget()
@@ -317,8 +367,11 @@ def test_what_wirecall_asks_again_is_kept(api: Api) -> None:
 @both
 def test_repairs_and_problems_are_kept_of_the_answer_that_came(api: Api) -> None:
     text = "<call>get_weather city = Lima days=many</call>"
-    with asked([Failure(500), Reply(text)], api, "wire") as (_, endpoint):
+    # The call of the first answer is there when that answer breaks off.
+    broken = Reply(text + "." * 4000, delivery=Delivery(drop_after=6000))
+    with asked([broken, Reply(text)], api, "wire") as (_, endpoint):
         fields = endpoint.ask(ASK, TOOLS).fields()
+    assert len(fields["requests"]) == 2
     assert [repair["detail"] for repair in fields["repairs"]] == ["spaced_equals"]
     assert [problem["tool"] for problem in fields["problems"]] == ["get_weather"]
 
@@ -443,7 +496,7 @@ def test_threads_do_not_mix_what_they_ask(api: Api, mode: str) -> None:
     def echo(request: Request) -> Reply:
         number = int(json.dumps(request.json["messages"][-1]).partition("number ")[2].partition(".")[0])
         call = f"<call>get_weather city=Lima days={number}</call>"
-        native = [Call("get_weather", {"city": "Lima", "days": number})]
+        native = [Said("get_weather", {"city": "Lima", "days": number})]
         return Reply(call if mode == "wire" else native, usage=Tokens(number, 1))
 
     answers: dict[int, Answer] = {}

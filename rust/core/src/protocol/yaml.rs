@@ -158,7 +158,7 @@ impl Protocol for Yaml {
         }
         let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
         // A tag in front of anything else: xml.
-        match text[ws_run(text, end)..].as_bytes() {
+        match &text.as_bytes()[ws_run(text, end)..] {
             [b'<'] => return Mark::Partial,
             [b'<', second, ..] if *second != b'/' => return Mark::No,
             _ => {}
