@@ -13,7 +13,15 @@ use wirecall_core::{Options, Toolset};
 
 const PROTOCOLS: &[&str] = &["yaml", "qwen3coder", "xml", "hermes", "gemma"];
 
-/// Each value stands as JSON: in yaml a flow, in the tags the text of a value that may be JSON.
+/// Members on lines, their values as flows.
+fn lines(value: &Value) -> String {
+    match value.as_object().filter(|members| !members.is_empty()) {
+        Some(members) => members.iter().map(|(key, value)| format!("\n  \"{key}\": {value}")).collect(),
+        None => format!(" {value}"),
+    }
+}
+
+/// Each value stands as JSON: in the tags it is the text of a value that may be JSON.
 fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
     let each = |write: &dyn Fn(&str, &Value) -> String| -> String {
         fields.iter().map(|(key, value)| write(key, value)).collect::<Vec<_>>().concat()
@@ -21,7 +29,7 @@ fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
     let object: Map<String, Value> = fields.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     let call = json!({"name": "f", "arguments": object});
     match protocol {
-        "yaml" => format!("<f>\n{}</f>", each(&|key, value| format!("{key}: {value}\n"))),
+        "yaml" => format!("<f>\n{}</f>", each(&|key, value| format!("{key}:{}\n", lines(value)))),
         "xml" => format!("<f>{}</f>", each(&|key, value| format!("<{key}>{value}</{key}>"))),
         "qwen3coder" => format!(
             "<tool_call><function=f>{}</function></tool_call>",
@@ -38,14 +46,16 @@ fn toolset(protocol: &str, schema: &Value, strict: bool) -> Toolset {
     Toolset::new(vec![definition("f", schema)], options).expect("the tool is fine")
 }
 
-/// What a message gives: arguments, repairs, and which problems where; or the error's kind.
+/// What a message gives: arguments, and repairs, or which problems where; or the error's kind.
 fn outcome(protocol: &str, schema: &Value, fields: &[(&str, Value)], strict: bool) -> Result<String, String> {
     let message = message(protocol, fields);
     let seen = read(&toolset(protocol, schema, strict), &message, Some(false));
     if let Some(end) = calls(&seen).next() {
         let arguments: Value = serde_json::from_str(&end.arguments).expect("the arguments are JSON");
         let problems: Vec<_> = end.problems.iter().map(|problem| (problem.kind, &problem.field)).collect();
-        return Ok(format!("{arguments} {:?} {problems:?}", end.repairs));
+        // Where there are problems, not all say what was converted on the way.
+        let told = if problems.is_empty() { format!("{:?}", end.repairs) } else { format!("{problems:?}") };
+        return Ok(format!("{arguments} {told}"));
     }
     let errors = seen.iter().filter_map(|one| match one {
         Seen::Error(error) => Some(format!("{:?}", error.kind)),
@@ -112,5 +122,39 @@ proptest! {
         }
         fields.sort_by_key(|(key, _)| *key);
         same_everywhere(&schema, &fields)?;
+    }
+    #[test]
+    fn a_value_in_a_wrapper(
+        kind in select(&["list", "integers", "any list", "objects", "integer", "enum", "boolean or null"][..]),
+        wrapper in select(&["item", "item", "0", "value", "other"][..]),
+        inner in select(&[
+            "[]", "[\"a\"]", "[1,\"2\"]", "[{\"sku\":\"a\"}]", "\"a\"", "\"'a'\"", "5", "\"5\"", "true", "{}", "{\"sku\":\"a\"}",
+        ][..]),
+        more in select(&[None, None, None, Some("1"), Some("x")][..]),
+    ) {
+        let field = match kind {
+            "list" => json!({"type": "array", "items": {"type": "string"}}),
+            "integers" => json!({"type": "array", "items": {"type": "integer"}}),
+            "any list" => json!({"type": "array"}),
+            "objects" => json!({"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}}}),
+            "integer" => json!({"type": "integer"}),
+            "enum" => json!({"enum": ["a", "b"]}),
+            _ => json!({"type": ["boolean", "null"]}),
+        };
+        let schema = json!({"type": "object", "properties": {"field": field, "n": {"type": "integer"}}});
+        let inner: Value = serde_json::from_str(inner).expect("it is JSON");
+        let mut object = Map::new();
+        object.insert(wrapper.to_owned(), inner.clone());
+        if let Some(more) = more {
+            object.insert(more.to_owned(), inner);
+        }
+        let fields = [("field", Value::from(object)), ("n", json!(1))];
+        for strict in [false, true] {
+            let yaml = outcome("yaml", &schema, &fields, strict);
+            for protocol in ["hermes", "gemma"] {
+                let other = outcome(protocol, &schema, &fields, strict);
+                prop_assert_eq!(&other, &yaml, "{} and yaml, strict: {}, of {:?}", protocol, strict, fields);
+            }
+        }
     }
 }

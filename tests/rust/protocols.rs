@@ -57,6 +57,7 @@ concat!($open, "\n```json\n{\"name\":\"ping\"}\n```\n", $close),
 "\"arguments\"", "\"arguments\":{}", "\"arguments\":{\"city\":\"hi\",\"days\":1}", "\"parameters\":{\"q\":1}", "\"arguments\":null",
 "\"args\":{\"q\":\"say \"hi\" now\"}", "\"arguments\":\"", "\"arguments\":[1]", "\"id\":7", "\"more\":[{},{\"a\":\"b\"}]",
 "\"city\":\"", "\"days\":", "\"days\":\"3\"", "\"deep\":True", "\"tags\":[\"a\", \"b\"]", "\"tags\":[\"", "\"units\":\"METRIC\"", "\"units\":\"'imperial'\"",
+"\"tags\":{\"item\":[\"a\", ", "\"days\":{\"value\":", "\"items\":{\"0\":{\"sku\":\"b\"}}", "\"items\":{\"item\":[{\"skus\":'c'}]}",
 "\"by\":[]", "\"root\":{\"next\":{\"kids\":[{}]}}", "q: x", "hello", "don't", "</", "<", "</think>", "<tool_", "</tool_call", "``", "```json", "<json>",
 "</json>", "<tool_response", "<call>",
         ]
