@@ -240,19 +240,25 @@ impl Values {
             self.repair(cx, found, Repair::Coerced, text)?;
         }
         if problem.is_some() {
-            let mends = cx.protocol.near_misses();
-            match mends.then(|| unquoted_literal(cx.schema.node(self.node), text)).flatten() {
-                Some(literal) => {
-                    found.args.json.truncate(start);
-                    found.args.json.push_str(&literal);
-                    self.repair(cx, found, Repair::EnumQuotes, text)?;
-                }
-                None => self.violation(cx, found, text),
-            }
+            self.mismatch(cx, found, text, start)?;
         }
         self.end(found)
     }
 
+    /// No choice takes the text, which is written from `start` on.
+    #[cold]
+    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
+        let mends = cx.protocol.near_misses();
+        let Some(literal) = mends.then(|| unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
+            self.violation(cx, found, text);
+            return Ok(());
+        };
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal);
+        self.repair(cx, found, Repair::EnumQuotes, text)
+    }
+
+    #[cold]
     fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
         cx.repair(found, repair).map_err(|kind| {
             let expected = messages::expected(cx.schema, self.node);
@@ -316,12 +322,14 @@ impl Values {
     }
 
     /// An object behind so many frames is made the lone item of a list.
+    #[cold]
     fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
         cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
     }
 
     /// What may be a lone item has this for its first key, or none.
+    #[cold]
     fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
         let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
@@ -345,6 +353,7 @@ impl Values {
     }
 
     /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
+    #[cold]
     fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
         let Wrapper { node, start, holds, .. } = wrapper;
         self.node = node;
