@@ -196,7 +196,11 @@ pub fn is_misnamed(schema: &Schema, id: NodeId, key: &str) -> bool {
 }
 
 /// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.
-fn numbered<'o>(object: &'o Object, key: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'o Arc<str>, NodeId)> {
+pub(super) fn numbered<'o>(
+    object: &'o Object,
+    key: &str,
+    has: &dyn Fn(&str) -> bool,
+) -> Option<(&'o Arc<str>, NodeId)> {
     if object.additional != Additional::Closed || object.member(key).is_some() {
         return None;
     }

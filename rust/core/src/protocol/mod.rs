@@ -76,6 +76,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// Why the calls of a tool are written as JSON objects, whatever the rest is written as.
     fn complexity(&self, schema: &Schema) -> Option<&'static str>;
 
+    /// Are near misses in JSON repaired that are none of JSON's own, as they are in elements and lines?
+    fn near_misses(&self) -> bool {
+        true
+    }
+
     /// The name of the form in which calls are written that are no JSON objects.
     fn encoding(&self) -> &'static str;
 

@@ -157,6 +157,10 @@ impl Protocol for Wire {
         schema.complexity()
     }
 
+    fn near_misses(&self) -> bool {
+        false
+    }
+
     fn encoding(&self) -> &'static str {
         "pairs"
     }

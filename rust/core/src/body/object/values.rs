@@ -4,10 +4,12 @@ use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::{Bad, Context, Found, messages, place};
+use super::super::tree::unquoted_literal;
+use super::super::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, messages, place};
+use super::Object;
 use crate::coerce::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{parse, push_string};
+use crate::json::{Value, parse, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
 
@@ -47,6 +49,21 @@ impl Frame {
     }
 }
 
+/// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
+/// typed, when it is complete.
+#[derive(Debug)]
+struct Wrapper {
+    /// What it stands in place of.
+    node: NodeId,
+    start: usize,
+    /// It holds back what is written.
+    holds: bool,
+    /// Frames around it.
+    frames: usize,
+    /// The lone item of a list, unless its first key is that of a wrapper; it is read as that item.
+    lone: bool,
+}
+
 /// A value while it is written, and all in it.
 #[derive(Debug, Default)]
 pub struct Values {
@@ -62,6 +79,9 @@ pub struct Values {
     above: usize,
     /// The keys of the last object, for their memory.
     spare: KeyMap<Range<usize>>,
+    wrapper: Option<Wrapper>,
+    /// Nothing in it is taken for a wrapper: it was in one, or looked like one.
+    unwrapped: bool,
 }
 
 impl Values {
@@ -73,6 +93,7 @@ impl Values {
     pub fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
+        self.wrapper = None;
         (self.brackets, self.node, self.above) = (0, node, 0);
     }
 
@@ -100,8 +121,12 @@ impl Values {
     fn path_of(&self, frames: &[Frame]) -> String {
         let mut path = self.path.clone();
         for frame in frames {
+            // No message has more of it.
+            if path.len() > MAX_PROBLEM_BYTES {
+                break;
+            }
             match &frame.shape {
-                Shape::Object { key, .. } => path = messages::join(&path, key),
+                Shape::Object { key, .. } => messages::push_join(&mut path, messages::cut(key)),
                 Shape::Array { count } => path.push_str(&format!("[{count}]")),
                 Shape::Lone => path.push_str("[0]"),
             }
@@ -111,7 +136,11 @@ impl Values {
 
     /// The key of the value that comes next.
     pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
-        let Some(id) = self.frames.last().map(|frame| frame.node) else { return Ok(()) };
+        if self.wrapper.is_some() {
+            self.first_key(cx, found, Some(written))?;
+        }
+        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
+        let id = *id;
         let object = cx.schema.node(id).object.as_ref();
         let name = match object.and_then(|object| object.properties.entry(written)) {
             Some((name, node)) => {
@@ -119,10 +148,18 @@ impl Values {
                 name.clone()
             }
             None => {
-                let folded = object.filter(|object| object.member(written).is_none());
-                let name = match folded.and_then(|object| object.folded(written)) {
-                    Some((declared, node)) => {
-                        cx.repair(found, Repair::KeyStyle)
+                let closed = object.filter(|object| object.member(written).is_none());
+                let alike = closed.and_then(|object| match object.folded(written) {
+                    Some(alike) => Some((Repair::KeyStyle, alike)),
+                    None if cx.protocol.near_misses() => {
+                        let has = |name: &str| keys.position(name).is_some();
+                        place::numbered(object, written, &has).map(|alike| (Repair::KeyNumber, alike))
+                    }
+                    None => None,
+                });
+                let name = match alike {
+                    Some((repair, (declared, node))) => {
+                        cx.repair(found, repair)
                             .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
                         declared.clone()
                     }
@@ -197,17 +234,36 @@ impl Values {
     }
 
     fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+        let start = found.args.json.len();
         let Outcome { converted, problem } = coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
-            cx.repair(found, Repair::Coerced).map_err(|kind| {
-                let expected = messages::expected(cx.schema, self.node);
-                (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(text)))
-            })?;
+            self.repair(cx, found, Repair::Coerced, text)?;
         }
         if problem.is_some() {
-            self.violation(cx, found, text);
+            self.mismatch(cx, found, text, start)?;
         }
         self.end(found)
+    }
+
+    /// No choice takes the text, which is written from `start` on.
+    #[cold]
+    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
+        let mends = cx.protocol.near_misses();
+        let Some(literal) = mends.then(|| unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
+            self.violation(cx, found, text);
+            return Ok(());
+        };
+        found.args.json.truncate(start);
+        found.args.json.push_str(&literal);
+        self.repair(cx, found, Repair::EnumQuotes, text)
+    }
+
+    #[cold]
+    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
+        cx.repair(found, repair).map_err(|kind| {
+            let expected = messages::expected(cx.schema, self.node);
+            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+        })
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
@@ -227,18 +283,31 @@ impl Values {
         self.begin(cx, found);
         found.args.make_room();
         let node = cx.schema.node(self.node);
-        let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
-        if bracket == b'{' && !takes(self.node) && node.collects() && takes(cx.schema.item(self.node, 0)) {
-            cx.repair(found, Repair::Coerced)
-                .map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", self.path())))?;
-            found.args.json.push('[');
-            self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
-            self.node = cx.schema.item(self.node, 0);
-        } else if !takes(self.node) {
-            self.violation(cx, found, shown(bracket));
-            self.node = UNKNOWN;
-        }
         let nested = self.above > 0 || self.brackets > 0;
+        let takes = |id: NodeId| cx.schema.node(id).takes(bracket);
+        if !takes(self.node) {
+            let item = cx.schema.item(self.node, 0);
+            let lone = bracket == b'{' && node.collects() && takes(item);
+            let literal = lone && cx.schema.node(item).literals(bracket).next().is_some();
+            let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.protocol.near_misses();
+            if wraps {
+                let (start, holds) = (found.args.json.len(), found.args.hold());
+                self.wrapper = Some(Wrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
+            }
+            if lone {
+                if !wraps {
+                    self.lone(cx, found, self.frames.len())?;
+                }
+                found.args.json.push('[');
+                self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+                self.node = item;
+            } else {
+                if !wraps {
+                    self.violation(cx, found, shown(bracket));
+                }
+                self.node = UNKNOWN;
+            }
+        }
         let literal = (nested && cx.schema.node(self.node).literals(bracket).next().is_some())
             .then(|| (found.args.json.len(), found.args.hold()));
         found.args.json.push(bracket as char);
@@ -252,8 +321,64 @@ impl Values {
         Ok(())
     }
 
+    /// An object behind so many frames is made the lone item of a list.
+    #[cold]
+    fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
+        let path = || self.path_of(&self.frames[..frames]);
+        cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
+    }
+
+    /// What may be a lone item has this for its first key, or none.
+    #[cold]
+    fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
+        let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
+        if !*lone {
+            return Ok(());
+        }
+        let (frames, holds) = (*frames, *holds);
+        let item = cx.schema.item(*node, 0);
+        if key.is_some_and(|key| matches!(key, "item" | "0") && !declares(cx, item, key)) {
+            *lone = false;
+            found.args.json.truncate(*start);
+            found.args.json.push('{');
+            self.frames.remove(frames);
+            self.frames[frames].node = UNKNOWN;
+            return Ok(());
+        }
+        self.wrapper = None;
+        if holds {
+            found.args.release();
+        }
+        self.lone(cx, found, frames)
+    }
+
+    /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
+    #[cold]
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
+        let Wrapper { node, start, holds, .. } = wrapper;
+        self.node = node;
+        let mut text = found.args.json.split_off(start);
+        if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
+            self.repair(cx, found, repair, shown(b'{'))?;
+            text = inner;
+        }
+        // A word ends where a blank follows.
+        text.push(' ');
+        let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
+        object.values.unwrapped = true;
+        let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
+        object.feed(&mut io).map_err(|failure| (failure.kind, failure.message))?;
+        if holds {
+            found.args.release();
+        }
+        self.end(found)
+    }
+
     /// The innermost bracket closes. True: and with it all.
     pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+        if self.wrapper.is_some() {
+            self.first_key(cx, found, None)?;
+        }
         let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         let bracket = match shape {
@@ -269,6 +394,14 @@ impl Values {
             found.args.hold();
         }
         found.args.json.push(if bracket == b'{' { '}' } else { ']' });
+        if let Some(wrapper) = self.wrapper.take_if(|wrapper| wrapper.frames == self.frames.len()) {
+            let read = self.unwrap(cx, found, wrapper);
+            if read.as_ref().is_err_and(|(kind, _)| *kind != ErrorKind::DuplicateArgument) {
+                // Reading on begins in front of the bracket.
+                self.brackets += 1;
+            }
+            return read;
+        }
         if let Some((start, holds)) = literal {
             if !equal_literal(cx, found, node, start) {
                 self.node = node;
@@ -308,6 +441,41 @@ impl Values {
         }
         Ok(false)
     }
+}
+
+fn declares(cx: &Context<'_>, id: NodeId, key: &str) -> bool {
+    let object = cx.schema.node(id).object.as_ref();
+    object.is_some_and(|object| object.properties.get(key).is_some())
+}
+
+/// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
+fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
+    let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
+    let (first, value) = members.first()?;
+    let mut json = String::with_capacity(text.len());
+    let numbered = || members.iter().enumerate().all(|(index, (key, _))| *key == *index.to_string());
+    if cx.schema.node(id).has(&Choice::Array) && !declares(cx, cx.schema.item(id, 0), first) {
+        let items = match value {
+            Value::Array(_) if first == "item" && members.len() == 1 => {
+                value.write(&mut json);
+                return Some((Repair::ListWrapper, json));
+            }
+            _ if first == "item" && members.len() == 1 || numbered() => &members,
+            _ => &Vec::new(),
+        };
+        for (_, item) in items {
+            json.push(if json.is_empty() { '[' } else { ',' });
+            item.write(&mut json);
+        }
+        if !json.is_empty() {
+            json.push(']');
+            return Some((Repair::ListWrapper, json));
+        }
+    }
+    (first == "value" && members.len() == 1).then(|| {
+        value.write(&mut json);
+        (Repair::ValueWrapper, json)
+    })
 }
 
 /// A container, in messages.

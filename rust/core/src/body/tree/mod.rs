@@ -252,7 +252,7 @@ fn is_literal(node: &Node, text: &str) -> bool {
 }
 
 /// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
-fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
+pub(super) fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
     let text = trim(text);
     let quotes = ['"', '\'', '`'];
     let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);
