@@ -20,7 +20,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # The profile of the extension: `make EXTENSION_PROFILE=dev …` compiles faster and runs slower.
 EXTENSION_PROFILE ?= release
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := chunking protocols round_trip json loads
+FUZZ_TARGETS := chunking protocols round_trip json loads documents
 
 # How many cases each law is tried with, in both languages; `make laws` raises it.
 export WIRECALL_LAW_CASES ?= 10000
@@ -40,7 +40,7 @@ CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
-.PHONY: help demo test check bench fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check bench benchmarks fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -139,6 +139,15 @@ bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
 	$(BIN)/python benches/python/protocols.py
+
+# REFERENCE names further catalogues. Wants a quiet machine, for the parsers.
+BENCHMARKS := target/benchmarks
+benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; REFERENCE=FILE: one more catalogue
+	rm -rf $(BENCHMARKS) && mkdir -p $(BENCHMARKS) $(if $(REFERENCE),&& cp $(REFERENCE) $(BENCHMARKS))
+	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench offline --catalogue built-in \
+		$(if $(REFERENCE),--catalogue $(notdir $(REFERENCE))) --totals --output offline.jsonl
+	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
+	mv $(BENCHMARKS)/page.md docs/benchmarks.md
 
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py

@@ -24,8 +24,9 @@ class Toolset(_core.Toolset):
             a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
             "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call. A
             `Protocol` is one of your own.
-        recover: Read calls in the other formats, too, and bare JSON objects that name a tool, until there was
-            a call in the own one; each is the repair `other_format`. Not if `strict`.
+        recover: Read calls in the other formats, too, and bare JSON objects that name a tool and give it
+            arguments, until there was a call in the own one; each is the repair `other_format`. Not if
+            `strict`.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
             call.
         fallback_to_json: What becomes of a tool that pairs, elements or parameters cannot express: "complex"

@@ -120,3 +120,11 @@ def test_a_long_value_hides_no_reason(protocol: str) -> None:
         assert len(error.message) < 500
     [error] = tools.parse(tools.encode("f", {"l": ["b" * 10_000]})).errors
     assert "has less than 2 items" in error.message
+
+
+def test_text_of_several_lines_is_told_as_it_is_written() -> None:
+    tools = Toolset([("f", {"type": "object", "properties": {"key": {"type": "string"}}})], protocol="yaml")
+    opening = tools.encode("f", {"key": "a\nb"}).split("\n")[1]
+    manual = tools.manual()
+    assert f"\n{opening}\n  some text\n" in manual
+    assert f"`{opening}`" in manual

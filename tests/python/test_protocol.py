@@ -143,6 +143,16 @@ def test_parts_of_the_wrong_type(given: dict[str, Any], match: str) -> None:
         Protocol(**{**MARKS, **given})
 
 
+def test_a_class_that_does_not_call_the_constructor() -> None:
+    class Mute(Protocol):
+        def __init__(self) -> None:
+            pass
+
+    for use in (Toolset, check_protocol):
+        with pytest.raises(TypeError, match=r"Mute.__init__ must call super\(\).__init__\(open=…, close=…\)"):
+            use(protocol=Mute())  # type: ignore[operator]
+
+
 def test_a_result_may_be_a_list() -> None:
     protocol = Protocol(open="[CALL]", close="[/CALL]", result=["[R]", "[/R]"])  # type: ignore[arg-type]
     assert Toolset(TOOLS, protocol=protocol).result_marks == ("[R]",)

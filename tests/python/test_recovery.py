@@ -27,6 +27,38 @@ BARE = {
     "plain fence": f"```\n{NAMED}\n```",
     "parameters": '{"name": "get_weather", "parameters": {"city": "New York", "days": 3}}',
     "tool": '{"tool": "get_weather", "arguments": {"city": "New York", "days": 3}}',
+    "single quotes": "{'name': 'get_weather', 'arguments': {'city': 'New York', 'days': 3,},}",
+    "bare keys": '{name: "get_weather", arguments: {city: "New York", days: 3}}',
+    "encoded": json.dumps({"name": "get_weather", "arguments": json.dumps(CALL[1])}),
+    "type": json.dumps({"type": "function", "name": "get_weather", "parameters": CALL[1]}),
+    "function": json.dumps({"function": {"name": "get_weather", "arguments": json.dumps(CALL[1])}}),
+    "OpenAI": json.dumps(
+        {"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": CALL[1]}}
+    ),
+    "tool_calls": f'{{"tool_calls": [{NAMED}]}}',
+    "tool_calls in a fence": f'```json\n{{\n  "tool_calls": [\n    {NAMED}\n  ]\n}}\n```',
+}
+# Definitions of tools, as the APIs have them.
+FUNCTION: dict[str, Any] = {"type": "function", "function": TOOLS[0]}
+DEFINITIONS: dict[str, Any] = {
+    "OpenAI": FUNCTION,
+    "Responses": {"type": "function", **TOOLS[0], "strict": True},
+    "without a description": {"name": "get_weather", "parameters": PARAMETERS},
+    "OpenAI, without one": {
+        "type": "function",
+        "function": {"name": "get_weather", "parameters": PARAMETERS, "strict": True},
+    },
+    "Responses, without one": {"type": "function", "name": "get_weather", "parameters": PARAMETERS},
+    "Anthropic": {"name": "get_weather", "description": "Weather", "input_schema": PARAMETERS},
+    "MCP": {"name": "get_weather", "inputSchema": PARAMETERS},
+    "schema first": {"name": "get_weather", "parameters": {"properties": PARAMETERS["properties"]}},
+    "schema with a title": {"name": "get_weather", "parameters": {"title": "Weather", **PARAMETERS}},
+    "properties alone": {"name": "get_weather", "parameters": PARAMETERS["properties"]},
+    "names of types": {"name": "get_weather", "parameters": {"city": "string", "days": "integer"}},
+    "no parameters": {"name": "ping", "description": "Ping.", "parameters": {}},
+    "OpenAI, no parameters": {"type": "function", "function": {"name": "ping", "parameters": {}}},
+    "name alone": {"name": "ping"},
+    "examples": {**TOOLS[0], "examples": [{"name": "get_weather", "arguments": {"city": "Rome"}}]},
 }
 FORMATS = {name: Toolset(TOOLS, protocol=name).encode(*CALL) for name in wirecall.PROTOCOLS}
 
@@ -96,17 +128,137 @@ def test_calls_without_markers_are_recovered(protocol: str, form: str) -> None:
     )
 
 
+def layouts(definition: Any) -> list[str]:
+    """One definition, and a list of two."""
+    texts = [
+        json.dumps(given, indent=indent) for given in (definition, [definition] * 2) for indent in (None, 2)
+    ]
+    python = repr(definition)
+    return [*texts, python, *(f"```json\n{text}\n```" for text in texts), f"```\n{python}\n```"]
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS.values(), ids=DEFINITIONS.keys())
+@pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
+def test_a_definition_is_no_call(protocol: str, definition: dict[str, Any]) -> None:
+    tools = Toolset(TOOLS, protocol=protocol, recover=True)
+    for layout in layouts(definition):
+        text = f"You have:\n{layout}\nUse it."
+        message = tools.parse(text, truncated=False)
+        assert (message.calls, message.errors, message.text) == ((), (), text)
+        assert streamed(tools, text, list(range(1, len(text)))) == [("text", text)]
+
+
+def test_the_definitions_of_a_toolset_are_no_calls() -> None:
+    fields: dict[str, Any] = {"type": {"type": "string"}, "title": {}, "description": {}, "properties": {}}
+    shapes: list[dict[str, Any]] = [
+        {},
+        {"parameters": {}},
+        {"parameters": {"type": "object"}},
+        {"parameters": PARAMETERS},
+        {"parameters": {"type": "object", "properties": fields}},
+        {"parameters": {"title": "Ping it", "properties": fields}},
+        {"parameters": {"description": "Ping " * 100, "properties": fields}},
+    ]
+    for shape in shapes:
+        for described in ({}, {"description": "Ping."}):
+            definition = {"name": "ping", **described, **shape}
+            tools = Toolset([definition], recover=True)
+            for given in (definition, {"type": "function", "function": definition}):
+                for layout in layouts(given):
+                    message = tools.parse(layout, truncated=False)
+                    assert (message.calls, message.errors) == ((), ()), layout
+
+
+def test_arguments_that_are_called_like_what_schemas_have() -> None:
+    fields = ("title", "description", "type")
+    schema = {"type": "object", "properties": {field: {"type": "string"} for field in fields}}
+    tools = Toolset([("issue", schema)], recover=True)
+    for first in fields:
+        arguments = {first: "x" * 300, **dict.fromkeys(fields, "y")}
+        for key in ("arguments", "parameters"):
+            message = tools.parse(json.dumps({"name": "issue", key: arguments}), truncated=False)
+            assert calls(message) == [("issue", arguments)]
+    assert calls(tools.parse('{"name": "issue", "parameters": {}}', truncated=False)) == [("issue", {})]
+
+
+@pytest.mark.parametrize("form", ['{"name": "get_weather", %s}', '```\n{"name": "get_weather", %s}\n```'])
+@pytest.mark.parametrize(
+    ("members", "named"),
+    [
+        ('"city": "Rome"', "city"),
+        ('"arguments": {"city": "Rome"}, "description": "Weather"', "description"),
+        ('"arguments": {"city": "Rome"}, "result": {"name": "ping", "arguments": {}}', "result"),
+    ],
+)
+def test_what_stands_beside_the_arguments_is_an_error(form: str, members: str, named: str) -> None:
+    tools = Toolset(TOOLS, recover=True)
+    message = tools.parse(form % members, truncated=False)
+    [error] = message.errors
+    assert (calls(message), error.kind, error.raw) == ([], "malformed_call", form % members)
+    assert f"`{named}` stands beside the arguments" in error.message
+    assert '"arguments":{"city"' in error.message
+
+
+def test_a_list_runs_what_is_a_call() -> None:
+    tools = Toolset(TOOLS, recover=True)
+    listed = [NAMED, json.dumps(TOOLS[0]), '{"name": "nope", "arguments": {}}', NAMED]
+    for text in (f"[{', '.join(listed)}] x", f'{{"tool_calls": [{", ".join(listed)}]}} x'):
+        message = tools.parse(text, truncated=False)
+        assert calls(message) == [CALL, CALL]
+        assert all("other_format" in call.repairs for call in message.calls)
+        assert [error.kind for error in message.errors] == ["malformed_call", "unknown_tool"]
+        assert message.text == " x"
+
+
+def test_objects_of_functions_in_a_list() -> None:
+    tools = Toolset(TOOLS, recover=True)
+    listed = [
+        {"id": "1", "type": "function", "function": {"name": "get_weather", "arguments": '{"city": "}]"}'}},
+        {"function": {"name": "ping", "arguments": {}}, "type": "function", "strict": True},
+        {"function": {"name": "ping", "arguments": None}, "id": 2},
+    ]
+    text = f"{json.dumps({'tool_calls': listed})}\nDone."
+    message = tools.parse(text, truncated=False)
+    assert calls(message) == [("get_weather", {"city": "}]"}), ("ping", {})]
+    assert [error.name for error in message.errors] == ["ping"]
+    assert message.text == "\nDone."
+    assert streamed(tools, text, list(range(1, len(text)))) == streamed(tools, text, [])
+
+
+@pytest.mark.parametrize("form", BARE)
+def test_a_call_without_markers_goes_out_at_its_last_bracket(form: str) -> None:
+    """Whatever its last value is: what would follow a quote in a call with markers is not waited for."""
+    tools = Toolset(TOOLS, recover=True)
+    text = BARE[form].replace(", 'days': 3", "").replace(", days: 3", "")
+    text = text.replace(', "days": 3', "").replace(r", \"days\": 3", "")
+    assert "days" not in text
+    parser = tools.parser()
+    ends = [event for event in parser.feed(text) if event.type == "call_end"]
+    assert [end.args for end in ends] == [{"city": "New York"}]
+    assert [event.type for event in parser.feed(' "}]` and so on.')] == ["text"]
+
+
+def test_quotes_in_strings_without_markers_are_no_call() -> None:
+    text = '{"name": "get_weather", "arguments": {"city": "the "big" one"}}'
+    message = Toolset(TOOLS, recover=True).parse(text, truncated=False)
+    assert (calls(message), [error.kind for error in message.errors]) == ([], ["invalid_json"])
+
+
+def test_a_list_of_calls_that_is_followed_by_more_is_an_error() -> None:
+    message = Toolset(TOOLS, recover=True).parse(
+        f'{{"tool_calls": [{NAMED}], "content": null}}', truncated=False
+    )
+    assert (calls(message), [error.kind for error in message.errors]) == ([], ["malformed_call"])
+
+
 @pytest.mark.parametrize("written", wirecall.PROTOCOLS)
 @pytest.mark.parametrize("protocol", wirecall.PROTOCOLS)
 def test_other_protocols_are_recovered(protocol: str, written: str) -> None:
     message = Toolset(TOOLS, protocol=protocol, recover=True).parse(FORMATS[written] + "\n", truncated=False)
     alone = Toolset(TOOLS, protocol=protocol).parse(FORMATS[written] + "\n", truncated=False)
-    if alone.calls or alone.errors:
-        # Some formats begin alike; the own one comes first, unless what follows does not look like it.
-        assert calls(message) in ([CALL], calls(alone))
-        return
     assert calls(message) == [CALL]
-    assert "other_format" in message.calls[0].repairs
+    # Some formats read each other's calls anyway.
+    assert ("other_format" in message.calls[0].repairs) == (calls(alone) != [CALL])
 
 
 def test_nothing_is_recovered_behind_a_call_of_the_own_protocol() -> None:
@@ -124,6 +276,13 @@ def test_nothing_is_recovered_behind_a_call_of_the_own_protocol() -> None:
         '{"name": "unknown", "arguments": {}}',
         '{"city": "New York"}',
         f"Such as {NAMED}",
+        f"Such as [{NAMED}]",
+        f"Such as ```{NAMED}```",
+        f"Such as:\n  {NAMED}",
+        f"Such as:\n\t{NAMED}",
+        '{"name": "get_weather", "arguments": []}',
+        '{"arguments": {"city": "Rome"}, "name": "get_weather"}',
+        f'{{"role": "assistant", "tool_calls": [{NAMED}]}}',
         '{"name": "get_weather", "argum',
         '{"name": "get_wea',
         "```json\n{}\n```",
@@ -192,9 +351,17 @@ def test_detect(protocol: str) -> None:
 )
 def test_what_others_write_is_no_call_in_any_format(options: dict[str, Any]) -> None:
     tools = Toolset(TOOLS, **options)
-    for text in (*FORMATS.values(), *BARE.values(), "<ping/>", "x\n<ping/>", f"x\n{NAMED}"):
+    bare = (*BARE.values(), *(f"x\n{text}" for text in BARE.values()))
+    for text in (*FORMATS.values(), *bare, "<ping/>", "x\n<ping/>"):
         assert tools.parse(tools.neutralise(text), truncated=False).calls == (), text
         assert tools.parse(tools.encode_result("ping", text)[1:], truncated=False).calls == (), text
+
+
+def test_a_mark_of_another_format_begins_no_bare_call() -> None:
+    """`[` is where calls of this protocol begin, and no place for a list of calls."""
+    protocol = wirecall.Protocol(open="[CALL]", close="[/CALL]")
+    text = f"Such as [{NAMED}]"
+    assert Toolset(TOOLS, protocol=protocol, recover=True).parse(text, truncated=False).text == text
 
 
 def test_a_key_that_names_a_tool_begins_no_call() -> None:

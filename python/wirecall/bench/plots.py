@@ -71,7 +71,9 @@ def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: 
     for at, (name, share) in enumerate(shares.items()):
         axes.barh(at, share, height=0.62, color=COLOURS[0 if share <= 100 else 1])
         said = f"{share:,.1f} %   {counts[name]}"
-        axes.annotate(said, (share, at), xytext=(8, 0), textcoords="offset points", va="center", color=_INK)
+        axes.annotate(
+            said, (max(share, 100), at), xytext=(8, 0), textcoords="offset points", va="center", color=_INK
+        )
     axes.axvline(100, color=_INK, lw=1, ls=":")
     axes.set_yticks(range(len(shares)), [_short(name) for name in shares])
     axes.invert_yaxis()

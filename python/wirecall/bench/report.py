@@ -308,7 +308,7 @@ def _counted(name: str, run: Run) -> list[Section]:
         title = f"{catalogue}, {vocabulary}: calls against {BASELINE}, in % of its tokens"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
-        counts = {one.format: f"{one.calls:,} tokens, N = {one.expressed}" for one in found}
+        counts = {one.format: f"{one.calls:,} tokens, N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
     return [section]
 

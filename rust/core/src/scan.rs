@@ -109,6 +109,10 @@ impl Candidates {
         }
     }
 
+    pub fn contain(&self, byte: u8) -> bool {
+        self.many.as_ref().map_or(self.few.contains(&byte), |table| table[byte as usize])
+    }
+
     /// Is none of them in a text that is short?
     #[inline]
     pub fn are_missing(&self, bytes: &[u8]) -> bool {

@@ -28,6 +28,10 @@ pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
         let kind = protocol.get_type().qualname()?;
         return Err(PyTypeError::new_err(format!("protocol must be a str or a wirecall.Protocol, not {kind}")));
     }
+    if !protocol.hasattr("body")? {
+        let kind = protocol.get_type().qualname()?;
+        return Err(PyTypeError::new_err(format!("{kind}.__init__ must call super().__init__(open=…, close=…)")));
+    }
     let text = |name: &str| protocol.getattr(name)?.extract::<String>();
     let flag = |name: &str| protocol.getattr(name)?.extract::<bool>();
     let body = text("body")?;

@@ -1,5 +1,6 @@
 """The report: planted outcomes come out, nothing is dropped, and hostile texts stay texts."""
 
+import json
 import random
 import re
 import subprocess
@@ -212,3 +213,23 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
 def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="does not know"):
         report([artifact(tmp_path / "x.jsonl", [], kind="dream")])
+
+
+def test_what_was_counted_is_reported_as_the_command_says_it(tmp_path: Path) -> None:
+    path = tmp_path / "offline.jsonl"
+    line = [sys.executable, "-m", "wirecall.cli", "bench", "offline", "--encoding", "characters"]
+    run = subprocess.run(
+        [*line, "--output", str(path), "--json", "--totals"], capture_output=True, text=True, timeout=240
+    )
+    assert run.returncode == 0, run.stderr
+    told = {one["format"]: one for one in json.loads(run.stdout)["totals"]}
+    document = report([path])
+    (section,) = (section for section in document.sections if section.title.startswith("offline"))
+    (figure,) = section.figures
+    for name, one in told.items():
+        assert f"{name}: {100 * one['calls'] / one['baseline']:.1f} %" in figure.says
+    (totals,) = (table for table in section.tables if table.title.startswith("Totals"))
+    columns = [totals.head.index(name) for name in ("definitions", "calls")]
+    for row_ in totals.rows:
+        counts = [int(row_[column].replace(",", "")) for column in columns]
+        assert counts == [told[row_[0]]["definitions"], told[row_[0]]["calls"]]

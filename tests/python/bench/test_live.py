@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from live_support import CASES, KEY, KNOWN, MODES, Bench, case_of, serving, total, variant_of
-from server import Answer, Asked, Delivery, ErringModel, Failure, Request, Slip
+from server import Answer, Asked, Call, Delivery, ErringModel, Failure, Request, Slip
 from server import Usage as Tokens
 from server.answers import Reply
 
@@ -219,6 +219,13 @@ def test_a_judge_has_the_last_word_and_costs_apart(tmp_path: Path) -> None:
             assert cell["judge"]["usd"] == pytest.approx(0 if cell["judge"]["cached"] else 12_000 / 1e6)
         assert sum(cell["judge"]["cached"] for cell in bench.cells) == 6
 
+        # What the judge has cost counts when the run is carried on: no tokens are left for the last cell.
+        whole = bench.path.read_bytes()
+        bench.path.write_bytes(whole[:-10])
+        before = len(server.requests)
+        bench.run("--resume", "--max-tokens", str(1000 * len(judged)), code=1)
+        assert len(server.requests) == before
+
         again = Bench(server, tmp_path, *prices)
         again.path = tmp_path / "again.jsonl"
         again.arguments += ["--output", str(again.path)]
@@ -226,6 +233,22 @@ def test_a_judge_has_the_last_word_and_costs_apart(tmp_path: Path) -> None:
         again.run()
         assert len(server.requests) - before == 12
         assert all(cell["judge"]["cached"] for cell in again.cells)
+
+
+def test_what_the_schema_finds_the_same_needs_no_judge(tmp_path: Path) -> None:
+    padded = {prompt: Call(call.name, _padded(call)) for prompt, call in KNOWN.items()}
+    with serving(script=ErringModel(padded)) as server:
+        bench = Bench(server, tmp_path, "--judge", "judge", "--judge-cache", str(tmp_path / "verdicts"))
+        bench.run("--cases", "lima", "--cases", "three days")
+        assert {request.json["model"] for request in server.requests} == {"m"}
+    for cell in bench.cells:
+        scores = cell["scores"]
+        assert (scores["exact"], scores["normalised"], scores["judged"]) == (False, True, True)
+
+
+def _padded(call: Call) -> dict[str, Any]:
+    assert not isinstance(call.arguments, str)
+    return {key: f" {value}" if isinstance(value, str) else value for key, value in call.arguments.items()}
 
 
 def test_what_is_right_needs_no_judge(tmp_path: Path) -> None:
@@ -313,8 +336,9 @@ def test_the_budget_in_tokens_is_not_passed(tmp_path: Path, concurrency: str) ->
         bench.run("--reps", "4", "--resume", "--max-tokens", "6600", code=1)
         assert bench.paid.input + bench.paid.output <= 6600
         assert len(server.requests) > sent
-        bench.run("--reps", "4", "--resume")
+        said = bench.run("--reps", "4", "--resume").stderr
         assert len(server.requests) == 48
+        assert "skipped" not in said.splitlines()[-1]
     assert {cell["status"] for cell in bench.cells} == {"ok"}
 
 
@@ -329,7 +353,8 @@ def test_what_was_done_again_still_counts(tmp_path: Path) -> None:
 
     with serving(script=script) as server:
         bench = Bench(server, tmp_path, "--modes", "wire", "--cases", "lima", "--max-output-tokens", "300")
-        for _ in range(2):
+        # The second time, nothing is sent, and what was paid for is in the cell that was replaced.
+        for _ in range(3):
             bench.run("--resume", "--max-tokens", "1500", code=1)
             (cell,) = bench.cells
             assert (cell["status"], cell["reason"]) == ("skipped", "budget")

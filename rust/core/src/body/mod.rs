@@ -190,8 +190,11 @@ pub enum BodyKind {
     Own,
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
-    /// The same, without markers: its last bracket ends it.
-    Bare,
+    /// The same, without markers: in a fence, or its last bracket ends it; `wrapped`: that of the object around the list.
+    Bare {
+        fenced: bool,
+        wrapped: bool,
+    },
     Elements(Ends),
     /// Parameters in tags.
     Functions(Opened),
@@ -280,7 +283,7 @@ impl Body {
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
             BodyKind::Own => Body::Other(Box::new(Own::default())),
             BodyKind::Envelope(wrapper) => Body::Other(Box::new(Envelope::new(cx, wrapper))),
-            BodyKind::Bare => Body::Other(Box::new(Envelope::bare(cx))),
+            BodyKind::Bare { fenced, wrapped } => Body::Other(Box::new(Envelope::bare(cx, fenced, wrapped))),
             BodyKind::Mapping { form, json } => Body::Other(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Other(Box::new(Elements::new(name, ends))),
             BodyKind::Functions(opened) => Body::Other(Box::new(Functions::new(opened))),

@@ -11,6 +11,7 @@ pub(super) const FUNCTIONS: [&str; 4] = ["function", "call", "tool", "invoke"];
 pub const PARAMETER: &str = "parameter";
 pub(super) const PARAMETERS: [&str; 4] = [PARAMETER, "param", "argument", "arg"];
 /// What opens them in the usual form.
+const USUAL_WRAPPER: &str = "<tool_call>";
 const USUAL_FUNCTION: &str = "<function=";
 const USUAL_PARAMETER: &str = "<parameter=";
 /// Tags with the name of a function in them.
@@ -137,6 +138,13 @@ pub fn begins(text: &str, word: &str, last: bool) -> Look<usize> {
 /// Is this the closing tag of that name? Gives its bytes.
 pub fn closes(text: &str, name: &str, last: bool) -> Look<usize> {
     let bytes = text.as_bytes();
+    // As it most often is.
+    if let Some(rest) = text.strip_prefix("</")
+        && rest.as_bytes().get(name.len()) == Some(&b'>')
+        && rest.starts_with(name)
+    {
+        return Look::Yes(name.len() + 3);
+    }
     match bytes.get(1) {
         Some(b'/') => {}
         Some(_) => return Look::No,
@@ -164,6 +172,16 @@ fn usual(text: &str, begin: &str) -> Option<usize> {
     let length = name.as_bytes().iter().position(|byte| !plain(byte))?;
     let ends = name.as_bytes()[length] == b'>' && (1..=NAME_CHARS).contains(&length);
     ends.then_some(begin.len() + length + 1)
+}
+
+/// What opens a function in the usual form.
+fn usual_opener(text: &str, wrapper: bool) -> Option<Opener> {
+    let wrapped = wrapper && text.starts_with(USUAL_WRAPPER);
+    let at = if wrapped { ws_run(text, USUAL_WRAPPER.len()) } else { 0 };
+    let end = at + usual(&text[at..], USUAL_FUNCTION)?;
+    let open = if wrapped { USUAL_WRAPPER.len() } else { end };
+    let opened = Opened { wrapped, ..Opened::default() };
+    Some(Opener { open, name: at + USUAL_FUNCTION.len()..end - 1, body: end, opened })
 }
 
 /// The first of the words that the text behind `<` starts with.
@@ -282,6 +300,9 @@ pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
 pub fn opener(text: &str, last: bool, wrapper: bool, known: Known<'_>) -> Look<Opener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
+    if let Some(found) = usual_opener(text, wrapper) {
+        return Look::Yes(found);
+    }
     let (mut at, mut open, mut opened) = (0, 0, Opened::default());
     let inside = if wrapper && text.starts_with('<') { begins(&text[1..], WRAPPER, last) } else { Look::No };
     match inside {
@@ -322,10 +343,6 @@ pub fn is_name(name: &str) -> bool {
 fn function(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<Opener> {
     let bytes = text.as_bytes();
     let Some(&first) = bytes.get(at) else { return need(last) };
-    if let Some(length) = usual(&text[at..], USUAL_FUNCTION) {
-        let end = at + length;
-        return Look::Yes(Opener { open: end, name: at + USUAL_FUNCTION.len()..end - 1, body: end, opened });
-    }
     let start = at + usize::from(first == b'<');
     if first != b'<' && !opened.wrapped {
         return Look::No;
@@ -447,6 +464,9 @@ pub fn parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Loo
 
 /// Does a parameter open here, whatever its key?
 pub fn opens_parameter(text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
+    if text.starts_with(USUAL_PARAMETER) {
+        return Look::Yes(());
+    }
     let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, &PARAMETERS, last));
     match tag {
         Look::Yes(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Look::Yes(()),

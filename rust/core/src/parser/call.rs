@@ -189,6 +189,9 @@ impl Parser {
     fn next_call(&mut self, tools: &Toolset, call: &mut Call, window: &mut Window<'_>) -> Box<Call> {
         let mut next = Box::<Call>::default();
         (next.start, next.start_byte) = (window.offset(window.at), window.before + window.at);
+        if self.other.is_some() && !self.settled {
+            next.found.repair(Repair::OtherFormat);
+        }
         // Its end needs the old body only to put arguments into their places.
         next.body = call.body.next();
         self.calls += 1;

@@ -37,15 +37,15 @@ impl Parser {
         let mut at = window.at;
         let mut begins = window.before + at == 0;
         loop {
-            let found =
-                if std::mem::take(&mut begins) { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
+            let begin = std::mem::take(&mut begins);
+            let found = if begin { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
             let Some(offset) = found else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
                 return false;
             };
             at += offset;
-            match self.look(tools, &text[at..], window.last) {
+            match self.look(tools, &text[at..], begin, window.last) {
                 Look::Text(length) => at += length,
                 Look::Forged(mark) => return self.forged(window, at, mark, sink),
                 Look::Need if window.last => return self.undecided(tools, window, at, sink),
@@ -73,10 +73,16 @@ impl Parser {
         std::iter::once((self.other, self.read_as(tools))).chain((0..).map(Some).zip(others))
     }
 
-    fn look<'t>(&self, tools: &'t Toolset, rest: &str, last: bool) -> Look<'t> {
+    /// `begin`: the message begins here; else one of the candidates stands there.
+    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Look<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         for (other, set) in self.sets(tools) {
+            // Where nothing of this format begins, something of another may.
+            if !begin && !set.candidates.contain(rest.as_bytes()[0]) {
+                step = step.min(rest.chars().next().map_or(1, char::len_utf8));
+                continue;
+            }
             for mark in marks(tools, (other, set)) {
                 match starts(rest, mark, false) {
                     Mark::Yes => return Look::Forged(mark),

@@ -1,47 +1,233 @@
-//! Calls that models write without any markers: a JSON object, or a list of them, that begins a line or stands in a fence, and
-//! names a declared tool first. Read only where other formats are read as repairs.
+//! Calls that models write without any markers: a JSON object, or a list of them, that begins a line or stands in a fence, names a
+//! declared tool first, and gives it arguments. Read only where other formats are read as repairs. What may be the definition of
+//! a tool is text.
 
 use std::borrow::Cow;
 
 use super::{Attempt, Protocol};
-use crate::body::{BodyKind, Context};
-use crate::json::Member;
+use crate::body::{BodyKind, Context, is_field};
+use crate::json::{Lexeme, Lexer, Member, Place};
 use crate::limits::ATTEMPT_CHARS;
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, neutralise_marks, starts, ws_run};
+use crate::scan::{Candidates, Delimiters, Mark, first_chars, has_line_break, neutralise_marks, starts, ws_run};
 use crate::schema::Schema;
 use crate::toolset::{Tool, Toolset};
 
 const FENCE: &str = "```";
-const NAME_KEYS: [&str; 3] = ["\"name\"", "\"tool\"", "\"function\""];
+/// What an object begins with that is looked at.
+const FIRST_KEYS: [&str; 6] = ["name", "tool", "function", "type", "id", "tool_calls"];
+/// What JSON Schemas of objects begin with.
+const SCHEMA_KEYS: [&str; 15] = [
+    "type",
+    "properties",
+    "required",
+    "title",
+    "description",
+    "additionalProperties",
+    "patternProperties",
+    "$schema",
+    "$id",
+    "$ref",
+    "$defs",
+    "definitions",
+    "anyOf",
+    "oneOf",
+    "allOf",
+];
+const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
 #[derive(Debug)]
 pub struct Bare;
 
-/// Does an object, or a list of them, that names a declared tool begin at `at`?
-fn names_a_tool(tools: &Toolset, text: &str, at: usize, last: bool) -> Mark {
-    let more = |at: usize| if at == text.len() && !last { Mark::Partial } else { Mark::No };
-    let mut at = at;
-    for bracket in ["[", "{"] {
-        match text[at..].strip_prefix(bracket) {
-            Some(_) => at = ws_run(text, at + 1),
-            None if bracket == "{" => return more(at),
-            None => {}
+/// What a JSON object is that begins here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    Need,
+    Text,
+    /// It names what is no tool.
+    Unknown,
+    /// The object, or the list of them, stands at this byte; `wrapped`: it is a member of another one.
+    Call {
+        body: usize,
+        wrapped: bool,
+    },
+}
+
+/// Reads an object as far as it takes to tell what it is. Where that is decided, or nothing follows, it ends.
+struct Peek<'t> {
+    lexer: Lexer,
+    text: &'t str,
+    at: usize,
+    last: bool,
+}
+
+type Peeked<T> = Result<T, Look>;
+
+impl<'t> Peek<'t> {
+    fn next(&mut self, place: Place) -> Peeked<Lexeme<'t>> {
+        match self.lexer.next(self.text, &mut self.at, self.last, place) {
+            Lexeme::Need if !self.last => Err(Look::Need),
+            Lexeme::Need | Lexeme::Bad(_) | Lexeme::Lax(_) => Err(Look::Text),
+            lexeme => Ok(lexeme),
         }
     }
-    let keys = NAME_KEYS.map(|key| (key, starts(&text[at..], key, last)));
-    let Some((key, _)) = keys.into_iter().find(|(_, mark)| *mark == Mark::Yes) else {
-        return if keys.iter().any(|(_, mark)| *mark == Mark::Partial) { Mark::Partial } else { Mark::No };
-    };
-    at = ws_run(text, at + key.len());
-    if !text[at..].starts_with(':') {
-        return more(at);
+
+    fn expect(&mut self, place: Place, wanted: u8) -> Peeked<()> {
+        if self.next(place)? == Lexeme::Punct(wanted) { Ok(()) } else { Err(Look::Text) }
     }
-    at = ws_run(text, at + 1);
-    let Some(name) = text[at..].strip_prefix('"') else { return more(at) };
-    match name.find('"') {
-        Some(end) if tools.lookup(&name[..end]).tool().is_some() => Mark::Yes,
-        None if !last => Mark::Partial,
-        Some(_) | None => Mark::No,
+
+    /// The rest of the open string.
+    fn string(&mut self) -> Peeked<String> {
+        let mut text = String::new();
+        loop {
+            match self.next(Place::Value)? {
+                Lexeme::Plain(part) => text.push_str(part),
+                Lexeme::Char(c) => text.push(c),
+                _ => return Ok(text),
+            }
+        }
+    }
+
+    /// Is the open string one of these? A long one is not waited for.
+    fn is_one_of(&mut self, texts: &[&str]) -> Peeked<bool> {
+        let mut text = String::new();
+        loop {
+            match self.next(Place::Value)? {
+                Lexeme::Plain(part) => text.push_str(part),
+                Lexeme::Char(c) => text.push(c),
+                _ => return Ok(texts.contains(&&*text)),
+            }
+            if !texts.iter().any(|one| one.starts_with(&text)) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// A key and its colon; `None` at the end of the object.
+    fn key(&mut self) -> Peeked<Option<String>> {
+        let key = match self.next(Place::Key)? {
+            Lexeme::StringStart => self.string()?,
+            Lexeme::Word(word) => word.to_owned(),
+            Lexeme::Punct(b'}') => return Ok(None),
+            _ => return Err(Look::Text),
+        };
+        self.expect(Place::Punctuation, b':')?;
+        Ok(Some(key))
+    }
+
+    /// Prose has brackets too, and is not held for longer than it takes to see that it is.
+    fn is_first_key(&self) -> bool {
+        let at = ws_run(self.text, self.at);
+        let key = self.text[at..].trim_start_matches(['"', '\'']);
+        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Mark::No)
+    }
+
+    /// At the first bracket.
+    fn look(&mut self, tools: &Toolset) -> Peeked<Look> {
+        let mut body = self.at;
+        let first = self.next(Place::Value)?;
+        if first == Lexeme::Punct(b'[') {
+            self.expect(Place::Value, b'{')?;
+        }
+        if !self.is_first_key() {
+            return Err(Look::Text);
+        }
+        let before = self.at;
+        let wrapped = first != Lexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
+        if wrapped {
+            self.expect(Place::Value, b'[')?;
+            body = self.at - 1;
+            self.expect(Place::Value, b'{')?;
+        } else {
+            self.at = before;
+        }
+        if self.is_call(tools)? { Ok(Look::Call { body, wrapped }) } else { Err(Look::Text) }
+    }
+
+    /// At an object's first key.
+    fn is_call(&mut self, tools: &Toolset) -> Peeked<bool> {
+        let mut tool: Option<&Tool> = None;
+        // As a definition has it: `{"type":"function","function":{…}}`.
+        let mut formal = false;
+        loop {
+            let Some(key) = self.key()? else { return Ok(false) };
+            match (&*key, self.next(Place::Value)?, tool) {
+                ("name" | "tool" | "function", Lexeme::StringStart, None) => {
+                    let name = self.string()?;
+                    tool = Some(tools.lookup(&name).tool().map(|at| tools.tool(at)).ok_or(Look::Unknown)?);
+                }
+                ("function", Lexeme::Punct(b'{'), None) => {
+                    formal = true;
+                    continue;
+                }
+                ("type", Lexeme::StringStart, _) => {
+                    formal = true;
+                    self.string()?;
+                }
+                ("id", Lexeme::StringStart, _) => _ = self.string()?,
+                ("id", Lexeme::Word(_), _) => {}
+                ("arguments" | "args", Lexeme::Punct(b'{') | Lexeme::Word("null" | "None"), Some(_)) => {
+                    return Ok(true);
+                }
+                ("arguments" | "args", Lexeme::StringStart, Some(_)) => return self.is_encoded(),
+                ("parameters", Lexeme::Punct(b'{'), Some(tool)) => return Ok(!self.is_schema(tool, formal)?),
+                // Its body says how arguments are given.
+                (key, _, Some(tool)) => return Ok(key != "description" && is_field(&tool.schema, key)),
+                _ => return Ok(false),
+            }
+            self.expect(Place::Punctuation, b',')?;
+        }
+    }
+
+    /// Is the open string the JSON of an object, or empty?
+    fn is_encoded(&mut self) -> Peeked<bool> {
+        loop {
+            match self.next(Place::Value)? {
+                Lexeme::Plain(part) if part.trim_start().is_empty() => {}
+                Lexeme::Plain(part) => return Ok(part.trim_start().starts_with('{')),
+                Lexeme::Char(c) if c.is_whitespace() => {}
+                Lexeme::Char(_) => return Ok(false),
+                _ => return Ok(true),
+            }
+        }
+    }
+
+    /// Are these the parameters of the tool as its definition has them? Their first member tells.
+    fn is_schema(&mut self, tool: &Tool, formal: bool) -> Peeked<bool> {
+        let own = tool.parameters.as_object();
+        let Some(key) = self.key()? else { return Ok(formal || own.is_some_and(|own| own.is_empty())) };
+        let is_keyword = SCHEMA_KEYS.contains(&&*key);
+        if is_keyword && !is_field(&tool.schema, &key) {
+            return Ok(true);
+        }
+        match self.next(Place::Value)? {
+            Lexeme::Punct(_) if is_keyword => Ok(true),
+            Lexeme::StringStart if is_keyword => {
+                let said = own.and_then(|own| own.get(&key)?.as_str());
+                self.is_one_of(&[said, (key == "type").then_some("object")].into_iter().flatten().collect::<Vec<_>>())
+            }
+            // Such as `"city": "string"`, and `"city": {"type": "string"}`.
+            Lexeme::StringStart => self.is_one_of(&TYPES),
+            Lexeme::Punct(b'{') => {
+                let takes = tool.schema.member(tool.schema.root, &key).map(|id| tool.schema.node(id).takes_object());
+                if takes == Some(false) {
+                    return Ok(true);
+                }
+                let key = self.key()?;
+                let is_type = key.as_deref() == Some("type") && self.next(Place::Value)? == Lexeme::StringStart;
+                Ok(is_type && self.is_one_of(&TYPES)?)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
+pub fn look(tools: &Toolset, text: &str, last: bool) -> Look {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let lexer = Lexer::new(true).with_comments();
+    let mut peek = Peek { lexer, text: &text[..end], at: 0, last: last || end < text.len() };
+    match peek.look(tools) {
+        Ok(look) | Err(look) => look,
     }
 }
 
@@ -84,20 +270,30 @@ impl Protocol for Bare {
             Mark::Yes => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
             Mark::Partial | Mark::No => lead,
         };
+        let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
         let body = ws_run(text, open);
+        // What is indented may belong to what is around it.
+        let placed = match fence {
+            Mark::Yes => has_line_break(&text[open..body]),
+            Mark::Partial | Mark::No => lead == 0 || text[..body].ends_with('\n'),
+        };
         let lead = if lead < open { lead } else { body };
         match text.as_bytes().get(body) {
-            Some(b'{' | b'[') => {}
+            Some(b'{' | b'[') if placed => {}
             None if !last => return Attempt::Need,
-            _ => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+            _ => return step,
         }
-        match names_a_tool(tools, text, body, last) {
-            Mark::Yes => {}
-            Mark::Partial => return Attempt::Need,
-            Mark::No => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+        match look(tools, &text[body..], last) {
+            Look::Call { body: inner, wrapped } => Attempt::Call {
+                lead,
+                open: open.max(body + 1),
+                name: None,
+                body: body + inner,
+                kind: BodyKind::Bare { fenced: fence == Mark::Yes, wrapped },
+            },
+            Look::Need => Attempt::Need,
+            Look::Text | Look::Unknown => step,
         }
-        let kind = if fence == Mark::Yes { BodyKind::Envelope(None) } else { BodyKind::Bare };
-        Attempt::Call { lead, open: open.max(body + 1), name: None, body, kind }
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

@@ -2,7 +2,7 @@
 //!
 //! Protocols are stateless; what changes while a message is read lives in the parser and the body.
 
-mod bare;
+pub mod bare;
 mod custom;
 mod hermes;
 mod qwen3coder;

@@ -157,6 +157,12 @@ impl Protocol for Yaml {
             return Mark::Yes;
         }
         let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        // A tag in front of anything else: xml.
+        match &text.as_bytes()[ws_run(text, end)..] {
+            [b'<'] => return Mark::Partial,
+            [b'<', second, ..] if *second != b'/' => return Mark::No,
+            _ => {}
+        }
         // In the tag's own line: prose, unless its first word is a key.
         let line = text[end..].trim_start_matches([' ', '\t']);
         match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
@@ -226,11 +232,11 @@ impl Protocol for Yaml {
         let texts = properties.into_iter().flat_map(|properties| properties.iter());
         if let Some((key, _)) = texts.filter(|(_, id)| cx.schema.node(**id).is_string()).last() {
             members.retain(|(name, _)| name != key);
-            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines\n"))));
+            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines"))));
         }
         self.write_call(&cx, &members, &mut out);
         out.push_str(
-            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |` on \
+            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |-` on \
              lines that are indented by two blanks. Text that has \": \" or \" #\" in it, starts with a sign, or looks like a number, \
              true, false or null stands in double quotes, with \\\" and \\\\ for those. Lists are lines of \"- item\", indented; \
              objects are indented keys; both may be JSON instead. ",

@@ -1,5 +1,7 @@
 //! What ends an envelope: punctuation behind its values, the brackets, and what stands behind the last one.
 
+use std::mem::take;
+
 use super::super::{Bad, Io, Step};
 use super::{Envelope, State};
 use crate::error::{ErrorKind, Repair};
@@ -44,6 +46,10 @@ impl Envelope {
 
     /// The object's last bracket is read.
     pub(super) fn end(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if take(&mut self.inner) {
+            self.state = State::Comma;
+            return Ok(None);
+        }
         self.state = if self.list { State::Between { comma: false } } else { State::Tail };
         if self.name.is_empty() {
             return Err(self.bad(io, ErrorKind::MalformedCall, "it has no \"name\""));
@@ -84,6 +90,15 @@ impl Envelope {
 
     /// Behind the last bracket.
     pub(super) fn tail(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.wrapped {
+            match self.punct(io)? {
+                Punct::Need => return Ok(Some(Step::Need)),
+                Punct::Is(b'}') => self.wrapped = false,
+                Punct::Is(_) | Punct::Close => {
+                    return Err(self.bad(io, ErrorKind::MalformedCall, "} is expected behind the list"));
+                }
+            }
+        }
         if self.bare {
             return Ok(Some(Step::Done));
         }

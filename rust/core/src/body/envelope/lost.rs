@@ -28,8 +28,8 @@ impl Lost {
         Lost { skip: Skip::in_brackets(brackets, string), fresh: string.is_none(), sound, between }
     }
 
-    /// Reads to the end of the call. `bare`: without CLOSE; `list`: in a list.
-    pub fn read(&mut self, io: &mut Io<'_>, bare: bool, list: bool) -> Step {
+    /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.
+    pub fn read(&mut self, io: &mut Io<'_>, bare: bool, list: usize) -> Step {
         let close = io.cx.delimiters.close.as_str();
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
             if bare && self.skip == Skip::After {
@@ -62,8 +62,8 @@ impl Lost {
                 let closing =
                     matches!(byte, b'}' | b']') && !matches!(self.skip, Skip::Bracketed { string: Some(_), .. });
                 self.skip = self.skip.step(byte);
-                let behind = closing && matches!(self.skip, Skip::Bracketed { depth: 1, .. });
-                self.between |= behind && list && self.sound;
+                let behind = closing && matches!(self.skip, Skip::Bracketed { depth, .. } if depth == list);
+                self.between |= behind && self.sound;
             }
             io.at += 1;
         }

@@ -74,9 +74,13 @@ impl Envelope {
             }
             Role::Name | Role::Other => {
                 if !matches!(&*self.key, "id" | "type") {
+                    let key = messages::shorten(&self.key);
+                    if self.guarded {
+                        let what = format!("{key} stands beside the arguments, which are the members of \"arguments\"");
+                        return Err(self.bad(io, ErrorKind::MalformedCall, &what));
+                    }
                     let message = format!(
-                        "{} stands beside the arguments, where nothing is read; arguments stand inside \"arguments\".",
-                        messages::shorten(&self.key)
+                        "{key} stands beside the arguments, where nothing is read; arguments stand inside \"arguments\"."
                     );
                     io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 }

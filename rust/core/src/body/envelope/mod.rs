@@ -14,6 +14,7 @@ use super::object::Quotes;
 use super::{Args, Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step, Wrapper};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Lexeme, Lexer, Place, plain_string};
+use crate::protocol::bare::{Look, look};
 use crate::scan::{find_mark, ws_run};
 use crate::schema::UNKNOWN;
 
@@ -54,9 +55,15 @@ pub struct Envelope {
     lexer: Lexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
-    /// There are no markers: its last bracket ends the call.
+    /// There are no markers, so it must be plain that it is a call.
+    guarded: bool,
+    /// Nor a fence: its last bracket ends the call.
     bare: bool,
+    /// An object is open of which the list is a member.
+    wrapped: bool,
     list: bool,
+    /// In an object that is the value of "function", as without markers it may be.
+    inner: bool,
     key: Cow<'static, str>,
     /// The tool's name, once it is known.
     name: String,
@@ -71,14 +78,14 @@ pub struct Envelope {
 
 impl Format for Envelope {
     fn renew(&mut self, cx: &Context<'_>, kind: BodyKind, _: &str) -> bool {
-        (self.wrapper, self.bare) = match kind {
-            BodyKind::Envelope(wrapper) => (wrapper, false),
-            BodyKind::Bare => (None, true),
+        (self.wrapper, self.guarded, self.bare, self.wrapped) = match kind {
+            BodyKind::Envelope(wrapper) => (wrapper, false, false, false),
+            BodyKind::Bare { fenced, wrapped } => (None, true, !fenced, wrapped),
             _ => return false,
         };
         self.lexer = lexer(cx);
         self.name.clear();
-        (self.state, self.list, self.held, self.given) = (State::Start, false, None, false);
+        (self.state, self.list, self.inner, self.held, self.given) = (State::Start, false, false, None, false);
         true
     }
 
@@ -105,8 +112,9 @@ impl Format for Envelope {
         if !matches!(self.state, State::Lost(_)) {
             self.lose(true);
         }
+        let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
-            State::Lost(lost) => lost.read(io, self.bare, self.list),
+            State::Lost(lost) => lost.read(io, self.bare, list),
             _ => Step::Need,
         }
     }
@@ -120,9 +128,9 @@ impl Format for Envelope {
 
     /// The body of the call that follows.
     fn next(&mut self) -> Option<Box<dyn Format>> {
-        let Envelope { lexer, wrapper, bare, list, .. } = self;
-        let (lexer, wrapper, bare, list) = (lexer.fresh(), *wrapper, *bare, *list);
-        Some(Box::new(Envelope { lexer, wrapper, bare, list, ..Envelope::default() }))
+        let Envelope { wrapper, guarded, bare, wrapped, list, .. } = *self;
+        let lexer = self.lexer.fresh();
+        Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, ..Envelope::default() }))
     }
 
     fn closable(&self) -> bool {
@@ -148,21 +156,31 @@ impl Envelope {
     }
 
     /// One without markers.
-    pub fn bare(cx: &Context<'_>) -> Self {
-        Envelope { bare: true, ..Envelope::new(cx, None) }
+    pub fn bare(cx: &Context<'_>, fenced: bool, wrapped: bool) -> Self {
+        Envelope { guarded: true, bare: !fenced, wrapped, ..Envelope::new(cx, None) }
+    }
+
+    /// Brackets that are open around the objects.
+    fn around(&self) -> usize {
+        usize::from(self.list) + usize::from(self.wrapped)
+    }
+
+    /// Brackets that are open around what stands in an object.
+    fn within(&self) -> usize {
+        self.around() + 1 + usize::from(self.inner)
     }
 
     /// From here on only the call's end is looked for.
     fn lose(&mut self, sound: bool) {
-        let list = usize::from(self.list);
+        let (around, within) = (self.around(), self.within());
         self.state = State::Lost(match &self.state {
             State::Tail => Lost::behind(),
-            State::Start => Lost::inside(list, None, sound, false),
-            State::Between { .. } => Lost::inside(list, None, sound, true),
+            State::Start => Lost::inside(around, None, sound, false),
+            State::Between { .. } => Lost::inside(around, None, sound, true),
             State::Reading { .. } => {
-                Lost::inside(list + 1 + self.object.brackets(), self.object.open_quote(), sound, false)
+                Lost::inside(within + self.object.brackets(), self.object.open_quote(), sound, false)
             }
-            _ => Lost::inside(list + 1, self.lexer.open_quote(), sound, false),
+            _ => Lost::inside(within, self.lexer.open_quote(), sound, false),
         });
     }
 
@@ -213,6 +231,13 @@ impl Envelope {
         match io.rest().bytes().next() {
             None => return Ok(Some(Step::Need)),
             Some(b'[') if !self.list => self.list = true,
+            Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
+                Some(Look::Need) => return Ok(Some(Step::Need)),
+                Some(Look::Text) => {
+                    return Err(self.bad(io, ErrorKind::MalformedCall, "an object of the list gives no arguments"));
+                }
+                _ => self.state = State::Key { first: true },
+            },
             Some(_) => self.state = State::Key { first: true },
         }
         io.at += 1;
@@ -307,6 +332,13 @@ impl Envelope {
             self.state = State::Comma;
             return self.named(io, name);
         }
+        if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
+            self.repair(io, Repair::KeyAlias, "name and arguments stand in no other object")?;
+            io.at += 1;
+            self.inner = true;
+            self.state = State::Key { first: true };
+            return Ok(None);
+        }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments stand under the key \"arguments\"")?;
@@ -317,8 +349,8 @@ impl Envelope {
         if !live {
             self.aside.get_or_insert_default().reset();
         }
-        // The name is known at its first quote.
-        let quotes = (self.role() != Role::Name).then(|| Quotes::new(usize::from(self.list) + 1, &KEYS));
+        // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
+        let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
         self.state = State::Reading { live };
         Ok(None)
