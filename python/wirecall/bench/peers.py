@@ -66,13 +66,19 @@ def contestants() -> list[Contestant]:
     """All of them, the floor first."""
     return [
         Contestant(
-            "no-op", "a method that does nothing: the price of a call", "wire", lambda tools: NoOp, None
+            "no-op", "a method that does nothing: what any call costs", "wire", lambda tools: NoOp, None
         ),
         *(
             Contestant(f"wirecall {name}", "Parser.feed", name, _wirecall(name), _Events)
             for name in ("wire", "hermes")
         ),
-        Contestant("hand-written", "a fast parser in plain Python", "wire", _hand_written, _Events),
+        Contestant(
+            "hand-written",
+            "feed of a fast parser in plain Python",
+            "wire",
+            _hand_written,
+            _Events,
+        ),
         Contestant("jiter", "from_json(…, partial_mode=True)", ARGUMENTS, _jiter(True), _Value),
         Contestant(
             "jiter strings",
