@@ -1,15 +1,14 @@
-"""Who takes part, behind one shape: the no-op, the hand-written baseline and, where it is built, wirecall."""
+"""Who takes part, behind one shape: the no-op, the hand-written parser and wirecall."""
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-import baseline
-from baseline import HandWritten, NoOp, compile_tools
-from baseline_events import CallEnd
+import wirecall
+from wirecall.bench.handwritten.events import CallEnd
+from wirecall.bench.handwritten.parser import HandWritten, NoOp, compile_tools, encode, parse
 from workloads import Catalogue, Workload, messages
 
 NO_OP, HAND_WRITTEN, WIRECALL = "no-op", "hand-written", "wirecall"
@@ -20,26 +19,13 @@ class Parser(Protocol):
     def finish(self) -> Sequence[Any]: ...
 
 
-def load_wirecall() -> Any:
-    """The package, or None where it is not built."""
-    try:
-        module = importlib.import_module("wirecall")
-    except ImportError:
-        return None
-    return module if hasattr(module, "Toolset") else None
-
-
-wirecall = load_wirecall()
-
-
 def parser_maker(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[], Parser]:
     if contestant == NO_OP:
         return NoOp
     if contestant == HAND_WRITTEN:
         compiled = compile_tools(tools)
         return lambda: HandWritten(compiled)
-    make: Callable[[], Parser] = wirecall.Toolset(tools).parser
-    return make
+    return wirecall.Toolset(tools).parser
 
 
 def feed_all(make: Callable[[], Parser], deltas: Iterable[str]) -> None:
@@ -55,14 +41,9 @@ def whole_parser(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[
     """A whole message to its items."""
     if contestant == HAND_WRITTEN:
         compiled = compile_tools(tools)
-        return lambda text: baseline.parse(compiled, text)
-    parse = wirecall.Toolset(tools).parse
-
-    def items(text: str) -> Sequence[Any]:
-        found: Sequence[Any] = parse(text).items
-        return found
-
-    return items
+        return lambda text: parse(compiled, text)
+    toolset = wirecall.Toolset(tools)
+    return lambda text: toolset.parse(text).items
 
 
 def read_calls(items: Iterable[Any]) -> int:
@@ -77,9 +58,8 @@ def read_calls(items: Iterable[Any]) -> int:
 def encoder(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[str, dict[str, Any]], str]:
     if contestant == HAND_WRITTEN:
         compiled = compile_tools(tools)
-        return lambda name, arguments: baseline.encode(compiled, name, arguments)
-    encode: Callable[[str, dict[str, Any]], str] = wirecall.Toolset(tools).encode
-    return encode
+        return lambda name, arguments: encode(compiled, name, arguments)
+    return wirecall.Toolset(tools).encode
 
 
 # --- what is measured must first be right ---
@@ -146,11 +126,11 @@ def check_encode(contestant: str, catalogue: Catalogue) -> None:
     write = encoder(contestant, catalogue.tools)
     for name, arguments in catalogue.calls:
         text = write(name, arguments)
-        items = baseline.parse(compiled, text)
+        items = parse(compiled, text)
         if read := [(e.name, json.loads(e.arguments)) for e in items if isinstance(e, CallEnd)]:
             if read != [(name, arguments)]:
                 raise Wrong(f"{contestant}: {text} reads as {read}")
         else:
             raise Wrong(f"{contestant}: {text} does not read as a call")
-        if text != (expected := baseline.encode(compiled, name, arguments)):
+        if text != (expected := encode(compiled, name, arguments)):
             raise Wrong(f"{contestant} writes {text}, not {expected}")

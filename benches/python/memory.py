@@ -9,49 +9,14 @@ but the call end is dropped, so what grows is the parser and the arguments that 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from baseline import compile_tools, encode
 from contestants import parser_maker
-from workloads import DELTA, WRITE_FILE, code_lines
-
-STATUS = Path("/proc/self/status")
-CLEAR_REFS = Path("/proc/self/clear_refs")
-
-
-def _status(field: str) -> int | None:
-    try:
-        for line in STATUS.read_text().splitlines():
-            if line.startswith(field + ":"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
-
-
-def resident() -> int:
-    """What the process holds now; where the system does not say, its peak so far."""
-    return _status("VmRSS") or _max_rss()
-
-
-def peak() -> int:
-    return _status("VmHWM") or _max_rss()
-
-
-def _max_rss() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def reset_peak() -> None:
-    """Linux only; elsewhere a peak from before the message could hide some of its growth."""
-    with suppress(OSError):
-        CLEAR_REFS.write_text("5")
+from wirecall.bench.handwritten.format import compile_tools, encode
+from wirecall.bench.memory import peak, reset_peak, resident
+from wirecall.bench.works import DELTA, WRITE_FILE, code_lines
 
 
 def message(size: int) -> Iterator[str]:

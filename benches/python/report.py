@@ -1,6 +1,6 @@
 """One table: every goal, the figures it is judged by, and whether it is met.
 
-    python benches/python/report.py [--quick] [--json FILE] [--baselines-only] [--rounds N]
+    python benches/python/report.py [--quick] [--json FILE] [--rounds N]
 
 Every round runs all contestants of all rows in turn, so that a slow spell of the machine, which may last for
 seconds, meets all of them and spoils no row. Each cell is the fastest round, and in brackets the median.
@@ -24,6 +24,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+import wirecall
 import workloads
 from contestants import (
     HAND_WRITTEN,
@@ -39,12 +40,13 @@ from contestants import (
     parser_maker,
     read_calls,
     whole_parser,
-    wirecall,
 )
+from wirecall.bench.artifact import version
 from workloads import KB, Workload
 
 SAMPLE = 0.01  # seconds that one sample should last at least
 ONE_THREAD = f"{WIRECALL}, 1 thread"
+JUDGED = (WIRECALL, HAND_WRITTEN)
 Run = Callable[[], object]
 
 
@@ -129,9 +131,8 @@ def measure(rows: Sequence[Row], rounds: int) -> None:
 
 
 class Report:
-    def __init__(self, rounds: int, with_wirecall: bool) -> None:
+    def __init__(self, rounds: int) -> None:
         self.rounds = rounds
-        self.with_wirecall = with_wirecall
         self.prose = self.feeding(workloads.long_prose(), "at most 2 x no-op")
         self.large = self.feeding(workloads.long_argument(KB * KB), "at most 3 x no-op")
         self.small = self.feeding(workloads.long_argument(16 * KB), "1 MB at most 1.2 x of it")
@@ -154,9 +155,6 @@ class Report:
             self.many,
         ]
 
-    def contestants(self, *others: str) -> list[str]:
-        return [WIRECALL, *others] if self.with_wirecall else list(others)
-
     def feeding(self, work: Workload, goal: str) -> Row:
         deltas = work.deltas()
 
@@ -164,7 +162,7 @@ class Report:
             make = parser_maker(contestant, work.tools)
             return lambda: feed_all(make, deltas)
 
-        contest = {name: run(name) for name in self.contestants(NO_OP, HAND_WRITTEN)}
+        contest = {name: run(name) for name in (WIRECALL, NO_OP, HAND_WRITTEN)}
         return Row(work.title, "delta", goal, contest, len(deltas))
 
     def parsing(self) -> Row:
@@ -174,7 +172,7 @@ class Report:
             parse = whole_parser(contestant, work.tools)
             return lambda: read_calls(parse(work.text))
 
-        contest = {name: run(name) for name in self.contestants(HAND_WRITTEN)}
+        contest = {name: run(name) for name in JUDGED}
         return Row(f"{work.title}, whole", "message", "at least 8 x faster", contest)
 
     def encoding(self) -> Row:
@@ -190,7 +188,7 @@ class Report:
 
             return all_calls
 
-        contest = {name: run(name) for name in self.contestants(HAND_WRITTEN)}
+        contest = {name: run(name) for name in JUDGED}
         title = f"encode {len(calls)} calls, {catalogue.source}"
         return Row(title, "catalogue", "at least 5 x faster", contest)
 
@@ -198,20 +196,22 @@ class Report:
         works = workloads.messages()
         texts = [work.text for work in works]
         parse = whole_parser(HAND_WRITTEN, works[0].tools)
-        contest: dict[str, Run] = {HAND_WRITTEN: lambda: [read_calls(parse(text)) for text in texts]}
-        if self.with_wirecall:
-            tools = wirecall.Toolset(works[0].tools)
+        tools = wirecall.Toolset(works[0].tools)
 
-            def on(threads: int) -> Run:
-                return lambda: [message.items for message in tools.parse_many(texts, threads=threads)]
+        def on(threads: int) -> Run:
+            return lambda: [message.items for message in tools.parse_many(texts, threads=threads)]
 
-            contest |= {ONE_THREAD: on(1), WIRECALL: on(2)}
+        contest: dict[str, Run] = {
+            HAND_WRITTEN: lambda: [read_calls(parse(text)) for text in texts],
+            ONE_THREAD: on(1),
+            WIRECALL: on(2),
+        }
         title = f"parse_many of {len(texts):,} messages of 2 KB, 2 threads"
         return Row(title, "batch", "at least 1.7 x one thread", contest)
 
     def check(self) -> None:
         """Everyone reads and writes what is expected, before anyone is timed."""
-        for contestant in self.contestants(HAND_WRITTEN):
+        for contestant in JUDGED:
             for work in (
                 workloads.long_prose(),
                 workloads.long_argument(16 * KB),
@@ -227,14 +227,12 @@ class Report:
                 check_whole(contestant, work)
             for catalogue in (workloads.own_catalogue(), workloads.encode_catalogue()):
                 check_encode(contestant, catalogue)
-        if self.with_wirecall:
-            check_many(2)
+        check_many(2)
 
     def run(self) -> None:
         measure(self.rows, self.rounds)
-        self.memory.grown = {name: grown_by(name, KB * KB) for name in self.contestants(HAND_WRITTEN)}
-        if self.with_wirecall:
-            self.judge()
+        self.memory.grown = {name: grown_by(name, KB * KB) for name in JUDGED}
+        self.judge()
 
     def judge(self) -> None:
         self.prose.at_most(2, NO_OP)
@@ -273,7 +271,7 @@ def machine() -> dict[str, Any]:
         "cpu": model,
         "cores": cores,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "wirecall": getattr(wirecall, "__version__", "yes" if wirecall else None),
+        "wirecall": version("wirecall"),
     }
 
 
@@ -311,16 +309,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--quick", action="store_true", help="3 rounds, for a first look")
     options.add_argument("--rounds", type=int, help="how many rounds (15)")
     options.add_argument("--json", type=Path, metavar="FILE", help="keep the figures, in seconds")
-    options.add_argument("--baselines-only", action="store_true", help="leave wirecall out")
     chosen = options.parse_args(arguments)
-    if wirecall is None and not chosen.baselines_only:
-        print("wirecall is not built here: `make build`, or --baselines-only", file=sys.stderr)
-        return 2
-
-    report = Report(chosen.rounds or (3 if chosen.quick else 15), not chosen.baselines_only)
+    report = Report(chosen.rounds or (3 if chosen.quick else 15))
     about = machine()
-    built = about["wirecall"] or "not built"
-    print(f"{about['cpu']}, {about['cores']} cores, {about['python']}, wirecall {built}")
+    print(f"{about['cpu']}, {about['cores']} cores, {about['python']}, wirecall {about['wirecall']}")
     print(f"fastest of {report.rounds} interleaved rounds (median); deltas of {workloads.DELTA} characters\n")
     try:
         report.check()

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 import workloads
-from contestants import HAND_WRITTEN, WIRECALL, check_encode, encoder, wirecall
-
-NEEDS_WIRECALL = pytest.mark.skipif(wirecall is None, reason="wirecall is not built")
+from contestants import HAND_WRITTEN, WIRECALL, check_encode, encoder
 
 
-@pytest.mark.parametrize("contestant", [HAND_WRITTEN, pytest.param(WIRECALL, marks=NEEDS_WIRECALL)])
+@pytest.mark.parametrize("contestant", [HAND_WRITTEN, WIRECALL])
 def test_bench_encode(benchmark: Any, contestant: str) -> None:
     catalogue = workloads.encode_catalogue()
     benchmark.group = f"encode: {len(catalogue.calls)} calls, {catalogue.source}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import workloads
-from contestants import HAND_WRITTEN, NO_OP, WIRECALL, check_feed, feed_all, parser_maker, wirecall
+from contestants import HAND_WRITTEN, NO_OP, WIRECALL, check_feed, feed_all, parser_maker
 from workloads import KB, Workload
 
 WORKS = (
@@ -17,10 +17,9 @@ WORKS = (
     workloads.parallel_calls(),
     workloads.prose_and_call(),
 )
-NEEDS_WIRECALL = pytest.mark.skipif(wirecall is None, reason="wirecall is not built")
 
 
-@pytest.mark.parametrize("contestant", [NO_OP, HAND_WRITTEN, pytest.param(WIRECALL, marks=NEEDS_WIRECALL)])
+@pytest.mark.parametrize("contestant", [NO_OP, HAND_WRITTEN, WIRECALL])
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.name)
 def test_bench_feed(benchmark: Any, work: Workload, contestant: str) -> None:
     benchmark.group = f"feed: {work.title}"

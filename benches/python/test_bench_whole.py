@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+import wirecall
 import workloads
-from contestants import HAND_WRITTEN, WIRECALL, check_whole, read_calls, whole_parser, wirecall
-
-NEEDS_WIRECALL = pytest.mark.skipif(wirecall is None, reason="wirecall is not built")
+from contestants import HAND_WRITTEN, WIRECALL, check_whole, read_calls, whole_parser
 
 
-@pytest.mark.parametrize("contestant", [HAND_WRITTEN, pytest.param(WIRECALL, marks=NEEDS_WIRECALL)])
+@pytest.mark.parametrize("contestant", [HAND_WRITTEN, WIRECALL])
 def test_bench_parse(benchmark: Any, contestant: str) -> None:
     work = workloads.many_calls()
     benchmark.group = f"parse: {work.title}"
@@ -21,7 +20,6 @@ def test_bench_parse(benchmark: Any, contestant: str) -> None:
     benchmark(lambda: read_calls(parse(work.text)))
 
 
-@NEEDS_WIRECALL
 @pytest.mark.parametrize("threads", [1, 2])
 def test_bench_parse_many(benchmark: Any, threads: int) -> None:
     works = workloads.messages()

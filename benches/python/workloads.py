@@ -1,24 +1,23 @@
 """What is measured: the same texts, byte for byte, on every machine and at every run.
 
 Each `Workload` carries the tools, the message and the calls that a correct reader finds in it. Messages are
-written with the baseline's encoder, so a run without wirecall measures the same bytes.
+written with the hand-written encoder, which must write what wirecall does.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from baseline import compile_tools, encode
 from catalogue import CALLS, TOOLS
+from wirecall.bench.handwritten.format import compile_tools, encode
+from wirecall.bench.works import DELTA, KB, WRITE_FILE, code, prose
 
-DELTA = 4  # characters; about what a token is in English prose
-KB = 1024
 REFERENCE = Path(__file__).resolve().parent / "../../../shared/cases/reference_catalogue.json"
 
 Call = tuple[str, dict[str, Any]]
@@ -43,96 +42,6 @@ class Catalogue:
     source: str
     tools: Sequence[dict[str, Any]]
     calls: Sequence[Call] = field(repr=False)
-
-
-_VOCABULARY = """
-the a of to and in is it that for on with as this be are not by from or an at you can which
-parser stream token model value string answer request message function result error schema
-chunk buffer system latency server client weather report changes query table number second
-however because usually already between around careful enough several another nothing
-checks returns follows arrives measures depends contains remains suggests prefers explains
-"""
-_ASIDES = (
-    "`x < y`",
-    "**important**",
-    "(see below)",
-    "don't",
-    "3.14",
-    "<br>",
-    'the "old" way',
-    "café",
-    "naïve",
-    "10 °C",
-    "→",
-    "e.g.",
-)
-
-
-def prose(size: int, seed: int = 1) -> str:
-    """English-looking text with some Markdown: now and then a `<`, quotes, and letters beyond ASCII."""
-    random = Random(seed)
-    vocabulary = _VOCABULARY.split()
-    parts: list[str] = []
-    length = 0
-    while length < size:
-        words = [random.choice(vocabulary) for _ in range(random.randint(5, 16))]
-        if random.random() < 0.25:
-            words.insert(random.randrange(len(words)), random.choice(_ASIDES))
-        sentence = " ".join(words)
-        sentence = sentence[0].upper() + sentence[1:] + random.choice((".", ".", ".", "?", ":", "!"))
-        roll = random.random()
-        sentence += "\n\n" if roll < 0.1 else "\n- " if roll < 0.15 else " "
-        parts.append(sentence)
-        length += len(sentence)
-    return "".join(parts)[:size]
-
-
-_CODE = (
-    "def handler(request, *, retries=3):",
-    '    """Answer one request; {n} is the limit."""',
-    "    if request.path == '/items/{n}' and request.method in ('GET', 'HEAD'):",
-    '        match = re.match(r\'^(\\w+)\\s*=\\s*"([^"\\\\]*)"$\', line)',
-    '        log.info("item %s:\\t%r\\n", request.path, match)',
-    "        return {'status': 200, 'body': f\"<li class='row'>{total:.2f}</li>\"}",
-    "    for index, row in enumerate(rows[{n}:]):",
-    "        total += row['price'] * row['count']  # don't round here",
-    "        path = 'C:\\\\Users\\\\{n}\\\\' + name",
-    "    raise ValueError(f'no such path: {request.path!r}')",
-    "",
-    "const render = (props) => <div id={props.id}>{props.name ?? 'nobody'}</div>;",
-    "SELECT id, name FROM items WHERE owner = 'u{n}' AND price >= 10 ORDER BY 2;",
-    "    <call>is content here</call>",
-    "\tgrep -E '^[a-z]+\\.{n}$' \"$file\" | sort -u > out.txt",
-)
-
-
-def code_lines(seed: int = 2) -> Iterator[str]:
-    random = Random(seed)
-    while True:
-        yield random.choice(_CODE).replace("{n}", str(random.randrange(1000))) + "\n"
-
-
-def code(size: int, seed: int = 2) -> str:
-    """Source text of several languages: both kinds of quotes, backslashes, line breaks, CLOSE as content."""
-    parts: list[str] = []
-    length = 0
-    for line in code_lines(seed):
-        parts.append(line)
-        length += len(line)
-        if length >= size:
-            break
-    return "".join(parts)[:size]
-
-
-WRITE_FILE: dict[str, Any] = {
-    "name": "write_file",
-    "description": "Write a text file.",
-    "parameters": {
-        "type": "object",
-        "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-        "required": ["path", "content"],
-    },
-}
 
 
 @cache

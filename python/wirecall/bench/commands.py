@@ -251,6 +251,68 @@ def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
     ctx.exit(command(asking, **given))
 
 
+@bench.command(
+    epilog="""\b
+Examples:
+  wirecall bench latency
+  wirecall bench latency --lengths 1KB,16KB --rounds 2 --streams 100
+  wirecall bench latency --rounds 15 --limit 60 --output quiet-machine.jsonl
+
+\b
+Parsers of other projects take part where their packages are installed: jiter, partial-json-parser,
+sglang, vllm. Each must read a text right before it is timed.
+
+\b
+Exit codes: 0 all was measured; 1 wirecall read something wrong; 2 it cannot be done; 130 interrupted.
+After 130, --resume carries on: with the work that was not finished, from its beginning.
+""",
+)
+@click.option(
+    "--lengths",
+    callback=listed,
+    default="1KB,4KB,16KB,64KB,256KB,1MB",
+    show_default=True,
+    metavar="LENGTH,…",
+    help="Of the argument of code in a call.",
+)
+@click.option(
+    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="In each everyone takes a turn."
+)
+@click.option(
+    "--streams",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="Messages that are read at once, by one thread.",
+)
+@click.option(
+    "--limit",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="After this a reading is cut off, and the result says so.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default="latency.jsonl",
+    show_default=True,
+    metavar="FILE",
+    help="The artifact.",
+)
+@click.option("--resume", is_flag=True, help="Carry on with FILE: what it has is not measured again.")
+@click.pass_context
+def latency(ctx: click.Context, /, **given: Any) -> None:
+    """Time parsers, delta by delta, beside wirecall's.
+
+    Nothing else should run on the machine meanwhile.
+    """
+    from wirecall.bench.latency import command
+
+    ctx.exit(command(**given))
+
+
 @bench.command()
 @click.argument("artifacts", metavar="ARTIFACT...", nargs=-1, required=True)
 @click.option("--markdown", "markdown_path", metavar="FILE", help="Write Markdown there; else it is printed.")

@@ -22,7 +22,9 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(total: int, what: str, *, done: int = 0, note: str = "") -> Iterator[Progress]:
+def progress(
+    total: int, what: str, *, done: int = 0, note: str = "", still: bool = False
+) -> Iterator[Progress]:
     """Show how far it has come.
 
     Args:
@@ -30,10 +32,13 @@ def progress(total: int, what: str, *, done: int = 0, note: str = "") -> Iterato
         what: What is run.
         done: How many were done by an earlier run: they count as done, and not for the rate.
         note: Stands behind it.
+        still: Nothing happens between steps: no thread disturbs what is timed.
     """
     console = Console(stderr=True)
     shown: _Bar | _Lines = (
-        _Bar(console, total, what, done, note) if console.is_terminal else _Lines(total, what, done, note)
+        _Bar(console, total, what, done, note, still)
+        if console.is_terminal
+        else _Lines(total, what, done, note)
     )
     with shown:
         yield shown
@@ -83,7 +88,7 @@ class _Lines(_Steps):
 
 
 class _Bar(_Steps):
-    def __init__(self, console: Console, total: int, what: str, done: int, note: str) -> None:
+    def __init__(self, console: Console, total: int, what: str, done: int, note: str, still: bool) -> None:
         super().__init__(total, what, done, note)
         columns = (
             TextColumn("{task.description}"),
@@ -93,14 +98,15 @@ class _Bar(_Steps):
             TimeRemainingColumn(),
             TextColumn("{task.fields[note]}", markup=False),
         )
-        self._bars = Bars(*columns, console=console)
+        self._still = still
+        self._bars = Bars(*columns, console=console, auto_refresh=not still)
         self._bar = self._bars.add_task(what, total=total, completed=done, rate=0.0, note=note)
 
     def __enter__(self) -> None:
         self._bars.start()
 
     def show(self) -> None:
-        self._bars.update(self._bar, completed=self.done, rate=self.rate, note=self.note)
+        self._bars.update(self._bar, completed=self.done, rate=self.rate, note=self.note, refresh=self._still)
 
     def __exit__(self, *_: object) -> None:
         self._bars.stop()

@@ -27,7 +27,9 @@ from wirecall.bench.outcomes import (
     outcomes,
     sent,
 )
-from wirecall.bench.plots import bars, pareto, shares_of
+from wirecall.bench.plots import bars, growth, pareto, shares_of
+from wirecall.bench.speeds import lines, rules
+from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
 
@@ -320,10 +322,34 @@ def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
     return grouped
 
 
+# Latency ----------------------------------------------------------------------------------------------------
+
+
+def _timed(name: str, run: Run) -> list[Section]:
+    """The section of a run that timed parsers."""
+    section = Section(f"latency: {name}")
+    section.tables += speeds(run.cells, run.options)
+    if not section.tables:
+        section.paragraphs.append("There are no cells: nothing was timed.")
+        return [section]
+    section.paragraphs += rules(run.options)
+    grown = {who: points for who, points in lines(run.cells).items() if len(points) > 1}
+    if grown:
+        title = "What a delta costs in a call that grows: median, of calls that were read to the end"
+        says = "; ".join(
+            f"{who}: {', '.join(f'{time:.3f} us at {size:,} characters' for size, time in points)}"
+            for who, points in grown.items()
+        )
+        svg = growth(grown, title=title, x="characters of the argument", y="us of a delta")
+        section.figures.append(Figure(title, svg, says))
+    return [section]
+
+
 _SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {
     "live": _asked,
     "agent": _asked,
     "offline": _counted,
+    "latency": _timed,
 }
 
 

@@ -1,6 +1,4 @@
-"""What the hand-written baseline reads and writes by: compiled schemas, keys, and the encoder."""
-
-from __future__ import annotations
+"""What the hand-written parser reads and writes by: compiled schemas, keys, and the encoder."""
 
 import json
 import re

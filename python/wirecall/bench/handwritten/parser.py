@@ -13,18 +13,24 @@ string, are decided in `feed` by one to three substring tests; all else goes thr
 variables, in which whole pairs are taken by one regular expression where the buffer already holds them. Only
 what cannot be decided yet is held back, with the place up to which it was looked at, so nothing is scanned
 twice. That loop is one long function on purpose: in Python a call costs more than what most of its steps do.
-What runs once for each value is in `baseline_arguments`.
+What runs once for each value is in `arguments`.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from json.encoder import encode_basestring as json_string  # the C function: a str as a JSON string
 
-from baseline_arguments import NO_FIELD, NO_TOOL, Arguments, Refused, complete_escapes, escapes, unescape
-from baseline_events import NOTHING, ArgumentsDelta, CallError, CallStart, Event, Text
-from baseline_format import (
+from wirecall.bench.handwritten.arguments import (
+    NO_FIELD,
+    NO_TOOL,
+    Arguments,
+    Refused,
+    complete_escapes,
+    escapes,
+    unescape,
+)
+from wirecall.bench.handwritten.events import NOTHING, ArgumentsDelta, CallError, CallStart, Event, Text
+from wirecall.bench.handwritten.format import (
     BARE_SEGMENT,
     CLOSE,
     OPEN,

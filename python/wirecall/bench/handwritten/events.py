@@ -1,6 +1,4 @@
-"""The hand-written baseline's events: the same kinds and attributes that wirecall hands out."""
-
-from __future__ import annotations
+"""The hand-written parser's events: the same kinds and attributes that wirecall hands out."""
 
 from collections.abc import Sequence
 from typing import ClassVar, TypeAlias

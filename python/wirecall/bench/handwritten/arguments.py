@@ -1,9 +1,7 @@
-"""The arguments of one call, for the hand-written baseline: each value by its type into their JSON.
+"""The arguments of one call, for the hand-written parser: each value by its type into their JSON.
 
-All that runs once for each call or value is here; what runs for each delta is in `baseline`.
+All that runs once for each call or value is here; what runs for each delta is in `parser`.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,8 +9,18 @@ from json.encoder import encode_basestring as json_string  # the C function: a s
 from random import getrandbits
 from typing import Any
 
-from baseline_events import NOTHING, ArgumentsDelta, CallEnd, CallStart, Event
-from baseline_format import BARE_SEGMENT, WORDS, Field, Schema, Tool, Tools, dumps, is_number, loads
+from wirecall.bench.handwritten.events import NOTHING, ArgumentsDelta, CallEnd, CallStart, Event
+from wirecall.bench.handwritten.format import (
+    BARE_SEGMENT,
+    WORDS,
+    Field,
+    Schema,
+    Tool,
+    Tools,
+    dumps,
+    is_number,
+    loads,
+)
 
 _segments = re.compile(
     rf"(?:^|\.)(?:({BARE_SEGMENT})|\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')", re.S
