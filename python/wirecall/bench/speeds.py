@@ -27,9 +27,9 @@ def rules(options: Mapping[str, Any]) -> list[str]:
         '"prose" has no call, "calls" are small ones in one message, "streams" are messages of prose and a '
         "call, all at once, a delta of each in turn.",
         f"A message comes in deltas of {options['delta']} characters. Each delta is timed by itself, and so "
-        "is the end of a message; nothing is taken off for the clock. Everyone has their turn in each of "
-        f"{options['rounds']} rounds, with the garbage collector off while one reads. Whoever does not read "
-        "a work right is not timed on it.",
+        "is the end of a message; nothing is taken off for the clock. Everyone has their turn in each round "
+        f"({options['rounds']} in all), with the garbage collector off while one reads. Whoever does not "
+        "read a work right is not timed on it.",
         '"reads" says what the calls are written in. "arguments" are what the APIs of providers stream for a '
         "call: who reads these is spared to find calls, names and text.",
         f"A reading that takes longer than {options['limit']:g} s is cut off: it is not known whether the "

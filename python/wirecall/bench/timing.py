@@ -59,21 +59,31 @@ def clock_alone() -> "array[int]":
 
 def measure(entries: Sequence[Entry], rounds: int, limit: float, step: Callable[[int, str], None]) -> None:
     """In each round every contestant in turn; another one begins each time."""
-    for number in range(rounds):
-        first = number % len(entries) if entries else 0
-        for entry in (*entries[first:], *entries[:first]):
-            step(1, f"{entry.contestant.name}: {entry.work}")
-            if entry.cut is not None and entry.times:
-                continue  # it would be cut off again
-            length = sum(1 for _ in entry.steps)
-            until = perf_counter_ns() + int(limit * 1e9)
-            for _ in range(-(-_SAMPLES // (rounds * length))):
-                times = timed(entry, limit)
-                entry.times.append(times)
-                if len(times) < length:
-                    entry.cut = len(times)
-                if perf_counter_ns() > until:
-                    break
+    gc.collect()
+    # Some packages bring millions of objects, which are not looked at again before each reading.
+    gc.freeze()
+    try:
+        for number in range(rounds):
+            first = number % len(entries) if entries else 0
+            for entry in (*entries[first:], *entries[:first]):
+                step(1, f"{entry.contestant.name}: {entry.work}")
+                # Where it was cut off, it would be again.
+                if entry.cut is None or not entry.times:
+                    _turn(entry, rounds, limit)
+    finally:
+        gc.unfreeze()
+
+
+def _turn(entry: Entry, rounds: int, limit: float) -> None:
+    length = sum(1 for _ in entry.steps)
+    until = perf_counter_ns() + int(limit * 1e9)
+    for _ in range(-(-_SAMPLES // (rounds * length))):
+        times = timed(entry, limit)
+        entry.times.append(times)
+        if len(times) < length:
+            entry.cut = len(times)
+        if perf_counter_ns() > until:
+            break
 
 
 def microseconds(times: Sequence["array[int]"]) -> dict[str, float]:

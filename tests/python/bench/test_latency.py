@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from wirecall.bench import latency, reading, timing
 from wirecall.bench.artifact import BenchError, read
 from wirecall.bench.latency import cells
-from wirecall.bench.memory import grown
+from wirecall.bench.memory import grown, peak, reset_peak, resident
 from wirecall.bench.peers import Contestant, Missing, Stream, contestants
 from wirecall.bench.report import html, markdown, report
 from wirecall.bench.speeds import lines, slope
@@ -228,11 +228,21 @@ def test_everyone_has_their_turn_in_every_round_with_the_collector_off() -> None
 
 
 def test_what_takes_too_long_is_cut_off_and_says_how_far_it_came() -> None:
-    sleeping = planted("slow", before=lambda: time.sleep(0.02))
+    streams = []
+
+    def prepare(tools: list[Any]) -> Callable[[], Stream]:
+        def open_stream() -> Stream:
+            streams.append(Around(list, lambda: time.sleep(0.02)))
+            return streams[-1]
+
+        return open_stream
+
+    sleeping = Contestant("slow", "feed", "wire", prepare, RIGHT.reader)
     slow, quick = measured(sleeping, planted("quick"), limit=0.5, rounds=3)
     assert (slow["status"], slow["correct"]) == ("cut", None)
     assert 0 < slow["done"] < slow["deltas"]
-    # One reading tells: another would be cut off, too.
+    # It is judged and timed once: another reading would be cut off, too.
+    assert len(streams) == 2
     assert 0 < slow["samples"] < slow["deltas"]
     assert slow["microseconds"]["median"] > 1000
     assert slow["memory"] is None
@@ -254,6 +264,20 @@ def test_what_slows_down_later_is_cut_off_then() -> None:
     assert 0 < cell["done"] <= cell["deltas"]
 
 
+def test_what_was_not_judged_to_the_end_is_not_taken_for_right() -> None:
+    fed = 0
+
+    def warm_up() -> None:
+        nonlocal fed
+        fed += 1
+        if fed < 13:
+            time.sleep(0.05)
+
+    (cell,) = measured(planted("cold", before=warm_up), limit=0.5)
+    assert (cell["status"], cell["correct"]) == ("cut", None)
+    assert 0 < cell["done"] < 13
+
+
 def test_percentiles_are_measured_values() -> None:
     first, second = array("q", range(1000, 501_000, 1000)), array("q", range(501_000, 1_001_000, 1000))
     found = microseconds([second, first])
@@ -272,6 +296,15 @@ def test_growth_is_the_power_of_the_length(power: float) -> None:
     points = [(size, 3 * size**power) for size in (1024, 4096, 1 << 20)]
     assert slope(points) == pytest.approx(power, abs=1e-9)
     assert slope(points[:2]) is None
+
+
+@LINUX
+def test_a_peak_is_forgotten() -> None:
+    held = bytearray(b"x" * (64 << 20))
+    del held
+    assert peak() - resident() > 32 << 20
+    reset_peak()
+    assert peak() - resident() < 32 << 20
 
 
 @LINUX
