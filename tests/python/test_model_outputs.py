@@ -160,7 +160,8 @@ def test_the_table_in_the_readme(count: Callable[[str], int]) -> None:
     ]
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     table = readme[readme.index("## Honest numbers") :]
-    shown = re.findall(r"^\| .+ \| (\d+) \| (\d+).*\((\d+) % less\) \|$", table, re.MULTILINE)
+    # Rows of our own catalogue are held to docs/benchmarks.md.
+    shown = re.findall(r"^\| (?!\d+ of ours).+ \| (\d+) \| (\d+).*\((\d+) % less\) \|$", table, re.MULTILINE)
     found = [tuple(map(int, row)) for row in shown]
     assert found == [(native, wire, round(100 - 100 * wire / native)) for native, wire in rows]
 
