@@ -1,7 +1,7 @@
 """The parsers that are compared: who is there reads right what is written, and who is not says why."""
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,9 +59,10 @@ def test_what_is_not_installed_is_said(name: str, monkeypatch: pytest.MonkeyPatc
 
 def test_what_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "version", lambda distribution: "0.5")
-    monkeypatch.setitem(sys.modules, "sglang", ModuleType("sglang"))
-    with pytest.raises(Missing, match=r"^sglang 0\.5 cannot be imported: ModuleNotFoundError: "):
-        WHO["SGLang"].prepare([])
+    # As if it were not there, or something that it imports.
+    monkeypatch.setitem(sys.modules, "jiter", None)
+    with pytest.raises(Missing, match=r"^jiter 0\.5 cannot be imported: ModuleNotFoundError: "):
+        WHO["jiter"].prepare([])
 
 
 def test_texts_of_a_work() -> None:
