@@ -146,6 +146,7 @@ benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; RE
 	rm -rf $(BENCHMARKS) && mkdir -p $(BENCHMARKS) $(if $(REFERENCE),&& cp $(REFERENCE) $(BENCHMARKS))
 	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench offline --catalogue built-in \
 		$(if $(REFERENCE),--catalogue $(notdir $(REFERENCE))) --totals --output offline.jsonl
+	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench latency --output latency.jsonl
 	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
 	mv $(BENCHMARKS)/page.md docs/benchmarks.md
 
