@@ -271,7 +271,7 @@ impl Reader {
                 (None, Outer::Element(_, node)) => *node,
                 (None, Outer::Document { .. }) => break,
             };
-            if !declares(schema, around, name) {
+            if !schema.declares(around, name) {
                 break;
             }
             if !faults(Fault::Markup(UNCLOSED), at) {
@@ -422,10 +422,6 @@ pub fn is_text(node: &Node) -> bool {
 
 fn is_scalar(node: &Node) -> bool {
     !node.is_unknown() && !node.takes_container()
-}
-
-fn declares(schema: &Schema, id: NodeId, name: &str) -> bool {
-    schema.node(id).object.as_ref().is_some_and(|object| object.properties.get(name).is_some())
 }
 
 /// Is the root element of this name a member of the value, and not the value itself?
