@@ -103,9 +103,7 @@ impl Reader {
 
     /// The lexer, for whoever reads on by other rules.
     pub fn lexer(&self) -> Lexer {
-        let mut lexer = self.lexer.clone();
-        lexer.restart();
-        lexer
+        self.lexer.fresh()
     }
 
     fn in_document(&self) -> bool {
