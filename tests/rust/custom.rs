@@ -70,6 +70,45 @@ static SETS: LazyLock<Vec<Vec<Toolset>>> = LazyLock::new(|| {
     sizes.map(|bytes| kinds.map(|(own, strict)| toolset(own, strict, bytes)).into()).into()
 });
 
+/// Wire, and a protocol with its markers around bodies of pairs; lenient and strict.
+static PAIRS: LazyLock<Vec<[Toolset; 2]>> = LazyLock::new(|| {
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["tags"], "properties": {
+        "tags": {"type": "array", "items": {"type": "string"}}, "unit": {"enum": ["a b", "c"]}, "n": {"type": "integer"}}});
+    let set = |custom: bool, strict: bool| {
+        let custom = custom.then(|| Custom {
+            open: "<call>".into(),
+            close: "</call>".into(),
+            result: ("<tool-result".into(), "</tool-result>".into()),
+            header: None,
+            base: Some("wire"),
+            host: Arc::new(Lines),
+            begins: false,
+            results: false,
+        });
+        let options = Options { custom, strict, recover: false, ..Options::default() };
+        Toolset::new(vec![definition("t", &schema)], options).expect("the tool is fine")
+    };
+    [false, true].map(|strict| [set(false, strict), set(true, strict)]).into()
+});
+
+const PAIRS_TOKENS: &[&str] = &[
+    "<call>t",
+    "</call>",
+    " ",
+    " n=1",
+    "<call>t tags=a</call>",
+    "<call>t \"n",
+    " {",
+    " {\"tags\":[\"a\"]}</call>",
+    " {\"tag\":[\"a\"]}</call>",
+    " {\"tags\":{\"item\":[\"a\"]}}</call>",
+    " {\"tags\":[],\"unit\":\"'c'\"}</call>",
+    " {\"tags\":[],\"n\":{\"value\":1}}</call>",
+    "<tool-result",
+    "\n",
+    "x",
+];
+
 const TOKENS: &[&str] = &[
     "<|call|>",
     "<|end|>",
@@ -144,6 +183,17 @@ proptest! {
     fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
         let Case { at, message, truncated } = &case;
         well_formed(&SETS[0][*at], message, *truncated)?;
+    }
+
+    #[test]
+    fn pairs_are_read_as_in_wire(
+        parts in prop::collection::vec(select(PAIRS_TOKENS), 0..8), strict: bool,
+        truncated in select(&[None, Some(false), Some(true)][..]),
+    ) {
+        let [wire, custom] = &PAIRS[usize::from(strict)];
+        let message = parts.concat();
+        let (own, other) = (read(custom, &message, truncated), read(wire, &message, truncated));
+        prop_assert_eq!(format!("{own:#?}"), format!("{other:#?}"), "{:?}", message);
     }
 
     #[test]

@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn a_value_in_a_wrapper(
         kind in select(&["list", "integers", "any list", "objects", "integer", "enum", "boolean or null"][..]),
-        wrapper in select(&["item", "item", "0", "value", "other"][..]),
+        wrapper in select(&["item", "item", "0", "00", "value", "other"][..]),
         inner in select(&[
             "[]", "[\"a\"]", "[1,\"2\"]", "[{\"sku\":\"a\"}]", "\"a\"", "\"'a'\"", "5", "\"5\"", "true", "{}", "{\"sku\":\"a\"}",
         ][..]),

@@ -7,9 +7,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::json::push_string;
+use crate::coerce::{self, Outcome};
+use crate::json::{push_str, push_string};
 use crate::keymap::KeyMap;
-use crate::schema::NodeId;
+use crate::schema::{NodeId, Schema};
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -270,6 +271,23 @@ impl Args {
             keys.push(key, new);
         }
         self.pieces.push(Piece::Whole(start..self.json.len()));
+    }
+
+    /// Writes a live member of the root, where the text is a value of its type as it stands. `None`: nothing was written.
+    #[inline]
+    pub fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
+        let before = self.json.len();
+        let start = self.begin_member(key);
+        if schema.node(id).is_string() {
+            self.json.push('"');
+            push_str(&mut self.json, text);
+            self.json.push('"');
+        } else if coerce::scalar(schema, id, text, false, &mut self.json) != Outcome::default() {
+            self.json.truncate(before);
+            return None;
+        }
+        self.end_member(key.clone(), start);
+        Some(())
     }
 
     /// Starts writing a value; for a live one this writes its key. Returns where the value starts.

@@ -163,6 +163,10 @@ impl Protocol for Own {
         self.base.as_ref().and_then(|base| base.complexity(schema))
     }
 
+    fn near_misses(&self) -> bool {
+        self.base.as_ref().is_none_or(|base| base.near_misses())
+    }
+
     fn encoding(&self) -> &'static str {
         self.base.as_ref().map_or("own", |base| base.encoding())
     }
@@ -184,6 +188,10 @@ impl Protocol for Own {
 
     fn fits(&self, text: &str) -> Mark {
         self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
+    }
+
+    fn ends_openings(&self) -> bool {
+        self.base.as_ref().is_some_and(|base| base.ends_openings())
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

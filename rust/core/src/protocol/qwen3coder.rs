@@ -104,10 +104,7 @@ impl Protocol for Qwen3Coder {
                 let own = || found.opened.tag.closes(rest, &text[found.name.clone()], last);
                 let closed = || closes_function(rest, last).or(|| closes(rest, WRAPPER, last)).or(own).map(|_| ());
                 let schema = lookup.tool().map(|at| &tools.tool(at).schema);
-                let declared = |name: &str| {
-                    let object = schema.and_then(|schema| schema.node(schema.root).object.as_ref());
-                    object.is_some_and(|object| object.properties.get(name).is_some())
-                };
+                let declared = |name: &str| schema.is_some_and(|schema| schema.declares(schema.root, name));
                 let parameter = opens_parameter(rest, last, &declared);
                 if rest.starts_with('<') { parameter.or(closed) } else { parameter }
             }

@@ -320,6 +320,11 @@ impl Schema {
         self.node(self.root).object.as_ref().is_none_or(Object::explicitly_open)
     }
 
+    /// Is that literally a property of a value of type `id`?
+    pub fn declares(&self, id: NodeId, key: &str) -> bool {
+        self.node(id).object.as_ref().is_some_and(|object| object.properties.get(key).is_some())
+    }
+
     pub fn declares_properties(&self, id: NodeId) -> bool {
         self.node(id).object.as_ref().is_some_and(|object| !object.properties.is_empty())
     }

@@ -103,9 +103,7 @@ impl Reader {
 
     /// The lexer, for whoever reads on by other rules.
     pub fn lexer(&self) -> Lexer {
-        let mut lexer = self.lexer.clone();
-        lexer.restart();
-        lexer
+        self.lexer.fresh()
     }
 
     fn in_document(&self) -> bool {
@@ -271,7 +269,7 @@ impl Reader {
                 (None, Outer::Element(_, node)) => *node,
                 (None, Outer::Document { .. }) => break,
             };
-            if !declares(schema, around, name) {
+            if !schema.declares(around, name) {
                 break;
             }
             if !faults(Fault::Markup(UNCLOSED), at) {
@@ -422,10 +420,6 @@ pub fn is_text(node: &Node) -> bool {
 
 fn is_scalar(node: &Node) -> bool {
     !node.is_unknown() && !node.takes_container()
-}
-
-fn declares(schema: &Schema, id: NodeId, name: &str) -> bool {
-    schema.node(id).object.as_ref().is_some_and(|object| object.properties.get(name).is_some())
 }
 
 /// Is the root element of this name a member of the value, and not the value itself?

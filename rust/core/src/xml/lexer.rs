@@ -105,9 +105,14 @@ impl Lexer {
         self.state != State::Content
     }
 
-    /// Forgets how far a held tag was looked at: what is asked for next is another one.
-    pub fn restart(&mut self) {
-        *self = Lexer { state: self.state, ..Lexer::default() };
+    /// Is nothing open, nor a tag held of which a part was looked at?
+    pub fn is_between(&self) -> bool {
+        self.state == State::Content && self.looked == 0
+    }
+
+    /// One that stands where this one does, for whoever looks at a held tag by other rules.
+    pub fn fresh(&self) -> Self {
+        Lexer { state: self.state, ..Lexer::default() }
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to

@@ -3,8 +3,6 @@
 //! the same.
 
 use crate::body::Io;
-use crate::coerce::{self, Outcome};
-use crate::json::push_str;
 use crate::scan::trim;
 use crate::xml::name_length;
 
@@ -17,23 +15,13 @@ pub(super) fn element(io: &mut Io<'_>) -> Option<()> {
     let text = tag[name.len()..].strip_prefix('>')?;
     let (text, close) = text.split_at(memchr::memchr2(b'<', b'&', text.as_bytes())?);
     let rest = close.strip_prefix("</")?.strip_prefix(&**name)?.strip_prefix('>')?;
-    let (node, args) = (cx.schema.node(*id), &mut io.found.args);
+    let node = cx.schema.node(*id);
     let plain = !text.starts_with('"') && trim(text) == text;
     let scalar = node.is_string() || (plain && !node.is_unknown() && !node.takes_container());
-    if !scalar || !args.takes_live(name) {
+    if !scalar || !io.found.args.takes_live(name) {
         return None;
     }
-    let before = args.json.len();
-    let start = args.begin_member(name);
-    if node.is_string() {
-        args.json.push('"');
-        push_str(&mut args.json, text);
-        args.json.push('"');
-    } else if coerce::scalar(cx.schema, *id, text, false, &mut args.json) != Outcome::default() {
-        args.json.truncate(before);
-        return None;
-    }
-    args.end_member(name.clone(), start);
+    io.found.args.plain_member(cx.schema, name, *id, text)?;
     io.at = window.len() - rest.len();
     Some(())
 }

@@ -204,10 +204,9 @@ impl Elements {
         if behind_line && let Some(step) = self.behind_line(io)? {
             return Ok(Some(step));
         }
-        if !self.lexer.is_inside() {
+        if self.lexer.is_between() {
             io.at = ws_run(io.window, io.at);
             if canonical::element(io).is_some() {
-                self.lexer.restart();
                 self.any = true;
                 return Ok(None);
             }

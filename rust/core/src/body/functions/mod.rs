@@ -288,10 +288,7 @@ impl Functions {
     /// Where a parameter opens, its value is read next.
     fn parameter(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
         let (cx, rest) = (io.cx, io.rest());
-        let declared = |name: &str| {
-            let object = cx.schema.node(cx.schema.root).object.as_ref();
-            object.is_some_and(|object| object.properties.get(name).is_some())
-        };
+        let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         let Parameter { tag, key, apart, empty, styled, end } = match parameter(rest, io.last, &declared) {
             Look::Yes(_) if self.whole && !self.failed => return Ok(Look::No),
             Look::Yes(found) => found,

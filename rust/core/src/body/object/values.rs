@@ -337,7 +337,7 @@ impl Values {
         }
         let (frames, holds) = (*frames, *holds);
         let item = cx.schema.item(*node, 0);
-        if key.is_some_and(|key| matches!(key, "item" | "0") && !declares(cx, item, key)) {
+        if key.is_some_and(|key| matches!(key, "item" | "0") && !cx.schema.declares(item, key)) {
             *lone = false;
             found.args.json.truncate(*start);
             found.args.json.push('{');
@@ -443,18 +443,13 @@ impl Values {
     }
 }
 
-fn declares(cx: &Context<'_>, id: NodeId, key: &str) -> bool {
-    let object = cx.schema.node(id).object.as_ref();
-    object.is_some_and(|object| object.properties.get(key).is_some())
-}
-
 /// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
 fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
     let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
     let (first, value) = members.first()?;
     let mut json = String::with_capacity(text.len());
     let numbered = || members.iter().enumerate().all(|(index, (key, _))| *key == *index.to_string());
-    if cx.schema.node(id).has(&Choice::Array) && !declares(cx, cx.schema.item(id, 0), first) {
+    if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
         let items = match value {
             Value::Array(_) if first == "item" && members.len() == 1 => {
                 value.write(&mut json);

@@ -3,8 +3,7 @@
 
 use super::value::takes_strings_as_items;
 use crate::body::Io;
-use crate::coerce::{self, Outcome};
-use crate::json::{is_plain, push_str};
+use crate::json::is_plain;
 use crate::limits::BARE_SEGMENT_CHARS;
 use crate::scan::Delimiters;
 use crate::schema::Choice;
@@ -22,8 +21,7 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
     }
     let (value, node) = (&rest[length + 1..], cx.schema.node(*id));
     let first = *value.as_bytes().first()?;
-    let before = args.json.len();
-    let (used, start, open_ended) = match first {
+    let (used, open_ended) = match first {
         b'"' if node.is_unknown() || node.has(&Choice::String) => {
             let end = 1 + value[1..].bytes().position(|byte| !is_plain(byte))?;
             if value.as_bytes()[end] != b'"' || !ends(&value[end + 1..], cx.delimiters) {
@@ -31,7 +29,8 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
             }
             let start = args.begin_member(name);
             args.json.push_str(&value[..=end]);
-            (end + 1, start, false)
+            args.end_member(name.clone(), start);
+            (end + 1, false)
         }
         b'"' | b'\'' | b'[' | b'{' => return None,
         _ => {
@@ -39,20 +38,11 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
             if end == 0 || node.collects() || !ends(&value[end..], cx.delimiters) {
                 return None;
             }
-            let start = args.begin_member(name);
-            if node.is_string() {
-                args.json.push('"');
-                push_str(&mut args.json, &value[..end]);
-                args.json.push('"');
-            } else if coerce::scalar(cx.schema, *id, &value[..end], false, &mut args.json) != Outcome::default() {
-                args.json.truncate(before);
-                return None;
-            }
+            args.plain_member(cx.schema, name, *id, &value[..end])?;
             let takes = node.takes_string() || takes_strings_as_items(&cx, *id);
-            (end, start, takes && cx.schema.declares_properties(cx.schema.root))
+            (end, takes && cx.schema.declares_properties(cx.schema.root))
         }
     };
-    args.end_member(name.clone(), start);
     io.at += 1 + length + 1 + used;
     Some(open_ended)
 }

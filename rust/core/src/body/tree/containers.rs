@@ -119,13 +119,10 @@ impl Writer<'_, '_> {
         if members.is_empty() || !list || (node.takes_object() && self.lists == Lists::Own) {
             return None;
         }
-        let declares = |id: NodeId, key: &str| {
-            let object = self.node(id).object.as_ref();
-            object.is_some_and(|object| object.properties.get(key).is_some())
-        };
         let (first, _) = &members[0];
         // The object itself, or the one that is the list's lone item.
-        if declares(id, first) || declares(self.cx.schema.item(id, 0), first) {
+        let schema = self.cx.schema;
+        if schema.declares(id, first) || schema.declares(schema.item(id, 0), first) {
             return None;
         }
         if members.iter().all(|(key, _)| key == "item") {
