@@ -67,20 +67,13 @@ def report(paths: Sequence[str | Path]) -> Report:
     Raises:
         BenchError: A file cannot be read, or is no artifact.
     """
-    runs = [(Path(path).name, _read(path)) for path in paths]
+    runs = [(Path(path).name, read(path)) for path in paths]
     sections = [_what_was_run(runs)]
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
         sections += _SECTIONS[run.kind](name, run)
     return Report("wirecall bench", sections)
-
-
-def _read(path: str | Path) -> Run:
-    try:
-        return read(path)
-    except OSError as error:
-        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
