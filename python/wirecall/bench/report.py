@@ -20,22 +20,23 @@ from wirecall.bench.outcomes import (
     TOKENS,
     Measure,
     Outcome,
-    Way,
-    baselines,
     grouped,
     measured,
     outcomes,
-    sent,
 )
 from wirecall.bench.plots import bars, growth, pareto, shares_of
+from wirecall.bench.proof import Proof, proofs
 from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
+from wirecall.bench.ways import Way, baselines
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
 _REASON_CHARS = 160
+# How many of the cases whose requests are not as they must be are named.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -228,29 +229,29 @@ def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
 
 
 def _requests(cells: Iterable[Cell]) -> list[Table]:
-    pairs = sent(cells)
-    if not pairs:
+    found = proofs(cells)
+    if not found:
         return []
     rows = [
         [
             str(one.way),
             str(one.other),
-            str(one.cases),
-            str(one.cases - len(one.same)),
-            "no: nothing was compared there: " + ", ".join(one.same[:5]) if one.same else "yes",
+            str(len(one.same) + len(one.differ)),
+            str(len(one.differ)),
+            _as_it_must(one),
         ]
-        for one in pairs
+        for one in found
     ]
-    head = ["way", "beside", "cases of both", "requests that differ", "all differ"]
-    return [
-        Table(
-            "What was sent differed",
-            head,
-            rows,
-            left=2,
-            notes=["By the SHA-256 of the first request's bytes."],
-        )
-    ]
+    head = ["way", "beside", "cases of both", "requests that differ", "as it must be"]
+    notes = ["By the SHA-256 of the first request's bytes."]
+    return [Table("What was sent differed", head, rows, left=2, notes=notes)]
+
+
+def _as_it_must(one: Proof) -> str:
+    if one.void:
+        why = "the request must not change" if one.reading else "nothing was compared there"
+        return f"no: {why}: {', '.join(one.void[:_NAMED])}"
+    return "yes: it changes how answers are read" if one.reading else "yes"
 
 
 def _reasons(found: Iterable[Outcome]) -> list[Table]:
