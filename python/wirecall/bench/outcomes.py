@@ -59,10 +59,12 @@ def _time(name: str, member: str) -> Measure:
 
 TOKENS = _tokens("tokens", "input", "output")
 _COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
+# What a way is judged by, by the kind of its artifact.
+JUDGED_BY = {"live": _score("normalised"), "agent": _score("success")}
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "live": (
         _score("exact"),
-        _score("normalised"),
+        JUDGED_BY["live"],
         _score("judged", "normalised"),
         *_COST,
         _time("first token", "first_token"),
@@ -70,14 +72,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         _time("total", "total"),
     ),
     "agent": (
-        _score("success"),
+        JUDGED_BY["agent"],
         Measure("steps", "steps", False, lambda cell: cell.get("steps")),
         *_COST,
         _time("total", "total"),
     ),
 }
-# What a way is judged by, by the kind of its artifact.
-JUDGED_BY = {"live": "normalised", "agent": "success"}
+# The members of a cell of which each entry is counted.
+NOTED = ("repairs", "problems", "errors", "retries")
 
 
 @dataclass
@@ -88,7 +90,7 @@ class Outcome:
         ok, failed, skipped: Cells.
         values: Of each measure, of each case, one for each repetition.
         reasons: Why cells failed or were skipped, and how often.
-        noted: How many repairs, problems, errors and retries there were.
+        noted: How many there were of what is `NOTED`.
     """
 
     way: Way
@@ -149,7 +151,7 @@ def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
         outcome.failed += 1
     if status != "ok":
         outcome.reasons[f"{status}: {cell.get('reason') or 'no reason given'}"] += 1
-    for member in ("repairs", "problems", "errors", "retries"):
+    for member in NOTED:
         outcome.noted[member] += len(cell.get(member) or ())
     if status == "skipped":
         return

@@ -13,10 +13,10 @@ import jinja2
 
 from wirecall.bench.artifact import BenchError, Cell, Run, read
 from wirecall.bench.formats import BASELINE
-from wirecall.bench.offline import Total, tables, totals
+from wirecall.bench.offline import Total, tables, totals, unit
 from wirecall.bench.outcomes import (
     JUDGED_BY,
-    MEASURES,
+    NOTED,
     TOKENS,
     Measure,
     Outcome,
@@ -130,16 +130,12 @@ def _asked(name: str, run: Run) -> list[Section]:
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
-    head = ["way", "cells", "ok", "failed", "skipped", "repairs", "problems", "errors", "retries"]
-    rows = [
-        [str(of.way), *(str(count) for count in (of.cells, of.ok, of.failed, of.skipped)), *_noted(of)]
-        for of in found
-    ]
+    head = ["way", "cells", "ok", "failed", "skipped", *NOTED]
+    rows = []
+    for of in found:
+        counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
+        rows.append([str(of.way), *map(str, counts)])
     return Table("What was asked", head, rows)
-
-
-def _noted(of: Outcome) -> list[str]:
-    return [str(of.noted[member]) for member in ("repairs", "problems", "errors", "retries")]
 
 
 def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]:
@@ -213,7 +209,7 @@ def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
     groups = grouped(run.kind, run.cells)
     if len(groups) < 2:
         return []
-    (judged_by,) = (one for one in MEASURES[run.kind] if one.name == JUDGED_BY[run.kind])
+    judged_by = JUDGED_BY[run.kind]
     head = ["way", *groups]
     rows = [
         [
@@ -266,7 +262,7 @@ def _reasons(found: Iterable[Outcome]) -> list[Table]:
 
 
 def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
-    judge = next(one for one in MEASURES[kind] if one.name == JUDGED_BY[kind])
+    judge = JUDGED_BY[kind]
     judged = {str(way): interval for way, of in found.items() if (interval := of.interval(judge))}
     figures = []
     if judged:
@@ -301,10 +297,10 @@ def _counted(name: str, run: Run) -> list[Section]:
     cached = run.options["cached_price"]
     section.tables += tables(run.cells, cached, each=False)
     for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
-        title = f"{catalogue}, {vocabulary}: calls against {BASELINE}, in % of its tokens"
+        title = f"{catalogue}, {unit(vocabulary)}: calls against {BASELINE}, in %"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
-        counts = {one.format: f"{one.calls:,} tokens, N = {one.held or one.cases}" for one in found}
+        counts = {one.format: f"{one.calls:,}   N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
     return [section]
 
