@@ -59,5 +59,5 @@ def page(paths: list[str]) -> str:
 if __name__ == "__main__":
     try:
         sys.stdout.write(page(sys.argv[1:]))
-    except (BenchError, OSError) as error:
+    except BenchError as error:
         sys.exit(f"benchmarks_page.py: {error}")

@@ -97,14 +97,8 @@ class Artifact:
             BenchError: The file is there, or cannot be written.
         """
         path = Path(path)
-        try:
-            descriptor = _open(path, os.O_CREAT | os.O_EXCL)
-        except FileExistsError:
-            raise BenchError(f"{path} is there: name another file, or carry it on with --resume") from None
-        except OSError as error:
-            raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
-        artifact = cls(path, descriptor)
-        artifact._write({"schema": SCHEMA, "kind": kind, "run": _run(options, libraries)})
+        artifact = cls(path, _open(path, os.O_CREAT | os.O_EXCL))
+        artifact._begin(kind, _run(options, libraries))
         return artifact
 
     @classmethod
@@ -119,12 +113,10 @@ class Artifact:
         """Carry on with an artifact; a new one where there is none. Arguments are those of `create`.
 
         Raises:
-            BenchError: It is none, of another kind, or of a run with other options.
+            BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
         """
         path = Path(path)
-        if not path.exists():
-            return cls.create(path, kind, options, libraries=libraries)
-        artifact = cls(path, _open(path))
+        artifact = cls(path, _open(path, os.O_CREAT))
         try:
             artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
         except BaseException:
@@ -132,12 +124,15 @@ class Artifact:
             raise
         return artifact
 
+    def _begin(self, kind: Kind, line: dict[str, Any]) -> None:
+        self._write({"schema": SCHEMA, "kind": kind, "run": line})
+
     def _carry_on(self, kind: Kind, given: dict[str, Any], line: dict[str, Any]) -> None:
         whole, torn = _whole_lines(self.path)
         if torn:
             os.truncate(self.path, len(whole))
         if not whole:
-            self._write({"schema": SCHEMA, "kind": kind, "run": line})
+            self._begin(kind, line)
             return
         run = read(self.path)
         if run.kind != kind:
@@ -189,7 +184,7 @@ def read(path: str | os.PathLike[str]) -> Run:
     """An artifact, as far as it was written.
 
     Raises:
-        BenchError: It is none, or of another version.
+        BenchError: It cannot be read, is none, or of another version.
     """
     whole, torn = _whole_lines(Path(path))
     cells: dict[Key, Cell] = {}
@@ -234,14 +229,22 @@ def _header(line: Any) -> dict[str, Any]:
 
 def _whole_lines(path: Path) -> tuple[bytes, bool]:
     """The bytes up to the last line break, and whether there were more."""
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
     whole = data[: data.rfind(b"\n") + 1]
     return whole, len(whole) < len(data)
 
 
-def _open(path: Path, flags: int = 0) -> int:
+def _open(path: Path, flags: int) -> int:
     """For this process alone, where the system can tell."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
+    except FileExistsError:
+        raise BenchError(f"{path} is there: name another file, or carry it on with --resume") from None
+    except OSError as error:
+        raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
     if fcntl is not None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -389,7 +389,7 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
         numbers = [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
         rows.append([variant.model, variant.mode, variant.ablation or "", *(f"{one:,}" for one in numbers)])
-    notes = [_said(proof) for proof in proofs(cells)]
+    notes = [_said(proof) for proof in proofs(cells) if proof.way.ablation]
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]
     return Table("What was asked", head, rows, left=3, notes=notes)
@@ -397,4 +397,5 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
 
 def _said(proof: Proof) -> str:
     what = "the request differs" if not proof.reading else "answers are read otherwise, the request differs"
-    return f"{proof.model}, {proof.ablation}: {what} in {proof.differ} of {proof.cases} cases"
+    differ, cases = len(proof.differ), len(proof.same) + len(proof.differ)
+    return f"{proof.way.model}, {proof.way.ablation}: {what} in {differ} of {cases} cases"

@@ -251,7 +251,7 @@ def tables(cells: Sequence[Cell], cached: float, *, each: bool = True) -> Iterat
     yield _legend({total.format for total in sums}, cached)
     for place, found in _grouped(cells, "catalogue", "vocabulary").items():
         catalogue, vocabulary = place
-        about = f"{catalogue}, {_unit(vocabulary)}"
+        about = f"{catalogue}, {unit(vocabulary)}"
         here = [total for total in sums if (total.catalogue, total.vocabulary) == place]
         if each:
             yield _each(f"Definitions: {about}", "tool", found, {t.format: t.definitions for t in here})
@@ -280,7 +280,8 @@ def _legend(names: set[str], cached: float) -> Table:
     )
 
 
-def _unit(vocabulary: str) -> str:
+def unit(vocabulary: str) -> str:
+    """What is counted in it."""
     return vocabulary if vocabulary == CHARACTERS else f"tokens of {vocabulary}"
 
 

@@ -1,30 +1,16 @@
 """What the cells of `bench live` and `bench agent` say: each way of asking by itself, and beside another.
 
-A way is a model, a mode, and perhaps an ablation. Nothing is dropped: a cell that failed has all its scores
+Nothing is dropped: a cell that failed has all its scores
 missed, and one that was skipped, which says nothing, is counted.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from wirecall.bench.artifact import Cell
 from wirecall.bench.statistics import Difference, Interval, difference, mean
-
-NATIVE = "native"
-
-
-@dataclass(frozen=True, order=True)
-class Way:
-    """How a case was asked. `ablation` is empty where nothing was changed."""
-
-    model: str
-    mode: str
-    ablation: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.model}, {self.mode}" + (f", {self.ablation}" if self.ablation else "")
+from wirecall.bench.ways import Way, case_of, way_of
 
 
 @dataclass(frozen=True)
@@ -73,10 +59,12 @@ def _time(name: str, member: str) -> Measure:
 
 TOKENS = _tokens("tokens", "input", "output")
 _COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
+# What a way is judged by, by the kind of its artifact.
+JUDGED_BY = {"live": _score("normalised"), "agent": _score("success")}
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "live": (
         _score("exact"),
-        _score("normalised"),
+        JUDGED_BY["live"],
         _score("judged", "normalised"),
         *_COST,
         _time("first token", "first_token"),
@@ -84,14 +72,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         _time("total", "total"),
     ),
     "agent": (
-        _score("success"),
+        JUDGED_BY["agent"],
         Measure("steps", "steps", False, lambda cell: cell.get("steps")),
         *_COST,
         _time("total", "total"),
     ),
 }
-# What a way is judged by, by the kind of its artifact.
-JUDGED_BY = {"live": "normalised", "agent": "success"}
+# The members of a cell of which each entry is counted.
+NOTED = ("repairs", "problems", "errors", "retries")
 
 
 @dataclass
@@ -102,7 +90,7 @@ class Outcome:
         ok, failed, skipped: Cells.
         values: Of each measure, of each case, one for each repetition.
         reasons: Why cells failed or were skipped, and how often.
-        noted: How many repairs, problems, errors and retries there were.
+        noted: How many there were of what is `NOTED`.
     """
 
     way: Way
@@ -134,10 +122,6 @@ def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Way, Outcome]:
     return found
 
 
-def way_of(cell: Cell) -> Way:
-    return Way(cell["model"], cell["mode"], cell.get("ablation") or "")
-
-
 def measured(kind: str, cells: Iterable[Cell]) -> list[Measure]:
     """The measures that the run has: a cell that failed has missed only what others were asked for."""
     cells = [cell for cell in cells if cell["status"] == "ok"]
@@ -157,17 +141,6 @@ def grouped(kind: str, cells: Iterable[Cell]) -> dict[str, dict[Way, Outcome]]:
     return {group: outcomes(kind, own) for group, own in groups.items()}
 
 
-def baselines(ways: Iterable[Way]) -> dict[Way, Way]:
-    """What each way is compared with: an ablation with its mode as it is, a mode with native."""
-    ways = list(ways)
-    found = {}
-    for way in ways:
-        other = Way(way.model, way.mode if way.ablation else NATIVE)
-        if other != way and other in ways:
-            found[way] = other
-    return found
-
-
 def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
     status = cell["status"]
     if status == "skipped":
@@ -178,43 +151,12 @@ def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
         outcome.failed += 1
     if status != "ok":
         outcome.reasons[f"{status}: {cell.get('reason') or 'no reason given'}"] += 1
-    for member in ("repairs", "problems", "errors", "retries"):
+    for member in NOTED:
         outcome.noted[member] += len(cell.get(member) or ())
     if status == "skipped":
         return
-    case = str(cell.get("case") or cell.get("task"))
+    case = case_of(cell)
     for measure in measures:
         value = measure.of(cell)
         if value is not None:
             outcome.values.setdefault(measure.name, {}).setdefault(case, []).append(value)
-
-
-@dataclass(frozen=True)
-class Sent:
-    """What the first requests of two ways of one model were.
-
-    Attributes:
-        cases: How many cases both have.
-        same: Those of them whose requests were the same to the byte: then nothing was compared.
-    """
-
-    way: Way
-    other: Way
-    cases: int
-    same: list[str]
-
-
-def sent(cells: Iterable[Cell]) -> list[Sent]:
-    """For each way that is compared with another, whether what was sent differed."""
-    hashes: dict[Way, dict[str, str]] = {}
-    for cell in cells:
-        requests: list[dict[str, Any]] = cell.get("requests") or []
-        if requests:
-            case = str(cell.get("case") or cell.get("task"))
-            hashes.setdefault(way_of(cell), {}).setdefault(case, requests[0]["sha256"])
-    found = []
-    for way, other in baselines(hashes).items():
-        own, theirs = hashes[way], hashes[other]
-        both = [case for case in own if case in theirs]
-        found.append(Sent(way, other, len(both), [case for case in both if own[case] == theirs[case]]))
-    return found

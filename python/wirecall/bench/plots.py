@@ -32,9 +32,7 @@ _INK = "#010203"
 _NAME_CHARS = 48
 
 
-def bars(
-    values: Mapping[str, Interval], *, title: str, unit: str, scale: float = 1.0, least: float = 0.0
-) -> str:
+def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float = 1.0) -> str:
     """One bar for each name, from zero, with its interval and N."""
     figure, axes = _new(0.9 + 0.42 * len(values))
     for at, value in enumerate(values.values()):
@@ -60,7 +58,7 @@ def bars(
     axes.invert_yaxis()
     largest = max((scale * max(value.mean, value.high) for value in values.values()), default=1.0) or 1.0
     # Room for what stands behind the bars.
-    axes.set_xlim(least, least + (largest - least) * 1.3)
+    axes.set_xlim(0, largest * 1.3)
     axes.set_xlabel(unit)
     return _svg(figure, f"{title} {values}")
 

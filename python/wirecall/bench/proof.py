@@ -1,4 +1,4 @@
-"""That ablations changed what was sent, read off the hashes of the requests.
+"""That what is compared was asked differently, read off the hashes of the requests.
 
 The first request of a case is compared, of the same model: it depends on nothing that the model says.
 """
@@ -8,65 +8,62 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirecall.bench.ways import Way, baselines, case_of, way_of
+
 # These change how answers are read; so the request has to be the same.
 READING = frozenset({"strict"})
 # Of which mode ablations are.
 ABLATED = "wire"
 
+# The hash of the first request of each way and case; what was not sent is not there.
+_Sent = Mapping[Way, Mapping[str, str]]
+
 
 @dataclass(frozen=True)
 class Proof:
-    """What one ablation did to the requests of one model.
+    """What the requests of a way were, beside those of the way that it is compared with.
 
     Attributes:
-        cases: How many were compared.
-        differ: In how many of them it was another request.
-        reading: It changes how answers are read, and must not change the request.
-        hashes: Of one case, without the ablation and with it.
+        same, differ: The cases of both, by whether the requests were the same to the byte.
     """
 
-    model: str
-    ablation: str
-    cases: int
-    differ: int
-    reading: bool
-    hashes: tuple[str, str]
+    way: Way
+    other: Way
+    same: list[str]
+    differ: list[str]
 
     @property
-    def holds(self) -> bool:
-        return self.differ == (0 if self.reading else self.cases)
+    def reading(self) -> bool:
+        """Whether it changes how answers are read, and must not change the request."""
+        return self.way.ablation in READING
+
+    @property
+    def void(self) -> list[str]:
+        """The cases in which the comparison says nothing."""
+        return self.differ if self.reading else self.same
 
 
 def proofs(cells: Iterable[Mapping[str, Any]]) -> list[Proof]:
-    """One for each model and ablation that cells were made of."""
-    found = []
-    sent = _sent(cells)
-    ablations = {(model, ablation): None for model, _, _, ablation in sent if ablation}
-    for model, ablation in ablations:
-        pairs = [
-            (sent[model, case, ABLATED, None], sha256)
-            for (of, case, _, other), sha256 in sent.items()
-            if (of, other) == (model, ablation) and (model, case, ABLATED, None) in sent
-        ]
-        if pairs:
-            differ = sum(one != other for one, other in pairs)
-            found.append(Proof(model, ablation, len(pairs), differ, ablation in READING, pairs[0]))
-    return found
+    """One for each way that is compared with another, if both were sent some case."""
+    return _proofs(_sent(cells))
 
 
 def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     """What makes a comparison void: two variants that sent the same, or one that changed what it must not."""
     sent = _sent(cells)
+    said = [
+        f"{one.way.model}, case {case}: {one.way.ablation} changes how answers are read, "
+        "but the request differs"
+        for one in _proofs(sent)
+        if one.reading
+        for case in one.differ
+    ]
     same: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    said = []
-    for (model, case, mode, ablation), sha256 in sent.items():
-        if ablation not in READING:
-            name = mode if ablation is None else f"{mode} with {ablation}"
-            same[model, case, sha256].append(name)
-        elif sent.get((model, case, mode, None), sha256) != sha256:
-            said.append(
-                f"{model}, case {case}: {ablation} changes how answers are read, but the request differs"
-            )
+    for way, hashes in sent.items():
+        if way.ablation not in READING:
+            name = f"{way.mode} with {way.ablation}" if way.ablation else way.mode
+            for case, sha256 in hashes.items():
+                same[way.model, case, sha256].append(name)
     said += [
         f"{model}, case {case}: {' and '.join(names)} send the same request (SHA-256 {sha256})"
         for (model, case, sha256), names in same.items()
@@ -75,10 +72,21 @@ def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def _sent(cells: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, str | None], str]:
-    """The hash of the first request, by model, case, mode and ablation; what was not sent is not there."""
-    return {
-        (cell["model"], cell["case"], cell["mode"], cell["ablation"]): cell["requests"][0]["sha256"]
-        for cell in cells
-        if cell["requests"]
-    }
+def _proofs(sent: _Sent) -> list[Proof]:
+    found = []
+    for way, other in baselines(sent).items():
+        own, theirs = sent[way], sent[other]
+        both = [case for case in own if case in theirs]
+        if both:
+            same = [case for case in both if own[case] == theirs[case]]
+            differ = [case for case in both if own[case] != theirs[case]]
+            found.append(Proof(way, other, same, differ))
+    return found
+
+
+def _sent(cells: Iterable[Mapping[str, Any]]) -> _Sent:
+    found: dict[Way, dict[str, str]] = {}
+    for cell in cells:
+        if requests := cell.get("requests"):
+            found.setdefault(way_of(cell), {})[case_of(cell)] = requests[0]["sha256"]
+    return found

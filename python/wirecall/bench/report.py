@@ -13,29 +13,30 @@ import jinja2
 
 from wirecall.bench.artifact import BenchError, Cell, Run, read
 from wirecall.bench.formats import BASELINE
-from wirecall.bench.offline import Total, tables, totals
+from wirecall.bench.offline import Total, tables, totals, unit
 from wirecall.bench.outcomes import (
     JUDGED_BY,
-    MEASURES,
+    NOTED,
     TOKENS,
     Measure,
     Outcome,
-    Way,
-    baselines,
     grouped,
     measured,
     outcomes,
-    sent,
 )
 from wirecall.bench.plots import bars, growth, pareto, shares_of
+from wirecall.bench.proof import Proof, proofs
 from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
+from wirecall.bench.ways import Way, baselines
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
 _REASON_CHARS = 160
+# How many of the cases whose requests are not as they must be are named.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -67,20 +68,13 @@ def report(paths: Sequence[str | Path]) -> Report:
     Raises:
         BenchError: A file cannot be read, or is no artifact.
     """
-    runs = [(Path(path).name, _read(path)) for path in paths]
+    runs = [(Path(path).name, read(path)) for path in paths]
     sections = [_what_was_run(runs)]
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
         sections += _SECTIONS[run.kind](name, run)
     return Report("wirecall bench", sections)
-
-
-def _read(path: str | Path) -> Run:
-    try:
-        return read(path)
-    except OSError as error:
-        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
@@ -136,16 +130,12 @@ def _asked(name: str, run: Run) -> list[Section]:
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
-    head = ["way", "cells", "ok", "failed", "skipped", "repairs", "problems", "errors", "retries"]
-    rows = [
-        [str(of.way), *(str(count) for count in (of.cells, of.ok, of.failed, of.skipped)), *_noted(of)]
-        for of in found
-    ]
+    head = ["way", "cells", "ok", "failed", "skipped", *NOTED]
+    rows = []
+    for of in found:
+        counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
+        rows.append([str(of.way), *map(str, counts)])
     return Table("What was asked", head, rows)
-
-
-def _noted(of: Outcome) -> list[str]:
-    return [str(of.noted[member]) for member in ("repairs", "problems", "errors", "retries")]
 
 
 def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]:
@@ -219,7 +209,7 @@ def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
     groups = grouped(run.kind, run.cells)
     if len(groups) < 2:
         return []
-    (judged_by,) = (one for one in MEASURES[run.kind] if one.name == JUDGED_BY[run.kind])
+    judged_by = JUDGED_BY[run.kind]
     head = ["way", *groups]
     rows = [
         [
@@ -235,29 +225,29 @@ def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
 
 
 def _requests(cells: Iterable[Cell]) -> list[Table]:
-    pairs = sent(cells)
-    if not pairs:
+    found = proofs(cells)
+    if not found:
         return []
     rows = [
         [
             str(one.way),
             str(one.other),
-            str(one.cases),
-            str(one.cases - len(one.same)),
-            "no: nothing was compared there: " + ", ".join(one.same[:5]) if one.same else "yes",
+            str(len(one.same) + len(one.differ)),
+            str(len(one.differ)),
+            _as_it_must(one),
         ]
-        for one in pairs
+        for one in found
     ]
-    head = ["way", "beside", "cases of both", "requests that differ", "all differ"]
-    return [
-        Table(
-            "What was sent differed",
-            head,
-            rows,
-            left=2,
-            notes=["By the SHA-256 of the first request's bytes."],
-        )
-    ]
+    head = ["way", "beside", "cases of both", "requests that differ", "as it must be"]
+    notes = ["By the SHA-256 of the first request's bytes."]
+    return [Table("What was sent differed", head, rows, left=2, notes=notes)]
+
+
+def _as_it_must(one: Proof) -> str:
+    if one.void:
+        why = "the request must not change" if one.reading else "nothing was compared there"
+        return f"no: {why}: {', '.join(one.void[:_NAMED])}"
+    return "yes: it changes how answers are read" if one.reading else "yes"
 
 
 def _reasons(found: Iterable[Outcome]) -> list[Table]:
@@ -272,7 +262,7 @@ def _reasons(found: Iterable[Outcome]) -> list[Table]:
 
 
 def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
-    judge = next(one for one in MEASURES[kind] if one.name == JUDGED_BY[kind])
+    judge = JUDGED_BY[kind]
     judged = {str(way): interval for way, of in found.items() if (interval := of.interval(judge))}
     figures = []
     if judged:
@@ -307,10 +297,10 @@ def _counted(name: str, run: Run) -> list[Section]:
     cached = run.options["cached_price"]
     section.tables += tables(run.cells, cached, each=False)
     for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
-        title = f"{catalogue}, {vocabulary}: calls against {BASELINE}, in % of its tokens"
+        title = f"{catalogue}, {unit(vocabulary)}: calls against {BASELINE}, in %"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
-        counts = {one.format: f"{one.calls:,} tokens, N = {one.held or one.cases}" for one in found}
+        counts = {one.format: f"{one.calls:,}   N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
     return [section]
 

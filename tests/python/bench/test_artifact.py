@@ -66,6 +66,13 @@ def test_a_run_is_not_overwritten(path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match=r"nowhere.run\.jsonl cannot be written: No such file"):
         Artifact.create(tmp_path / "nowhere" / "run.jsonl", "live", OPTIONS)
+    with pytest.raises(BenchError, match=r"nowhere.run\.jsonl cannot be read: No such file"):
+        read(tmp_path / "nowhere" / "run.jsonl")
+
+
+def test_a_file_that_may_not_be_written_is_not_carried_on(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match=r"cannot be written: "):
+        Artifact.resume(tmp_path, "live", OPTIONS)
 
 
 @pytest.mark.parametrize("cut", [1, 5, 19])

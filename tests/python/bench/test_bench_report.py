@@ -129,6 +129,21 @@ def test_requests_that_did_not_differ_are_named(tmp_path: Path) -> None:
     ]
 
 
+def test_an_ablation_of_reading_has_to_send_the_same(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        if cell["ablation"] == "strict" and cell["case"] != "case 3":
+            cell["requests"] = [{"sha256": sha256(f"wire{cell['key'][3]}".encode()).hexdigest()}]
+
+    cells = list(asked({("wire", ""): 0.5, ("wire", "strict"): 0.5}, cases=4, change=change))
+    right = [cell for cell in cells if cell["case"] != "case 3"]
+    text = markdown(report([artifact(tmp_path / "right.jsonl", right)]))
+    found = row(text, "What was sent differed", "m, wire, strict")[2:]
+    assert found == ["3", "0", "yes: it changes how answers are read"]
+    text = markdown(report([artifact(tmp_path / "wrong.jsonl", cells)]))
+    found = row(text, "What was sent differed", "m, wire, strict")[2:]
+    assert found == ["4", "1", "no: the request must not change: case 3"]
+
+
 def test_an_artifact_that_is_torn_and_one_without_cells_are_reported(tmp_path: Path) -> None:
     torn = artifact(tmp_path / "torn.jsonl", asked({("native", ""): 1.0}, cases=2, repetitions=1))
     torn.write_bytes(torn.read_bytes()[:-5])
@@ -226,6 +241,8 @@ def test_what_was_counted_is_reported_as_the_command_says_it(tmp_path: Path) -> 
     document = report([path])
     (section,) = (section for section in document.sections if section.title.startswith("offline"))
     (figure,) = section.figures
+    assert figure.title == "built-in, characters: calls against named, in %"
+    assert "tokens" not in figure.svg
     for name, one in told.items():
         assert f"{name}: {100 * one['calls'] / one['baseline']:.1f} %" in figure.says
     (totals,) = (table for table in section.tables if table.title.startswith("Totals"))

@@ -1,10 +1,11 @@
-"""The proof that ablations changed the request, and nothing that they must not change."""
+"""The proof that what is compared sent other requests, and that nothing changed that must not."""
 
 from typing import Any
 
 import pytest
 
 from wirecall.bench.proof import Proof, proofs, violations
+from wirecall.bench.ways import Way
 
 
 def sent(
@@ -30,11 +31,14 @@ RIGHT = [
 
 def test_what_differs_is_proved() -> None:
     assert violations(RIGHT) == []
-    assert proofs(RIGHT) == [
-        Proof("m", "no-manual", 2, 2, False, ("1", "3")),
-        Proof("m", "strict", 2, 0, True, ("1", "1")),
-    ]
-    assert all(proof.holds for proof in proofs(RIGHT))
+    wire = Way("m", "wire")
+    found = {proof.way.ablation: proof for proof in proofs(RIGHT)}
+    assert found == {
+        "": Proof(wire, Way("m", "native"), [], ["a", "b"]),
+        "no-manual": Proof(Way("m", "wire", "no-manual"), wire, [], ["a", "b"]),
+        "strict": Proof(Way("m", "wire", "strict"), wire, ["a", "b"], []),
+    }
+    assert [proof.void for proof in found.values()] == [[], [], []]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +65,11 @@ def test_what_is_void(cell: dict[str, Any], said: str) -> None:
 
 def test_one_equal_case_among_many_fails() -> None:
     cells = [*RIGHT, sent("4", "b", ablation="no-manual")]
-    (proof,) = [proof for proof in proofs(cells) if proof.ablation == "no-manual"]
-    assert (proof.cases, proof.differ, proof.holds) == (2, 1, False)
+    (proof,) = [proof for proof in proofs(cells) if proof.way.ablation == "no-manual"]
+    assert (proof.same, proof.differ, proof.void) == (["b"], ["a"], ["b"])
     assert len(violations(cells)) == 1
 
 
 def test_models_are_apart() -> None:
     assert violations([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)]) == []
-    assert len(proofs([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)])) == 4
+    assert len(proofs([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)])) == 6
