@@ -41,7 +41,7 @@ from contestants import (
     read_calls,
     whole_parser,
 )
-from wirecall.bench.artifact import version
+from wirecall.bench.artifact import processor, version
 from workloads import KB, Workload
 
 SAMPLE = 0.01  # seconds that one sample should last at least
@@ -260,15 +260,9 @@ def grown_by(contestant: str, size: int) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return {
-        "cpu": model,
+        "cpu": processor(),
         "cores": cores,
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "wirecall": version("wirecall"),

@@ -404,7 +404,10 @@ class CallEnd:
 
     @property
     def repairs(self) -> tuple[str, ...]:
-        """What was read as meant: names of section 5, each once, in the order of first use."""
+        """What was read as meant: names of section 5, or of docs/protocols.md where a protocol adds some.
+
+        Each once, in the order of first use.
+        """
 
     @property
     def problems(self) -> tuple[Problem, ...]:

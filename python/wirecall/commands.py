@@ -162,7 +162,7 @@ def parse(
         raise click.UsageError("--text and --whole exclude each other.")
     _not_both_stdin(tools_path, file)
     toolset = _toolset(tools_path, protocol, strict=strict, validate="error" if validate else "report")
-    if not toolset.names and not _reads_any_name(protocol):
+    if not toolset.names and not _reads_any_name(toolset):
         raise click.UsageError(f"--protocol {protocol} needs --tools: only tags of their names are calls.")
     failed = False
     if whole:
@@ -402,8 +402,7 @@ def _load_tools(path: str) -> list[Any]:
     return tools
 
 
-def _reads_any_name(protocol: str) -> bool:
-    toolset = Toolset(protocol=protocol)
+def _reads_any_name(toolset: Toolset) -> bool:
     return bool(toolset.segments(toolset.encode("name", {})))
 
 

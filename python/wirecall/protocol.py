@@ -64,7 +64,7 @@ class Protocol:
             "close": close,
             "result[0]": begin,
             "result[1]": end,
-            "header": header or "",
+            "header": "" if header is None else header,
         }
         for part, text in texts.items():
             if not isinstance(text, str):

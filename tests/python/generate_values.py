@@ -1,4 +1,4 @@
-"""Random schemas, and random values that are valid in them. A seed gives a case."""
+"""Random schemas, and random values that are valid in them; how values compare. A seed gives a case."""
 
 import random
 from typing import Any
@@ -329,3 +329,14 @@ def arguments(rng: random.Random, of: Schema) -> dict[str, Any]:
     """Arguments that are valid against the schema of a tool."""
     made = value(rng, of, of)
     return made if isinstance(made, dict) else {}
+
+
+def exact(value: Any) -> str:
+    """Numbers by their value and kind, whole floats as the integers that they may become."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{key!r}:{exact(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(exact, value)) + "]"
+    if isinstance(value, float) and value.is_integer():
+        return repr(int(value))
+    return repr(value)

@@ -16,6 +16,7 @@ import pytest
 
 import generate_values
 import wirecall
+from generate_values import exact
 from wirecall import ToolError, XmlError, XmlParser, XmlWarning, format_xml, parse_xml
 
 CASES = int(os.environ.get("WIRECALL_LAW_CASES", "10000"))
@@ -427,17 +428,6 @@ def test_what_is_written_without_a_schema_is_read() -> None:
             root = ElementTree.fromstring(text)
             if isinstance(value, str) and not value.startswith('"') and typed(value) == value != "":
                 assert root.text == value or root.text == json.dumps(value, ensure_ascii=False), text
-
-
-def exact(value: Any) -> str:
-    """Numbers by their value and kind, whole floats as the integers that they may become."""
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{exact(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(exact, value)) + "]"
-    if isinstance(value, float) and value.is_integer():
-        return repr(int(value))
-    return repr(value)
 
 
 def test_writing() -> None:

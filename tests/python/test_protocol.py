@@ -133,6 +133,7 @@ def test_marks_that_cannot_work(given: dict[str, Any], match: str) -> None:
         ({"open": 1}, "open must be a str, not int"),
         ({"close": b"x"}, "close must be a str, not bytes"),
         ({"header": ["x"]}, "header must be a str, not list"),
+        ({"header": []}, "header must be a str, not list"),
         ({"result": "[R]"}, r"result must be a pair of str, not '\[R\]'"),
         ({"result": ("[R]",)}, "result must be a pair of str"),
         ({"result": ("[R]", None)}, r"result\[1\] must be a str, not NoneType"),

@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 import generate_values
+from generate_values import exact
 from wirecall import Message, Toolset
 
 CASES = int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 5
@@ -67,17 +68,6 @@ def core(node: Node) -> Any:
     if re.fullmatch(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", text):
         return float(text)
     return text
-
-
-def exact(value: Any) -> str:
-    """Numbers by their value, not by how they are written."""
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{exact(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(exact, value)) + "]"
-    if isinstance(value, float) and value.is_integer():
-        return repr(int(value))
-    return repr(value)
 
 
 def toolset(x: Any, **options: Any) -> Toolset:

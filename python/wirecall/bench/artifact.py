@@ -265,7 +265,7 @@ def _run(options: Mapping[str, Any], libraries: Sequence[str]) -> dict[str, Any]
             "python": platform.python_version(),
             **{name: version(name) for name in ("wirecall", *libraries)},
         },
-        "machine": {"system": platform.platform(), "cpu": _cpu(), "cores": os.cpu_count()},
+        "machine": {"system": platform.platform(), "cpu": processor(), "cores": os.cpu_count()},
         "options": dict(options),
     }
 
@@ -278,7 +278,7 @@ def version(distribution: str) -> str | None:
         return None
 
 
-def _cpu() -> str:
+def processor() -> str:
     """The processor's name, as far as the system says it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

@@ -302,7 +302,9 @@ impl CallEnd {
         self.arguments.get(py)
     }
 
-    /// What was read as meant: names of section 5, each once, in the order of first use.
+    /// What was read as meant: names of section 5, or of docs/protocols.md where a protocol adds some.
+    ///
+    /// Each once, in the order of first use.
     #[getter]
     fn repairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.repairs.iter().map(|repair| PyString::intern(py, repair)))

@@ -323,6 +323,15 @@ def test_memory_holds_at_least_the_argument(name: str) -> None:
     assert grown(contestant, given(code_call("1KB")), given(code_call("1MB")), 0.01) is None
 
 
+@LINUX
+def test_the_peak_of_the_warm_up_is_not_counted() -> None:
+    nothing = next(one for one in contestants() if one.name == "no-op")
+    large, small = ([WRITE_FILE], [(0, "x" * (64 << 20))]), ([WRITE_FILE], [(0, "x")])
+    found = grown(nothing, large, small, 120)
+    assert found is not None
+    assert found < 32 << 20
+
+
 # The command ------------------------------------------------------------------------------------------------
 
 
