@@ -1,33 +1,28 @@
 """The cells of `wirecall bench agent`: what models did with a task, turn by turn, and whether it was done."""
 
 import hashlib
-import itertools
 import json
-import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
-from wirecall.bench.endpoints import NATIVE, Answer, Endpoint, arguments_of
-from wirecall.bench.plan import ablation_options
-from wirecall.bench.progress import progress
+from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
+from wirecall.bench.turns import carry_on, check, shared_options, take_turns
 from wirecall.bench.vocabularies import encoding
-from wirecall.bench.workers import each
 from wirecall.bench.world import ToolFailed, World, definition
 
-# Distributions whose versions belong to the result.
-LIBRARIES = ("openai", "anthropic", "httpx2", "tenacity", "jsonschema")
 # What a cell sums up over the answers of a task, or lists.
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
 
@@ -55,61 +50,32 @@ class Plan:
 
     Attributes:
         turns: Answers that a task may take.
-        seed: Of the order in which the ways work on a task.
     """
 
-    api: str
-    base_url: str
-    models: Sequence[str]
-    modes: Sequence[str]
-    tasks: Sequence[Task] = TASKS
-    repetitions: int = 1
-    turns: int = 12
-    seed: int = 0
-    output: int = 2048
-    output_parameter: str = "max_completion_tokens"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    asking: Asking
+    tasks: Sequence[Task]
+    turns: int
 
     def __post_init__(self) -> None:
-        for what in ("models", "modes"):
-            given = getattr(self, what)
-            if twice := {one for one in given if given.count(one) > 1}:
-                raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
-        for mode in self.modes:
-            if mode != NATIVE:
-                ablation_options(f"protocol={mode}")
+        check(self.asking)
 
     @property
     def ways(self) -> list[Way]:
-        return [Way(model, mode) for model in self.models for mode in self.modes]
+        return [Way(model, mode) for model in self.asking.models for mode in self.asking.modes]
 
-    def trials(self) -> Iterator[Trial]:
-        """In their order: all ways work on a task before the next one comes."""
-        for repetition, task in itertools.product(range(1, self.repetitions + 1), self.tasks):
-            ways = self.ways
-            random.Random(f"{self.seed} {repetition} {task.name}").shuffle(ways)
-            yield from (Trial(way, task, repetition) for way in ways)
-
-    def __len__(self) -> int:
-        return len(self.ways) * len(self.tasks) * self.repetitions
+    def trials(self) -> list[Trial]:
+        """In their order."""
+        return [Trial(*turn) for turn in take_turns(self.ways, self.tasks, self.asking)]
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
         told = [[task.name, task.prompt, [definition(name) for name in task.tools]] for task in self.tasks]
         return {
-            "api": self.api,
-            "base_url": self.base_url,
-            "models": list(self.models),
-            "modes": list(self.modes),
+            **shared_options(self.asking),
             "tasks": [task.name for task in self.tasks],
             "tasks_sha256": hashlib.sha256(json.dumps(told).encode()).hexdigest(),
-            "repetitions": self.repetitions,
             "turns": self.turns,
-            "seed": self.seed,
-            "output": self.output,
-            "output_parameter": self.output_parameter,
-            "parameters": dict(self.parameters),
-            "cells": len(self),
+            "cells": len(self.trials()),
         }
 
 
@@ -202,52 +168,29 @@ def _skipped(reason: str) -> Cell:
 # The run ----------------------------------------------------------------------------------------------------
 
 
-def command(
-    asking: Asking, *, modes: Sequence[str], tasks: Sequence[str], reps: int, turns: int, seed: int
-) -> int:
+def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
     """`wirecall bench agent`; gives its exit code."""
-    plan = Plan(
-        asking.api,
-        asking.address,
-        asking.models,
-        modes,
-        choose(tasks),
-        reps,
-        turns,
-        seed,
-        asking.max_output_tokens,
-        asking.output_parameter,
-        asking.parameter,
-    )
-    prices = asking.prices(plan.models)
+    plan = Plan(asking, choose(tasks), turns)
+    prices = asking.prices(asking.models)
     budget, stop = asking.budget(prices), threading.Event()
     with ExitStack() as stack:
 
         def endpoint(way: Way) -> Endpoint:
-            return stack.enter_context(
-                closing(asking.endpoint(way.model, way.mode, {}, budget=budget, stop=stop))
-            )
+            made = asking.endpoint(way.model, way.mode, budget=budget, stop=stop)
+            return stack.enter_context(closing(made))
 
         endpoints = {way: endpoint(way) for way in plan.ways}
         if asking.dry_run:
             show([forecast(plan, endpoints, asking.encoding)])
             return 0
-        artifact = stack.enter_context(asking.artifact("agent", plan.options(), LIBRARIES))
-        for cell in (*artifact.cells.values(), *artifact.replaced):
-            budget.add(cell["model"], Usage.of(cell["usage"]))
-        again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
-        cells = artifact.cells
-        todo = [one for one in plan.trials() if one.key not in cells or cells[one.key]["status"] in again]
-        with progress(len(plan), "agent", done=len(plan) - len(todo)) as shown:
+        artifact = stack.enter_context(asking.artifact("agent", plan.options()))
 
-            def attempt(trial: Trial) -> None:
-                artifact.append(_cell(trial, endpoints[trial.way], turns, budget, prices))
-                shown.step(note=f"{budget.usage.input + budget.usage.output:,} tokens")
+        def attempt(trial: Trial) -> Cell:
+            return _cell(trial, endpoints[trial.way], turns, budget, prices)
 
-            each(attempt, todo, concurrency=asking.concurrency, stop=stop)
-        found = list(artifact.cells.values())
-        show([summary(plan, found, str(asking.output))])
-        return 1 if any(cell["status"] == "skipped" for cell in found) else 0
+        code = carry_on("agent", asking, artifact, plan.trials(), attempt, budget=budget, stop=stop)
+        show([summary(plan, list(artifact.cells.values()), asking.output)])
+        return code
 
 
 def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget, prices: Mapping[str, Prices]) -> Cell:
@@ -270,8 +213,8 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
     rows = []
     for way, endpoint in endpoints.items():
         sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
-        tries = len(sizes) * plan.repetitions
-        numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.repetitions]
+        tries = len(sizes) * plan.asking.reps
+        numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
         rows.append([*way, *(f"{one:,}" for one in numbers), f"{tries * plan.turns:,}"])
     return Table(
         "What would be sent",
@@ -285,7 +228,7 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
     )
 
 
-def summary(plan: Plan, cells: Sequence[Cell], path: str) -> Table:
+def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. Intervals are the report's."""
     rows = []
     for way in plan.ways:

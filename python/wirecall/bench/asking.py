@@ -22,6 +22,8 @@ _ADDRESSES: "dict[Api, str]" = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
 }
+# Distributions whose versions belong to the result.
+_LIBRARIES = ("openai", "anthropic", "httpx2", "tenacity", "jsonschema")
 _KEY_VARIABLES: "dict[Api, str]" = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
 
@@ -33,6 +35,9 @@ class Asking:
     base_url: str | None
     key_variable: str | None
     models: list[str]
+    modes: list[str]
+    reps: int
+    seed: int
     max_output_tokens: int
     output_parameter: str
     parameter: dict[str, Any]
@@ -113,17 +118,18 @@ class Asking:
 
         return Budget(self.max_tokens, self.max_usd, prices)
 
-    def artifact(self, kind: Kind, options: Mapping[str, Any], libraries: Sequence[str]) -> Artifact:
+    def artifact(self, kind: Kind, options: Mapping[str, Any]) -> Artifact:
         """The one that is written to, new or carried on."""
         begin = Artifact.resume if self.resume else Artifact.create
-        return begin(self.output, kind, options, libraries=libraries)
+        return begin(self.output, kind, options, libraries=_LIBRARIES)
 
 
-def asking(output: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def asking(output: str, modes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a command these options, as its argument `asking`.
 
     Args:
         output: Where the artifact goes, if nobody says otherwise.
+        modes: Those that are asked then.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,7 +139,7 @@ def asking(output: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             return command(asking=Asking(**{name: given.pop(name) for name in names}), **given)
 
         decorated: Callable[..., Any] = collected
-        for option in reversed(_options(output)):
+        for option in reversed(_options(output, modes)):
             decorated = option(decorated)
         return decorated
 
@@ -145,7 +151,7 @@ def listed(_ctx: object, _parameter: object, given: str | None) -> list[str]:
     return [part.strip() for part in (given or "").split(",") if part.strip()]
 
 
-def _options(output: str) -> list[Callable[[Any], Any]]:
+def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
     def option(*names: str, **settings: Any) -> Callable[[Any], Any]:
         return cast(Callable[[Any], Any], click.option(*names, **settings))
 
@@ -161,6 +167,20 @@ def _options(output: str) -> list[Callable[[Any], Any]]:
             help="Environment variable with the key: OPENAI_API_KEY or ANTHROPIC_API_KEY by default.",
         ),
         option("--models", required=True, callback=listed, metavar="NAME,…", help="Models, by commas."),
+        option(
+            "--modes",
+            callback=listed,
+            default=modes,
+            show_default=True,
+            metavar="MODE,…",
+            help="native, and protocols of wirecall.",
+        ),
+        option(
+            "--reps", type=click.IntRange(1), default=1, show_default=True, help="How often each is repeated."
+        ),
+        option(
+            "--seed", type=int, default=0, show_default=True, help="Of the order in which all take turns."
+        ),
         option("--max-output-tokens", type=click.IntRange(1), default=2048, show_default=True),
         option(
             "--output-parameter",

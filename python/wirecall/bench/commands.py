@@ -162,20 +162,11 @@ Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reac
 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
 """,
 )
-@asking("live.jsonl")
-@click.option(
-    "--modes",
-    callback=listed,
-    default="native,wire",
-    show_default=True,
-    metavar="MODE,…",
-    help="native, and protocols of wirecall.",
-)
+@asking("live.jsonl", modes="native,wire")
 @click.option("--ablation", "ablations", multiple=True, metavar="WHAT", help="May be given several times.")
 @click.option("--catalogue", metavar="FILE", help="Tools and cases; the project's own by default.")
 @click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name is like it.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
-@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions of a case.")
 @click.option(
     "--tools",
     type=click.Choice(["all", "group", "own"]),
@@ -190,7 +181,6 @@ Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reac
     metavar="TEXT",
     help="A system text of the application; '' for none.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which variants ask.")
 @click.option("--judge", metavar="MODEL", help="Another model that judges arguments which are not the same.")
 @click.option("--judge-api", type=click.Choice(["openai", "anthropic"]), help="That of --api by default.")
 @click.option("--judge-base-url", metavar="URL", help="That of --base-url by default.")
@@ -225,21 +215,11 @@ Exit codes: 0 all was tried; 1 some was skipped, because the budget did not reac
 130 interrupted. After 1 and 130, --resume carries on: with what was not finished, from its beginning.
 """,
 )
-@asking("agent.jsonl")
-@click.option(
-    "--modes",
-    callback=listed,
-    default="native,wire,hermes",
-    show_default=True,
-    metavar="MODE,…",
-    help="native, and protocols of wirecall.",
-)
+@asking("agent.jsonl", modes="native,wire,hermes")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name is like it.")
-@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions of a task.")
 @click.option(
     "--turns", type=click.IntRange(1), default=12, show_default=True, help="Answers a task may take."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order in which modes try.")
 @click.pass_context
 def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
     """Let real models work on tasks of several steps, and look at what they leave behind.

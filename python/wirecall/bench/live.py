@@ -4,30 +4,25 @@ import itertools
 import json
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wirecall.bench.artifact import Artifact, BenchError, Cell
+from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
 from wirecall.bench.catalogue import BUILT_IN, catalogues
 from wirecall.bench.endpoints import NATIVE, Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
 from wirecall.bench.plan import Plan, Task, Variant, choose
-from wirecall.bench.progress import progress
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
+from wirecall.bench.turns import carry_on
 from wirecall.bench.vocabularies import encoding
-from wirecall.bench.workers import each
 from wirecall.tokens import Count, compact
-
-# Distributions whose versions belong to the result.
-LIBRARIES = ("openai", "anthropic", "httpx2", "tenacity", "jsonschema")
-
 
 # Before anything is sent ------------------------------------------------------------------------------------
 
@@ -92,8 +87,8 @@ def forecast(
     total, dollars = Usage(), 0.0
     for variant in plan.variants:
         sizes = [prompt_tokens(request.body, count) for (of, _), request in prepared.items() if of == variant]
-        asked = len(sizes) * plan.repetitions
-        usage = Usage(sum(sizes) * plan.repetitions, asked * plan.output)
+        asked = len(sizes) * plan.asking.reps
+        usage = Usage(sum(sizes) * plan.asking.reps, asked * plan.asking.max_output_tokens)
         price = prices.get(variant.model)
         usd = None if price is None else price.usd(usage)
         total, dollars = total + usage, dollars + (usd or 0.0)
@@ -109,7 +104,7 @@ def forecast(
         )
         rows.append([*(f"{one:,}" if isinstance(one, int) else one for one in row), _dollars(usd)])
     known = all(variant.model in prices for variant in plan.variants)
-    sums = ["total", "", "", f"{len(plan):,}", "", f"{total.input:,}", f"{total.output:,}"]
+    sums = ["total", "", "", f"{len(plan.tasks()):,}", "", f"{total.input:,}", f"{total.output:,}"]
     rows.append([*sums, _dollars(dollars if known else None)])
     head = [
         "model",
@@ -138,64 +133,38 @@ def _dollars(usd: float | None) -> str:
 
 
 class Run:
-    """Asks what an artifact does not have yet.
+    """Makes cells.
 
     Args:
         prepared: What `prepare` made of the plan.
+        cells: Those that there are; what they have sent must be what would be sent now.
         endpoints: One for each variant; all share the budget.
         judge: Judges arguments that the schema does not find the same.
-        stop: Is set when the run is to end.
     """
 
     def __init__(
         self,
         plan: Plan,
         prepared: Mapping[tuple[Variant, str], Prepared],
-        artifact: Artifact,
+        cells: Iterable[Cell],
         endpoints: Mapping[Variant, Endpoint],
         *,
         budget: Budget,
         prices: Mapping[str, Prices] | None = None,
         judge: Judge | None = None,
-        stop: threading.Event | None = None,
     ) -> None:
         self.plan = plan
-        self.artifact = artifact
         self._endpoints = endpoints
         self._budget = budget
         self._prices = prices or {}
         self._judge = judge
-        self._stop = stop or threading.Event()
         self._prepared = prepared
-        for cell in artifact.cells.values():
+        for cell in cells:
             variant = Variant(cell["model"], cell["mode"], cell["ablation"])
             self._check(variant, cell["case"], cell["requests"])
 
-    def todo(self, *, failed: bool = False) -> list[Task]:
-        """What there is to do: what was never done or was skipped, and what `failed` if that is wanted."""
-        again = {"skipped", "failed"} if failed else {"skipped"}
-        cells = self.artifact.cells
-        return [
-            task for task in self.plan.tasks() if task.key not in cells or cells[task.key]["status"] in again
-        ]
-
-    def run(self, tasks: Sequence[Task], *, concurrency: int = 1, done: Callable[[Cell], None]) -> None:
-        """Do these tasks. Each has its cell at once; with the budget reached, the rest is skipped.
-
-        Raises:
-            BenchError: The endpoint takes no request any more, or what was sent proves nothing.
-            KeyboardInterrupt: It was interrupted; the artifact is whole.
-        """
-
-        def work(task: Task) -> None:
-            cell = self._cell(task)
-            self.artifact.append(cell)
-            done(cell)
-
-        each(work, tasks, concurrency=concurrency, stop=self._stop)
-        _prove(self.artifact.cells.values())
-
-    def _cell(self, task: Task) -> Cell:
+    def cell(self, task: Task) -> Cell:
+        """Ask, and judge the answer; with the budget reached, nothing is asked."""
         variant, case, repetition = task
         names = {
             "key": list(task.key),
@@ -270,29 +239,18 @@ def _skipped(reason: str) -> Cell:
     }
 
 
-def spent(artifact: Artifact) -> Iterator[tuple[str, Usage]]:
-    """What all cells have cost so far, also those that were done again: models and their usage."""
-    for cell in (*artifact.cells.values(), *artifact.replaced):
-        yield cell["model"], Usage.of(cell["usage"])
-        if cell["judge"] is not None:
-            yield cell["judge"]["model"], Usage.of(cell["judge"]["usage"])
-
-
 # The command ------------------------------------------------------------------------------------------------
 
 
 def command(
     asking: Asking,
     *,
-    modes: list[str],
     ablations: Sequence[str],
     catalogue: str | None,
     cases: Sequence[str],
     groups: Sequence[str],
-    reps: int,
     tools: Any,
     system: str,
-    seed: int,
     judge: str | None,
     judge_api: Api | None,
     judge_base_url: str | None,
@@ -301,24 +259,8 @@ def command(
 ) -> int:
     """`wirecall bench live`; gives its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
-    plan = Plan(
-        asking.api,
-        asking.address,
-        asking.models,
-        source,
-        choose(source, cases, groups),
-        modes,
-        ablations,
-        tools,
-        reps,
-        seed,
-        system,
-        asking.max_output_tokens,
-        asking.output_parameter,
-        asking.parameter,
-        judge,
-    )
-    prices = asking.prices([*plan.models, *filter(None, [judge])])
+    plan = Plan(asking, source, choose(source, cases, groups), ablations, tools, system, judge)
+    prices = asking.prices([*asking.models, *filter(None, [judge])])
     budget, stop = asking.budget(prices), threading.Event()
     with ExitStack() as stack:
 
@@ -344,23 +286,13 @@ def command(
                 parameter={},
             )
             judging = Judge(endpoint(of, judge, NATIVE, {}), judge_cache or judge_folder())
-        artifact = stack.enter_context(asking.artifact("live", plan.options(), LIBRARIES))
-        for model, usage in spent(artifact):
-            budget.add(model, usage)
-        run = Run(plan, prepared, artifact, endpoints, budget=budget, prices=prices, judge=judging, stop=stop)
-        tasks = run.todo(failed=asking.retry_failed)
-        there = artifact.cells.keys() - {task.key for task in tasks}
-        found = Counter(artifact.cells[key]["status"] for key in there)
-        with progress(len(plan), "live", done=len(plan) - len(tasks)) as shown:
-
-            def done(cell: Cell) -> None:
-                found[cell["status"]] += 1
-                shown.step(note=_note(found, budget))
-
-            run.run(tasks, concurrency=asking.concurrency, done=done)
-        cells = list(artifact.cells.values())
-        show([summary(plan, cells, asking.output)])
-        return 1 if any(cell["status"] == "skipped" for cell in cells) else 0
+        artifact = stack.enter_context(asking.artifact("live", plan.options()))
+        there = artifact.cells.values()
+        run = Run(plan, prepared, there, endpoints, budget=budget, prices=prices, judge=judging)
+        code = carry_on("live", asking, artifact, plan.tasks(), run.cell, budget=budget, stop=stop)
+        _prove(there)
+        show([summary(plan, list(there), asking.output)])
+        return code
 
 
 def _show_requests(prepared: Mapping[tuple[Variant, str], Prepared]) -> None:
@@ -371,13 +303,6 @@ def _show_requests(prepared: Mapping[tuple[Variant, str], Prepared]) -> None:
             shown.add(variant)
             body = json.dumps(json.loads(request.body), indent=2, ensure_ascii=False)
             print(f"{variant.name}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
-
-
-def _note(found: Mapping[str, int], budget: Budget) -> str:
-    usage, usd = budget.usage, budget.usd
-    parts = [f"{found[status]:,} {status}" for status in ("failed", "skipped") if found[status]]
-    parts.append(f"{usage.input + usage.output:,} tokens")
-    return ", ".join(parts if usd is None else [*parts, f"{usd:.4f} USD"])
 
 
 def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:

@@ -1,22 +1,19 @@
-"""What `wirecall bench live` asks: cases, variants, and their order.
+"""What `wirecall bench live` asks: cases, and the variants that answer them.
 
-A variant is a model, a mode, and at most one ablation. All variants answer a case before the next one comes,
-in an order that is drawn for each case and repetition: whatever changes at a provider meanwhile meets all.
+A variant is a model, a mode, and at most one ablation.
 """
 
 import hashlib
-import itertools
-import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple
 
 from wirecall.bench.artifact import BenchError
+from wirecall.bench.asking import Asking
 from wirecall.bench.catalogue import Case, Catalogue
-from wirecall.bench.endpoints import NATIVE
 from wirecall.bench.proof import ABLATED
-from wirecall.bench.recording import Api
+from wirecall.bench.turns import check, once, shared_options, take_turns
 from wirecall.definitions import Definition
 from wirecall.options import Options
 from wirecall.tokens import compact
@@ -78,59 +75,39 @@ class Plan:
     Attributes:
         cases: Those of the catalogue that are asked.
         tools: Which tools a case is sent with: "all", those of the cases of its "group", or its "own" only.
-        seed: Of the order of variants.
         system: A system text of the application.
         parameters: Further fields of every request.
         judge: The name of the judge, if there is one.
     """
 
-    api: Api
-    base_url: str
-    models: Sequence[str]
+    asking: Asking
     catalogue: Catalogue
     cases: Sequence[Case]
-    modes: Sequence[str] = (NATIVE, ABLATED)
     ablations: Sequence[str] = ()
     tools: Literal["all", "group", "own"] = "group"
-    repetitions: int = 1
-    seed: int = 0
     system: str = ""
-    output: int = 2048
-    output_parameter: str = "max_completion_tokens"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
     judge: str | None = None
 
     def __post_init__(self) -> None:
-        for what in ("models", "modes", "ablations"):
-            given = getattr(self, what)
-            if twice := {one for one in given if given.count(one) > 1}:
-                raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
-        if self.ablations and ABLATED not in self.modes:
+        check(self.asking)
+        once("ablations", self.ablations)
+        if self.ablations and ABLATED not in self.asking.modes:
             raise BenchError(f"Ablations are of the mode {ABLATED!r}, which is not among the modes.")
         for ablation in self.ablations:
             ablation_options(ablation)
-        for mode in self.modes:
-            if mode != NATIVE:
-                ablation_options(f"protocol={mode}")
-        if self.judge in self.models:
+        if self.judge in self.asking.models:
             raise BenchError(f"{self.judge} cannot be its own judge: name another model.")
         if not self.cases:
             raise BenchError("No case of the catalogue is chosen.")
 
     @property
     def variants(self) -> list[Variant]:
-        kinds = [*((mode, None) for mode in self.modes), *((ABLATED, one) for one in self.ablations)]
-        return [Variant(model, mode, ablation) for model in self.models for mode, ablation in kinds]
+        kinds = [*((mode, None) for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
+        return [Variant(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> list[Task]:
         """In their order."""
-        for repetition, case in itertools.product(range(1, self.repetitions + 1), self.cases):
-            variants = self.variants
-            random.Random(f"{self.seed} {repetition} {case.name}").shuffle(variants)
-            yield from (Task(variant, case, repetition) for variant in variants)
-
-    def __len__(self) -> int:
-        return len(self.variants) * len(self.cases) * self.repetitions
+        return [Task(*turn) for turn in take_turns(self.variants, self.cases, self.asking)]
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -138,23 +115,15 @@ class Plan:
             [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
         )
         return {
-            "api": self.api,
-            "base_url": self.base_url,
-            "models": list(self.models),
-            "modes": list(self.modes),
+            **shared_options(self.asking),
             "ablations": list(self.ablations),
             "catalogue": self.catalogue.name,
             "cases": [case.name for case in self.cases],
             "catalogue_sha256": hashlib.sha256(content.encode()).hexdigest(),
             "tools": self.tools,
-            "repetitions": self.repetitions,
-            "seed": self.seed,
             "system": self.system,
-            "output": self.output,
-            "output_parameter": self.output_parameter,
-            "parameters": dict(self.parameters),
             "judge": self.judge,
-            "cells": len(self),
+            "cells": len(self.tasks()),
         }
 
     def messages(self, case: Case) -> list[dict[str, Any]]:

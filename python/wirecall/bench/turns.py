@@ -1,0 +1,144 @@
+"""What `wirecall bench live` and `bench agent` share: ways of asking take turns, runs are carried on."""
+
+import itertools
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
+from wirecall.bench.asking import Asking
+from wirecall.bench.budget import Budget, Usage
+from wirecall.bench.endpoints import NATIVE
+from wirecall.bench.progress import progress
+from wirecall.bench.workers import each
+from wirecall.options import Options
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+class Keyed(Protocol):
+    @property
+    def key(self) -> Key:
+        """Of its cell."""
+
+
+Way = TypeVar("Way")
+Subject = TypeVar("Subject", bound=Named)
+Job = TypeVar("Job", bound=Keyed)
+
+
+def check(asking: Asking) -> None:
+    """
+    Raises:
+        BenchError: A model or mode stands there twice, or a mode is none.
+    """
+    once("models", asking.models)
+    once("modes", asking.modes)
+    for mode in asking.modes:
+        if mode != NATIVE:
+            try:
+                Options().with_overrides({"protocol": mode})
+            except (TypeError, ValueError) as error:
+                raise BenchError(f"The mode {mode!r} is none: {error}.") from error
+
+
+def once(what: str, given: Sequence[str]) -> None:
+    """
+    Raises:
+        BenchError: One of them stands there twice.
+    """
+    if twice := {one for one in given if given.count(one) > 1}:
+        raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
+
+
+def take_turns(
+    ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking
+) -> Iterator[tuple[Way, Subject, int]]:
+    """Each way with each subject, as often as is asked for.
+
+    All ways have their turn at a subject before the next one comes, in an order that is drawn for each
+    subject and repetition: whatever changes at a provider meanwhile meets all.
+    """
+    for repetition, subject in itertools.product(range(1, asking.reps + 1), subjects):
+        drawn = list(ways)
+        random.Random(f"{asking.seed} {repetition} {subject.name}").shuffle(drawn)
+        yield from ((way, subject, repetition) for way in drawn)
+
+
+def shared_options(asking: Asking) -> dict[str, Any]:
+    """What any run has to share with the one that it carries on."""
+    return {
+        "api": asking.api,
+        "base_url": asking.address,
+        "models": asking.models,
+        "modes": asking.modes,
+        "repetitions": asking.reps,
+        "seed": asking.seed,
+        "output": asking.max_output_tokens,
+        "output_parameter": asking.output_parameter,
+        "parameters": asking.parameter,
+    }
+
+
+def carry_on(
+    what: str,
+    asking: Asking,
+    artifact: Artifact,
+    jobs: Sequence[Job],
+    work: Callable[[Job], Cell],
+    *,
+    budget: Budget,
+    stop: threading.Event,
+) -> int:
+    """Do what was never done or was skipped, and what failed if that is wanted; each has its cell at once.
+
+    Args:
+        what: Is run.
+        jobs: All of the run.
+        work: Makes a cell.
+        budget: What all cells have cost so far is added to it.
+        stop: Is set when the run is to end.
+
+    Returns:
+        The exit code: 1 if something was skipped.
+
+    Raises:
+        BenchError: The endpoint takes no request any more.
+        KeyboardInterrupt: It was interrupted; the artifact is whole.
+    """
+    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced)):
+        budget.add(model, usage)
+    again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
+    before = {key: cell["status"] for key, cell in artifact.cells.items() if cell["status"] not in again}
+    todo = [job for job in jobs if job.key not in before]
+    found = Counter(before.values())
+    with progress(len(jobs), what, done=len(before)) as shown:
+
+        def do(job: Job) -> None:
+            cell = work(job)
+            artifact.append(cell)
+            found[cell["status"]] += 1
+            shown.step(note=_note(found, budget))
+
+        each(do, todo, concurrency=asking.concurrency, stop=stop)
+    return 1 if found["skipped"] else 0
+
+
+def _spent(cells: Iterable[Cell]) -> Iterator[tuple[str, Usage]]:
+    """Models and their usage, judges too."""
+    for cell in cells:
+        yield cell["model"], Usage.of(cell["usage"])
+        if (judge := cell.get("judge")) is not None:
+            yield judge["model"], Usage.of(judge["usage"])
+
+
+def _note(found: Mapping[str, int], budget: Budget) -> str:
+    usage, usd = budget.usage, budget.usd
+    parts = [f"{found[status]:,} {status}" for status in ("failed", "skipped") if found[status]]
+    parts.append(f"{usage.input + usage.output:,} tokens")
+    return ", ".join(parts if usd is None else [*parts, f"{usd:.4f} USD"])
