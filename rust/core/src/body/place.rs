@@ -84,6 +84,11 @@ fn is_array_only(node: &Node) -> bool {
     node.has(&Choice::Array) && node.choices.iter().all(|choice| matches!(choice, Choice::Array | Choice::Null))
 }
 
+/// Is the key of a member this index, as an item's index is written?
+pub fn is_index(key: &str, index: usize) -> bool {
+    key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']))
+}
+
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
 pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, (ErrorKind, String)> {
     let segments = segments(key);

@@ -448,7 +448,7 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
     let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
     let (first, value) = members.first()?;
     let mut json = String::with_capacity(text.len());
-    let numbered = || members.iter().enumerate().all(|(index, (key, _))| *key == *index.to_string());
+    let numbered = || members.iter().enumerate().all(|(index, (key, _))| place::is_index(key, index));
     if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
         let items = match value {
             Value::Array(_) if first == "item" && members.len() == 1 => {

@@ -131,7 +131,7 @@ impl Writer<'_, '_> {
                 _ => Some(Box::new(members.iter().map(|(_, item)| item))),
             };
         }
-        let numbered = |(index, (key, _)): (usize, &(String, Tree))| key.parse() == Ok(index) && !key.starts_with('+');
+        let numbered = |(index, (key, _)): (usize, &(String, Tree))| place::is_index(key, index);
         members
             .iter()
             .enumerate()
