@@ -1,0 +1,137 @@
+"""What compaction sees of a message: who speaks, which calls it makes and which results it holds.
+
+A format is one API's way to write a conversation. It is stateless; nothing that is given is ever mutated, and
+what it does not know stays where it is, the same object. Messages may be dicts or the objects of an SDK that
+have `model_dump`, alone or inside of dicts, as applications append answers to their histories.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+Json = dict[str, Any]
+Message = Any
+FormatName = Literal["chat", "responses", "messages"]
+
+# How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
+OPENING = "[Summary of the conversation so far]"
+
+
+class MixedFormats(ValueError):
+    """A list of messages that no one API would take; names two messages that do not fit together."""
+
+
+class Call(NamedTuple):
+    """A call that the application answers.
+
+    Attributes:
+        id: Of the call; where the API has none (chat's older `function_call`), its name.
+        name: Of the tool.
+        arguments: JSON text, or a mapping.
+        kind: The API's type of it; "function" for the usual one.
+        textual: Its result may be a text, so that one can stand in for it.
+    """
+
+    id: str
+    name: str
+    arguments: object
+    kind: str = "function"
+    textual: bool = True
+
+
+class Result(NamedTuple):
+    """What came back.
+
+    Attributes:
+        id: Of the call.
+        name: Of the tool, where the result says it itself.
+        content: Text, or the API's parts.
+    """
+
+    id: str
+    name: str | None
+    content: object
+
+
+class Seen(NamedTuple):
+    """A message.
+
+    Attributes:
+        role: Who speaks. "result": the application, to the model's calls, whatever else it says there.
+        calls: That it makes.
+        results: That it holds.
+        joins: It belongs to what the model said right before it (a call is an item of its own in Responses).
+        binds: What the model says next belongs to it (reasoning, which the API wants with its item).
+    """
+
+    role: Literal["system", "user", "assistant", "result"]
+    calls: tuple[Call, ...] = ()
+    results: tuple[Result, ...] = ()
+    joins: bool = False
+    binds: bool = False
+
+
+SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
+
+
+class Format(Protocol):
+    """One API's messages. All methods take a message as `dict_of` gives it."""
+
+    @property
+    def name(self) -> FormatName: ...
+
+    @property
+    def merges(self) -> bool:
+        """Whether what the model says in several messages is one answer while calls wait for results."""
+
+    def see(self, message: Mapping[str, Any]) -> Seen: ...
+
+    def text(self, message: Mapping[str, Any]) -> str:
+        """What a message says: its texts, joined by line breaks. Nothing of calls, results and reasoning."""
+
+    def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        """What a message shows beside its texts, as `[image]` or `[document: r.pdf]`."""
+
+    def user(self, text: str) -> Json:
+        """A message of a user."""
+
+    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
+        """A user's message with a text of its own in front."""
+
+    def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
+        """The messages behind calls: a result for each missing one in front of those that there are.
+
+        Args:
+            results: Messages with results, as they came.
+            missing: Calls without one, and what their result shall say.
+        """
+
+    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
+        """A message with results in two: what holds those at these places, and the rest. The very message
+        where one of the two is None."""
+
+    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+        """The message with other contents for the results of these ids. Whatever else is in it stays."""
+
+    def without_reasoning(self, message: Message) -> Message | None:
+        """The message without reasoning: None if nothing is left, the very message if there was none."""
+
+    def without_calls(self, message: Message, ids: set[str]) -> Message | None:
+        """The message without these calls or results: None if nothing is left."""
+
+
+def dict_of(value: object) -> Mapping[str, Any]:
+    """A message or a part of one as a mapping, to be looked at; {} for what is none."""
+    if type(value) is dict:
+        return value
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        dumped = dump(exclude_unset=True)
+        return dumped if isinstance(dumped, dict) else {}
+    return {}
+
+
+def parts_of(content: object) -> Sequence[Any]:
+    """The parts of a content; () for text."""
+    return content if isinstance(content, (list, tuple)) else ()

@@ -1,0 +1,65 @@
+"""Which API's format a list of messages is in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wirecall.compaction.base import Format, FormatName, Message, MixedFormats, dict_of, parts_of
+from wirecall.compaction.chat import chat
+from wirecall.compaction.messages import messages
+from wirecall.compaction.responses import responses
+
+FORMATS: Mapping[FormatName, Format] = {"chat": chat, "responses": responses, "messages": messages}
+
+# What only one of the APIs has. A message of a role and a text is one of any.
+_PARTS: Mapping[str, FormatName] = {
+    **dict.fromkeys(("image_url", "input_audio", "file"), "chat"),
+    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
+    **dict.fromkeys(
+        ("image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"),
+        "messages",
+    ),
+}
+
+
+def read(given: Sequence[Message], format: FormatName | None) -> tuple[Format, list[Mapping[str, Any]]]:
+    """The format of a list, and its messages as mappings.
+
+    Raises:
+        MixedFormats: Messages of two formats, or of another one than `format`.
+        TypeError: What is no message.
+        ValueError: There is no such format.
+    """
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+    found, where, seen = format, -1, []
+    for index, one in enumerate(given):
+        message = dict_of(one)
+        if not message:
+            raise TypeError(
+                f"messages[{index}] is no message: a dict, or an SDK's object, not {type(one).__name__}"
+            )
+        shown = _shown(message)
+        if shown is not None and shown != found:
+            if found is not None:
+                before = f"messages[{where}] is one of {found}" if where >= 0 else f"the format is {found}"
+                raise MixedFormats(
+                    f"{before}, but messages[{index}] is one of {shown}: convert the list to one format first"
+                )
+            found, where = shown, index
+        seen.append(message)
+    return FORMATS[found or "chat"], seen
+
+
+def _shown(message: Mapping[str, Any]) -> FormatName | None:
+    if "type" in message and message["type"] is not None:
+        return "responses"
+    if "tool_calls" in message or "function_call" in message or message.get("role") in ("tool", "function"):
+        return "chat"
+    content = message.get("content")
+    if isinstance(content, str):
+        return None
+    for part in parts_of(content):
+        kind = dict_of(part).get("type")
+        if isinstance(kind, str) and (kind in _PARTS or kind.endswith("_tool_result")):
+            return _PARTS.get(kind, "messages")
+    return None

@@ -1,0 +1,148 @@
+"""Messages of Anthropic's API."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from wirecall.compaction.base import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    Call,
+    Json,
+    Message,
+    Result,
+    Seen,
+    dict_of,
+    parts_of,
+)
+
+_REASONING = ("thinking", "redacted_thinking")
+
+
+class Messages:
+    """The format; it implements `Format`."""
+
+    name: Literal["messages"] = "messages"
+    merges = True
+
+    def see(self, message: Mapping[str, Any]) -> Seen:
+        role, content = message.get("role"), message.get("content")
+        if role == "assistant":
+            calls = () if isinstance(content, str) else tuple(_calls(content))
+            return Seen("assistant", calls) if calls else ASSISTANT
+        if role == "system":
+            return SYSTEM
+        results = () if isinstance(content, str) else tuple(_results(content))
+        return Seen("result", results=results) if results else USER
+
+    def text(self, message: Mapping[str, Any]) -> str:
+        content = message.get("content")
+        if isinstance(content, str):
+            return content
+        blocks = (dict_of(block) for block in parts_of(content))
+        return "\n".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+
+    def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        blocks = (dict_of(block) for block in parts_of(message.get("content")))
+        return [named for block in blocks if (named := _named(block)) is not None]
+
+    def user(self, text: str) -> Json:
+        return {"role": "user", "content": text}
+
+    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
+        return {**message, "content": _joined(text, message.get("content"))}
+
+    def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
+        made = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in missing]
+        if len(results) < 2 and not made:
+            return list(results)
+        # The API wants all results in the message right behind the calls, ahead of everything else.
+        blocks = [block for message in results for block in _blocks(dict_of(message).get("content"))]
+        held = [block for block in blocks if dict_of(block).get("type") == "tool_result"]
+        others = [block for block in blocks if dict_of(block).get("type") != "tool_result"]
+        first = dict_of(results[0]) if results else {"role": "user"}
+        return [{**first, "content": [*made, *held, *others]}]
+
+    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
+        given = dict_of(message)
+        taken: list[Any] = []
+        rest: list[Any] = []
+        place = -1
+        for block in parts_of(given.get("content")):
+            is_result = dict_of(block).get("type") == "tool_result"
+            place += is_result
+            (taken if is_result and place in places else rest).append(block)
+        if not taken:
+            return None, message
+        return ({**given, "content": taken}, {**given, "content": rest}) if rest else (message, None)
+
+    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+        given = dict_of(message)
+        if not any(result.id in contents for result in self.see(given).results):
+            return message
+        blocks = []
+        for block in parts_of(given.get("content")):
+            held = dict_of(block)
+            text = contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
+            blocks.append(block if text is None else {**held, "content": text})
+        return {**given, "content": blocks}
+
+    def without_reasoning(self, message: Message) -> Message | None:
+        return _without(message, lambda block: block.get("type") in _REASONING)
+
+    def without_calls(self, message: Message, ids: set[str]) -> Message | None:
+        def of_these(block: Mapping[str, Any]) -> bool:
+            kind = block.get("type")
+            if kind == "tool_use":
+                return str(block.get("id")) in ids
+            return kind == "tool_result" and str(block.get("tool_use_id")) in ids
+
+        return _without(message, of_these)
+
+
+def _calls(content: object) -> Iterator[Call]:
+    for given in parts_of(content):
+        block = dict_of(given)
+        if block.get("type") == "tool_use":
+            yield Call(str(block.get("id")), str(block.get("name")), block.get("input"))
+
+
+def _results(content: object) -> Iterator[Result]:
+    for given in parts_of(content):
+        block = dict_of(given)
+        if block.get("type") == "tool_result":
+            yield Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+
+
+def _blocks(content: object) -> Sequence[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else parts_of(content)
+
+
+def _joined(text: str, content: object) -> list[Any]:
+    """Text in front of a content, but behind its results, which the API wants first."""
+    blocks = _blocks(content)
+    held = [block for block in blocks if dict_of(block).get("type") == "tool_result"]
+    others = [block for block in blocks if dict_of(block).get("type") != "tool_result"]
+    return [*held, {"type": "text", "text": text}, *others]
+
+
+def _without(message: Message, drops: Any) -> Message | None:
+    given = dict_of(message)
+    blocks = parts_of(given.get("content"))
+    kept = [block for block in blocks if not drops(dict_of(block))]
+    if len(kept) == len(blocks):
+        return message
+    return {**given, "content": kept} if kept else None
+
+
+def _named(block: Mapping[str, Any]) -> str | None:
+    kind = block.get("type")
+    if kind == "image":
+        return "[image]"
+    if kind == "document":
+        title = block.get("title") or dict_of(block.get("source")).get("filename")
+        return f"[document: {title}]" if title else "[document]"
+    return "[attachment]" if kind in ("container_upload", "search_result") else None
+
+
+messages = Messages()

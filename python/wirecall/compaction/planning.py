@@ -1,0 +1,268 @@
+"""Where a conversation is cut: between turns, with every result beside its call.
+
+A turn is a user's message, or what the model said at once with all results of its calls. System and developer
+messages are no turns, nor is the summary that an earlier compaction left at the front.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from wirecall.compaction.base import OPENING, Call, Format, FormatName, Message, Result, Seen
+from wirecall.compaction.detection import read
+
+
+class Repair(NamedTuple):
+    """What was mended, since a provider would refuse it.
+
+    Attributes:
+        kind: "orphan_result": dropped, no call has this id, or it has its result already.
+            "missing_result": a placeholder stands for it. "late_result": stands behind its call now.
+        at: Index of the message in the list that was given: of the result, or of the call without one.
+        id: Of the call.
+        name: Of the tool; None where nobody says it.
+    """
+
+    kind: Literal["orphan_result", "missing_result", "late_result"]
+    at: int
+    id: str
+    name: str | None
+
+
+@dataclass
+class Turn:
+    """Messages that stay together.
+
+    Attributes:
+        said: The user's message, or the model's.
+        results: Messages with results of its calls.
+        open: Calls that have no result yet, with the index of their message, by their ids.
+        mended: Results were put to it, or taken away.
+    """
+
+    said: list[Message]
+    results: list[Message] = field(default_factory=list)
+    open: dict[str, list[tuple[Call, int]]] = field(default_factory=dict)
+    mended: bool = False
+
+    def missing(self) -> Iterator[tuple[Call, int]]:
+        """Calls without a result, for which one can stand in."""
+        return ((call, index) for waiting in self.open.values() for call, index in waiting if call.textual)
+
+    def messages(self, format: Format, *, ended: bool) -> list[Message]:
+        """In their order. Where the turn has `ended`, missing results have placeholders."""
+        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended else []
+        if not missing and not self.mended:
+            return [*self.said, *self.results]
+        return [*self.said, *format.answered(self.results, missing)]
+
+
+class Conversation(NamedTuple):
+    """A list of messages, cut into turns.
+
+    Attributes:
+        system: System and developer messages.
+        summary: Of an earlier compaction, if there is one.
+        turns: All others.
+        repairs: What was mended.
+    """
+
+    format: Format
+    system: list[Message]
+    summary: Message | None
+    turns: list[Turn]
+    repairs: list[Repair]
+
+
+@dataclass(frozen=True)
+class CompactionPlan:
+    """A conversation in three parts; `system + to_summarize + to_keep` is all of it.
+
+    Attributes:
+        system: System and developer messages, in their order: the same objects.
+        to_summarize: The older turns, behind an earlier summary; [] if nothing is old enough.
+        to_keep: The recent turns: the same objects, but for what `repairs` names.
+        turns: How many turns there are.
+        kept_turns: How many of them are kept.
+        repairs: What was mended, since a provider would refuse it.
+        format: Of the messages.
+    """
+
+    system: list[Message]
+    to_summarize: list[Message]
+    to_keep: list[Message]
+    turns: int
+    kept_turns: int
+    repairs: tuple[Repair, ...]
+    format: FormatName
+
+
+def plan_compaction(
+    messages: Sequence[Message], *, keep_recent_turns: float, format: FormatName | None = None
+) -> CompactionPlan:
+    """Says what a compaction would summarise and what it would keep. Takes linear time.
+
+    Args:
+        messages: Of chat completions, items of Responses, or messages of Anthropic: dicts, or what SDKs
+            return. Never mutated.
+        keep_recent_turns: Rounded down; 0 summarises all.
+        format: "chat", "responses" or "messages"; by default what the messages look like.
+
+    Raises:
+        MixedFormats: The messages are not of one format.
+        ValueError: `keep_recent_turns` is no number.
+    """
+    return cut(conversation(messages, format), whole_turns(keep_recent_turns))
+
+
+def whole_turns(given: float) -> float:
+    """Rounded down, at least 0; may be infinite."""
+    if not isinstance(given, (int, float)) or math.isnan(given):
+        raise ValueError(f"keep_recent_turns is {given!r}; it must be a number of turns, such as 10")
+    return given if math.isinf(given) and given > 0 else max(0, math.floor(max(given, 0)))
+
+
+def cut(of: Conversation, keep: float) -> CompactionPlan:
+    """The last `keep` turns are kept."""
+    count = len(of.turns)
+    kept = int(min(keep, count))
+    old, recent = of.turns[: count - kept], of.turns[count - kept :]
+    summary = [] if of.summary is None else [of.summary]
+    last = of.turns[-1] if of.turns else None
+
+    def joined(turns: Iterable[Turn]) -> list[Message]:
+        # What the last turn waits for may still come.
+        return [one for turn in turns for one in turn.messages(of.format, ended=turn is not last)]
+
+    return CompactionPlan(
+        of.system,
+        [*summary, *joined(old)] if old else [],
+        joined(recent) if old else [*summary, *joined(recent)],
+        count,
+        kept,
+        tuple(of.repairs),
+        of.format.name,
+    )
+
+
+def conversation(messages: Sequence[Message], format: FormatName | None = None) -> Conversation:
+    """Cuts a list into turns.
+
+    Raises:
+        MixedFormats: The messages are not of one format.
+    """
+    of, mappings = read(messages, format)
+    return _Reader(of).read(messages, mappings)
+
+
+def is_summary(format: Format, message: Mapping[str, Any]) -> bool:
+    return format.see(message).role == "user" and format.text(message).startswith(OPENING)
+
+
+def placeholder(call: Call) -> str:
+    """What stands in the place of a result that never came."""
+    return f"[No result of {call.name} is available]"
+
+
+class _Reader:
+    def __init__(self, format: Format) -> None:
+        self.format = format
+        self.turns: list[Turn] = []
+        self.repairs: list[Repair] = []
+        # What the model said last, if nobody else has spoken since.
+        self.last: Seen | None = None
+        # Turns that ended before all results were there, by the ids of these.
+        self.waiting: dict[str, Turn] = {}
+
+    def read(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
+        system: list[Message] = []
+        summary = None
+        for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
+            seen = self.format.see(mapping)
+            if seen.role == "system":
+                system.append(message)
+            elif seen.role == "result":
+                self._results(index, message, seen)
+            elif seen.role == "assistant":
+                self._said(index, message, seen)
+            elif not self.turns and summary is None and is_summary(self.format, mapping):
+                summary = message
+            else:
+                self._user(message)
+        for turn in self.turns[:-1]:
+            self.repairs += (
+                Repair("missing_result", index, call.id, call.name) for call, index in turn.missing()
+            )
+        self.repairs.sort(key=lambda repair: repair.at)
+        return Conversation(self.format, system, summary, self.turns, self.repairs)
+
+    def _user(self, message: Message) -> None:
+        self._begin(message)
+        self.last = None
+
+    def _begin(self, message: Message) -> Turn:
+        if self.turns:
+            self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
+        turn = Turn([message])
+        self.turns.append(turn)
+        return turn
+
+    def _said(self, index: int, message: Message, seen: Seen) -> None:
+        if self._goes_on(seen):
+            turn = self.turns[-1]
+            turn.said.append(message)
+        else:
+            turn = self._begin(message)
+        self.last = seen
+        for call in seen.calls:
+            self.waiting.pop(call.id, None)
+            turn.open.setdefault(call.id, []).append((call, index))
+
+    def _goes_on(self, seen: Seen) -> bool:
+        """Whether the model says this at once with what it said last."""
+        if self.last is None:
+            return False
+        turn = self.turns[-1]
+        if turn.open and self.format.merges:
+            return True
+        return not turn.results and (seen.joins or self.last.binds)
+
+    def _results(self, index: int, message: Message, seen: Seen) -> None:
+        late: dict[int, Turn] = {}
+        orphans: set[int] = set()
+        for place, result in enumerate(seen.results):
+            if self.turns and self._close(self.turns[-1], result):
+                continue
+            turn = self.waiting.get(result.id)
+            if turn is not None and self._close(turn, result):
+                late[place] = turn
+                self.repairs.append(Repair("late_result", index, result.id, result.name))
+            else:
+                orphans.add(place)
+                self.repairs.append(Repair("orphan_result", index, result.id, result.name))
+        if not late and not orphans:
+            self.turns[-1].results.append(message)
+            return
+        for turn in {id(turn): turn for turn in late.values()}.values():
+            taken, _ = self.format.taken(message, {place for place, of in late.items() if of is turn})
+            turn.results.append(taken)
+            turn.mended = True
+        _, rest = self.format.taken(message, orphans.union(late))
+        if rest is None:
+            return
+        if len(late) + len(orphans) < len(seen.results):
+            self.turns[-1].results.append(rest)
+            self.turns[-1].mended = True
+        else:
+            self._user(rest)
+
+    @staticmethod
+    def _close(turn: Turn, result: Result) -> bool:
+        waiting = turn.open.get(result.id)
+        if not waiting:
+            return False
+        waiting.pop(0)
+        if not waiting:
+            del turn.open[result.id]
+        return True
