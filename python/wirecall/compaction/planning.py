@@ -116,7 +116,7 @@ def plan_compaction(
     return cut(conversation(messages, format), whole_turns(keep_recent_turns))
 
 
-def whole_turns(given: float) -> float:
+def whole_turns(given: object) -> float:
     """Rounded down, at least 0; may be infinite."""
     if not isinstance(given, (int, float)) or math.isnan(given):
         raise ValueError(f"keep_recent_turns is {given!r}; it must be a number of turns, such as 10")
