@@ -53,7 +53,7 @@ pub fn schema() -> serde_json::Value {
     json!({"type": "object", "required": ["needed"], "properties": {
         "s": {"type": "string"}, "n": {"type": "integer"}, "list": {"type": "array", "items": {"type": "integer"}},
         "rows": {"type": "array", "items": {"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "integer"}}}},
-        "closed": {"type": "object", "additionalProperties": false}, "any": {}}})
+        "lists": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}, "closed": {"type": "object", "additionalProperties": false}, "any": {}}})
 }
 
 /// What came of a message, and what it cost.
