@@ -18,6 +18,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+from wirecall import __version__
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -263,7 +265,8 @@ def _run(options: Mapping[str, Any], libraries: Sequence[str]) -> dict[str, Any]
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "versions": {
             "python": platform.python_version(),
-            **{name: version(name) for name in ("wirecall", *libraries)},
+            "wirecall": __version__,
+            **{name: version(name) for name in libraries},
         },
         "machine": {"system": platform.platform(), "cpu": processor(), "cores": os.cpu_count()},
         "options": dict(options),

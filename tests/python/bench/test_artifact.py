@@ -36,6 +36,7 @@ def test_what_was_written_is_read(path: Path) -> None:
     assert not run.torn
     versions = run.header["run"]["versions"]
     assert versions["python"] == sys.version.partition(" ")[0]
+    assert versions["wirecall"] == wirecall.__version__
     assert versions["click"]
     assert versions["no-such-library"] is None
     assert run.header["run"]["machine"]["cores"] == os.cpu_count()
