@@ -21,17 +21,11 @@ from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
 from wirecall.bench.turns import carry_on, check, shared_options, take_turns
 from wirecall.bench.vocabularies import encoding
+from wirecall.bench.ways import Way, way_of
 from wirecall.bench.world import ToolFailed, World, definition
 
 # What a cell sums up over the answers of a task, or lists.
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
-
-
-class Way(NamedTuple):
-    """How a task is worked on."""
-
-    model: str
-    mode: str
 
 
 class Trial(NamedTuple):
@@ -41,7 +35,7 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        return (*self.way, self.task.name, str(self.repetition))
+        return (self.way.model, self.way.mode, self.task.name, str(self.repetition))
 
 
 @dataclass(frozen=True)
@@ -201,8 +195,7 @@ def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget, prices: 
         "key": list(trial.key),
         "task": task.name,
         "group": task.group,
-        **way._asdict(),
-        "ablation": None,
+        **way.members,
     }
     return {**names, "repetition": repetition, **fields, "usd": usd}
 
@@ -215,7 +208,8 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
         sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
         tries = len(sizes) * plan.asking.reps
         numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
-        rows.append([*way, *(f"{one:,}" for one in numbers), f"{tries * plan.turns:,}"])
+        counts = (f"{one:,}" for one in (*numbers, tries * plan.turns))
+        rows.append([way.model, way.mode, *counts])
     return Table(
         "What would be sent",
         ["model", "mode", "tasks", "first request, mean", "first requests", "requests, at most"],
@@ -232,7 +226,7 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. Intervals are the report's."""
     rows = []
     for way in plan.ways:
-        those = [cell for cell in cells if (cell["model"], cell["mode"]) == way]
+        those = [cell for cell in cells if way_of(cell) == way]
         counts = Counter(cell["status"] for cell in those)
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
         usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
@@ -242,7 +236,7 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
             usage.input,
             usage.output,
         ]
-        rows.append([*way, *(f"{one:,}" for one in numbers)])
+        rows.append([way.model, way.mode, *(f"{one:,}" for one in numbers)])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
     notes = [f"With intervals, beside native: wirecall bench report {path}"]
     return Table("What became of the tasks", head, rows, left=2, notes=notes)

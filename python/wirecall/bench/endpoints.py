@@ -25,14 +25,13 @@ from wirecall import wrap
 from wirecall.bench.artifact import BenchError
 from wirecall.bench.budget import Budget, BudgetReached, Usage
 from wirecall.bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
+from wirecall.bench.ways import NATIVE
 from wirecall.definitions import Definition, definitions
 from wirecall.options import Notice
 from wirecall.tokens import native_definition
 
 Messages = Sequence[Mapping[str, Any]]
 Status = Literal["ok", "failed", "skipped"]
-
-NATIVE = "native"
 
 # What can be better in a while; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})

@@ -14,41 +14,42 @@ from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
 from wirecall.bench.catalogue import BUILT_IN, catalogues
-from wirecall.bench.endpoints import NATIVE, Endpoint
+from wirecall.bench.endpoints import Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
-from wirecall.bench.plan import Plan, Task, Variant, choose
+from wirecall.bench.plan import Plan, Task, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
 from wirecall.bench.turns import carry_on
 from wirecall.bench.vocabularies import encoding
+from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.tokens import Count, compact
 
 # Before anything is sent ------------------------------------------------------------------------------------
 
 
 class Prepared(NamedTuple):
-    """The first request of a case and variant, as it would be sent."""
+    """The first request of a case and way, as it would be sent."""
 
     body: str
     sha256: str
 
 
-def prepare(plan: Plan, endpoints: Mapping[Variant, Endpoint]) -> dict[tuple[Variant, str], Prepared]:
-    """All first requests, by variant and name of the case; a case without a prompt has none.
+def prepare(plan: Plan, endpoints: Mapping[Way, Endpoint]) -> dict[tuple[Way, str], Prepared]:
+    """All first requests, by way and name of the case; a case without a prompt has none.
 
     Raises:
-        BenchError: Two variants would send the same, or a tool cannot be used.
+        BenchError: Two ways would send the same, or a tool cannot be used.
     """
-    prepared: dict[tuple[Variant, str], Prepared] = {}
-    for case, variant in itertools.product(plan.cases, plan.variants):
+    prepared: dict[tuple[Way, str], Prepared] = {}
+    for case, way in itertools.product(plan.cases, plan.ways):
         if not case.prompt:
             continue
-        request = endpoints[variant].prepare(plan.messages(case), plan.tools_of(case))
-        prepared[variant, case.name] = Prepared(request.body, request.sha256)
+        request = endpoints[way].prepare(plan.messages(case), plan.tools_of(case))
+        prepared[way, case.name] = Prepared(request.body, request.sha256)
     _prove(
-        {**_names(variant), "case": case, "requests": [{"sha256": request.sha256}]}
-        for (variant, case), request in prepared.items()
+        {**way.members, "case": case, "requests": [{"sha256": request.sha256}]}
+        for (way, case), request in prepared.items()
     )
     return prepared
 
@@ -57,10 +58,6 @@ def _prove(cells: Any) -> None:
     if said := violations(cells):
         more = f" … and {len(said) - 3} more" if len(said) > 3 else ""
         raise BenchError(f"This would compare a thing with itself. {'; '.join(said[:3])}{more}.")
-
-
-def _names(variant: Variant) -> dict[str, Any]:
-    return {"model": variant.model, "mode": variant.mode, "ablation": variant.ablation}
 
 
 def prompt_tokens(body: str, count: Count) -> int:
@@ -77,7 +74,7 @@ def _plain(content: Any) -> str:
 
 def forecast(
     plan: Plan,
-    prepared: Mapping[tuple[Variant, str], Prepared],
+    prepared: Mapping[tuple[Way, str], Prepared],
     count: Count,
     unit: str,
     prices: Mapping[str, Prices],
@@ -85,25 +82,17 @@ def forecast(
     """What the plan would cost: what is sent as it is counted here, what comes back at its most."""
     rows = []
     total, dollars = Usage(), 0.0
-    for variant in plan.variants:
-        sizes = [prompt_tokens(request.body, count) for (of, _), request in prepared.items() if of == variant]
+    for way in plan.ways:
+        sizes = [prompt_tokens(request.body, count) for (of, _), request in prepared.items() if of == way]
         asked = len(sizes) * plan.asking.reps
         usage = Usage(sum(sizes) * plan.asking.reps, asked * plan.asking.max_output_tokens)
-        price = prices.get(variant.model)
+        price = prices.get(way.model)
         usd = None if price is None else price.usd(usage)
         total, dollars = total + usage, dollars + (usd or 0.0)
         mean = sum(sizes) / len(sizes) if sizes else 0.0
-        row = (
-            variant.model,
-            variant.mode,
-            variant.ablation or "",
-            asked,
-            round(mean),
-            usage.input,
-            usage.output,
-        )
-        rows.append([*(f"{one:,}" if isinstance(one, int) else one for one in row), _dollars(usd)])
-    known = all(variant.model in prices for variant in plan.variants)
+        numbers = (asked, round(mean), usage.input, usage.output)
+        rows.append([*way, *(f"{one:,}" for one in numbers), _dollars(usd)])
+    known = all(way.model in prices for way in plan.ways)
     sums = ["total", "", "", f"{len(plan.tasks()):,}", "", f"{total.input:,}", f"{total.output:,}"]
     rows.append([*sums, _dollars(dollars if known else None)])
     head = [
@@ -138,16 +127,16 @@ class Run:
     Args:
         prepared: What `prepare` made of the plan.
         cells: Those that there are; what they have sent must be what would be sent now.
-        endpoints: One for each variant; all share the budget.
+        endpoints: One for each way; all share the budget.
         judge: Judges arguments that the schema does not find the same.
     """
 
     def __init__(
         self,
         plan: Plan,
-        prepared: Mapping[tuple[Variant, str], Prepared],
+        prepared: Mapping[tuple[Way, str], Prepared],
         cells: Iterable[Cell],
-        endpoints: Mapping[Variant, Endpoint],
+        endpoints: Mapping[Way, Endpoint],
         *,
         budget: Budget,
         prices: Mapping[str, Prices] | None = None,
@@ -160,32 +149,31 @@ class Run:
         self._judge = judge
         self._prepared = prepared
         for cell in cells:
-            variant = Variant(cell["model"], cell["mode"], cell["ablation"])
-            self._check(variant, cell["case"], cell["requests"])
+            self._check(way_of(cell), cell["case"], cell["requests"])
 
     def cell(self, task: Task) -> Cell:
         """Ask, and judge the answer; with the budget reached, nothing is asked."""
-        variant, case, repetition = task
+        way, case, repetition = task
         names = {
             "key": list(task.key),
             "case": case.name,
             "group": case.group,
-            **_names(variant),
+            **way.members,
             "repetition": repetition,
         }
         if not case.prompt:
             return {**names, **_skipped("the case has no prompt")}
         if self._budget.reached:
             return {**names, **_skipped("budget")}
-        answer = self._endpoints[variant].ask(self.plan.messages(case), self.plan.tools_of(case))
+        answer = self._endpoints[way].ask(self.plan.messages(case), self.plan.tools_of(case))
         fields = answer.fields()
-        self._check(variant, case.name, fields["requests"])
+        self._check(way, case.name, fields["requests"])
         cell = {
             **names,
             **fields,
             "scores": None,
             "judge": None,
-            "usd": self._usd(variant.model, answer.usage),
+            "usd": self._usd(way.model, answer.usage),
         }
         if answer.status != "ok":
             return cell
@@ -202,10 +190,10 @@ class Run:
         cell["judge"] = {**verdict.as_dict(), "usd": self._usd(verdict.model, verdict.usage)}
         return cell
 
-    def _check(self, variant: Variant, case: str, requests: list[dict[str, Any]]) -> None:
-        if requests and requests[0]["sha256"] != self._prepared[variant, case].sha256:
+    def _check(self, way: Way, case: str, requests: list[dict[str, Any]]) -> None:
+        if requests and requests[0]["sha256"] != self._prepared[way, case].sha256:
             raise BenchError(
-                f"{variant.name}, case {case}: what was sent is not what would be sent now. A run is carried "
+                f"{way}, case {case}: what was sent is not what would be sent now. A run is carried "
                 "on with the versions that it was begun with."
             )
 
@@ -264,11 +252,12 @@ def command(
     budget, stop = asking.budget(prices), threading.Event()
     with ExitStack() as stack:
 
-        def endpoint(of: Asking, model: str, mode: str, options: Mapping[str, Any]) -> Endpoint:
-            made = of.endpoint(model, mode, options, budget=budget, stop=stop)
+        def endpoint(of: Asking, way: Way) -> Endpoint:
+            options = ablation_options(way.ablation) if way.ablation else {}
+            made = of.endpoint(way.model, way.mode, options, budget=budget, stop=stop)
             return stack.enter_context(closing(made))
 
-        endpoints = {one: endpoint(asking, one.model, one.mode, one.options) for one in plan.variants}
+        endpoints = {one: endpoint(asking, one) for one in plan.ways}
         prepared = prepare(plan, endpoints)
         if asking.dry_run:
             vocabulary = encoding(asking.encoding)
@@ -285,7 +274,7 @@ def command(
                 key_variable=judge_key_variable or (asking.key_variable if same else None),
                 parameter={},
             )
-            judging = Judge(endpoint(of, judge, NATIVE, {}), judge_cache or judge_folder())
+            judging = Judge(endpoint(of, Way(judge, NATIVE)), judge_cache or judge_folder())
         artifact = stack.enter_context(asking.artifact("live", plan.options()))
         there = artifact.cells.values()
         run = Run(plan, prepared, there, endpoints, budget=budget, prices=prices, judge=judging)
@@ -295,25 +284,25 @@ def command(
         return code
 
 
-def _show_requests(prepared: Mapping[tuple[Variant, str], Prepared]) -> None:
-    """One request of each variant, whole."""
+def _show_requests(prepared: Mapping[tuple[Way, str], Prepared]) -> None:
+    """One request of each way, whole."""
     shown = set()
-    for (variant, case), request in prepared.items():
-        if variant not in shown:
-            shown.add(variant)
+    for (way, case), request in prepared.items():
+        if way not in shown:
+            shown.add(way)
             body = json.dumps(json.loads(request.body), indent=2, ensure_ascii=False)
-            print(f"{variant.name}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
+            print(f"{way}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
 
 
 def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. How good it is, is for the report, which has the intervals."""
     rows = []
-    for variant in plan.variants:
-        those = [cell for cell in cells if (cell["model"], cell["mode"], cell["ablation"]) == variant]
+    for way in plan.ways:
+        those = [cell for cell in cells if way_of(cell) == way]
         counts = Counter(cell["status"] for cell in those)
         usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
         numbers = [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
-        rows.append([variant.model, variant.mode, variant.ablation or "", *(f"{one:,}" for one in numbers)])
+        rows.append([*way, *(f"{one:,}" for one in numbers)])
     notes = [_said(proof) for proof in proofs(cells) if proof.way.ablation]
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]

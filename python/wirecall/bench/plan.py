@@ -1,7 +1,4 @@
-"""What `wirecall bench live` asks: cases, and the variants that answer them.
-
-A variant is a model, a mode, and at most one ablation.
-"""
+"""What `wirecall bench live` asks: cases, in ways of asking."""
 
 import hashlib
 from collections.abc import Sequence
@@ -14,6 +11,7 @@ from wirecall.bench.asking import Asking
 from wirecall.bench.catalogue import Case, Catalogue
 from wirecall.bench.proof import ABLATED
 from wirecall.bench.turns import check, once, shared_options, take_turns
+from wirecall.bench.ways import Way
 from wirecall.definitions import Definition
 from wirecall.options import Options
 from wirecall.tokens import compact
@@ -42,30 +40,14 @@ def ablation_options(ablation: str) -> dict[str, Any]:
     return options
 
 
-class Variant(NamedTuple):
-    model: str
-    mode: str
-    ablation: str | None
-
-    @property
-    def name(self) -> str:
-        return " ".join(filter(None, self))
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Of `wrap`."""
-        return ablation_options(self.ablation) if self.ablation else {}
-
-
 class Task(NamedTuple):
-    variant: Variant
+    way: Way
     case: Case
     repetition: int
 
     @property
     def key(self) -> tuple[str, ...]:
-        model, mode, ablation = self.variant
-        return (model, mode, ablation or "", self.case.name, str(self.repetition))
+        return (*self.way, self.case.name, str(self.repetition))
 
 
 @dataclass(frozen=True)
@@ -101,13 +83,13 @@ class Plan:
             raise BenchError("No case of the catalogue is chosen.")
 
     @property
-    def variants(self) -> list[Variant]:
-        kinds = [*((mode, None) for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
-        return [Variant(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
+    def ways(self) -> list[Way]:
+        kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
+        return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
 
     def tasks(self) -> list[Task]:
         """In their order."""
-        return [Task(*turn) for turn in take_turns(self.variants, self.cases, self.asking)]
+        return [Task(*turn) for turn in take_turns(self.ways, self.cases, self.asking)]
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar
 from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Usage
-from wirecall.bench.endpoints import NATIVE
 from wirecall.bench.progress import progress
+from wirecall.bench.ways import NATIVE, Way
 from wirecall.bench.workers import each
 from wirecall.options import Options
 
@@ -27,7 +27,6 @@ class Keyed(Protocol):
         """Of its cell."""
 
 
-Way = TypeVar("Way")
 Subject = TypeVar("Subject", bound=Named)
 Job = TypeVar("Job", bound=Keyed)
 

@@ -1,22 +1,25 @@
 """Ways of asking: a model, a mode, and perhaps an ablation; and which is compared with which."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 NATIVE = "native"
 
 
-@dataclass(frozen=True, order=True)
-class Way:
-    """How a case was asked. `ablation` is empty where nothing was changed."""
+class Way(NamedTuple):
+    """How a case or task is asked. `ablation` is empty where nothing is changed."""
 
     model: str
     mode: str
     ablation: str = ""
 
     def __str__(self) -> str:
-        return f"{self.model}, {self.mode}" + (f", {self.ablation}" if self.ablation else "")
+        return ", ".join(filter(None, self))
+
+    @property
+    def members(self) -> dict[str, str | None]:
+        """Of a cell."""
+        return {"model": self.model, "mode": self.mode, "ablation": self.ablation or None}
 
 
 def way_of(cell: Mapping[str, Any]) -> Way:
