@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Prices, Usage
+from wirecall.bench.budget import Budget, Usage
 from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
@@ -165,8 +165,7 @@ def _skipped(reason: str) -> Cell:
 def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
     """`wirecall bench agent`; gives its exit code."""
     plan = Plan(asking, choose(tasks), turns)
-    prices = asking.prices(asking.models)
-    budget, stop = asking.budget(prices), threading.Event()
+    budget, stop = asking.budget(asking.models), threading.Event()
     with ExitStack() as stack:
 
         def endpoint(way: Way) -> Endpoint:
@@ -180,17 +179,17 @@ def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
         artifact = stack.enter_context(asking.artifact("agent", plan.options()))
 
         def attempt(trial: Trial) -> Cell:
-            return _cell(trial, endpoints[trial.way], turns, budget, prices)
+            return _cell(trial, endpoints[trial.way], turns, budget)
 
         code = carry_on("agent", asking, artifact, plan.trials(), attempt, budget=budget, stop=stop)
         show([summary(plan, list(artifact.cells.values()), asking.output)])
         return code
 
 
-def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget, prices: Mapping[str, Prices]) -> Cell:
+def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget) -> Cell:
     way, task, repetition = trial
     fields = _skipped("budget") if budget.reached else work(task, endpoint.ask, turns)
-    usd = prices[way.model].usd(Usage.of(fields["usage"])) if way.model in prices else None
+    usd = budget.cost([(way.model, Usage.of(fields["usage"]))])
     names = {
         "key": list(trial.key),
         "task": task.name,

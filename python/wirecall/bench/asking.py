@@ -14,7 +14,7 @@ import click
 from wirecall.bench.artifact import Artifact, BenchError, Kind
 
 if TYPE_CHECKING:
-    from wirecall.bench.budget import Budget, Prices
+    from wirecall.bench.budget import Budget
     from wirecall.bench.endpoints import Endpoint
     from wirecall.bench.recording import Api
 
@@ -98,24 +98,20 @@ class Asking:
             raise BenchError(f"{name} is not set: it holds the key; any text where the server wants none.")
         return key or "none"
 
-    def prices(self, models: Iterable[str]) -> "dict[str, Prices]":
-        """Of those models whose prices were given."""
-        from wirecall.bench.budget import Prices
+    def budget(self, models: Iterable[str]) -> "Budget":
+        """With those prices of the models that were given."""
+        from wirecall.bench.budget import Budget, Prices
 
-        found = {}
+        prices = {}
         for model in models:
-            given = [prices.get(model, prices.get("")) for prices in (self.price_in, self.price_out)]
-            price_in, price_out = given
+            price_in, price_out, cached = (
+                given.get(model, given.get(""))
+                for given in (self.price_in, self.price_out, self.price_cached)
+            )
             if price_in is not None and price_out is not None:
-                cached = self.price_cached.get(model, self.price_cached.get(""))
-                found[model] = Prices(price_in, price_out, cached)
+                prices[model] = Prices(price_in, price_out, cached)
             elif self.max_usd is not None:
                 raise BenchError(f"--max-usd needs --price-in and --price-out of {model}.")
-        return found
-
-    def budget(self, prices: "Mapping[str, Prices]") -> "Budget":
-        from wirecall.bench.budget import Budget
-
         return Budget(self.max_tokens, self.max_usd, prices)
 
     def artifact(self, kind: Kind, options: Mapping[str, Any]) -> Artifact:

@@ -113,7 +113,16 @@ class Budget:
     @property
     def usd(self) -> float | None:
         """What was spent; None where the price of a model is not known."""
-        return self._usd(self._spent.items())
+        return self.cost(self._spent.items())
+
+    def cost(self, used: Iterable[tuple[str, Usage]]) -> float | None:
+        """Of models and what they used, in dollars; None where the price of one is not known."""
+        total = 0.0
+        for model, usage in used:
+            if model not in self._prices:
+                return None
+            total += self._prices[model].usd(usage)
+        return total
 
     def reserve(self, model: str, size: int, output: int) -> Reservation:
         """Set aside what a request can cost; where others hold what is left, wait what becomes of them.
@@ -165,17 +174,9 @@ class Budget:
             if total.input + total.output > self.max_tokens:
                 return False
         if self.max_usd is not None:
-            usd = self._usd(held)
+            usd = self.cost(held)
             return usd is not None and usd <= self.max_usd
         return True
 
     def _spend(self, model: str, usage: Usage) -> None:
         self._spent[model] = self._spent.get(model, Usage()) + usage
-
-    def _usd(self, held: Iterable[tuple[str, Usage]]) -> float | None:
-        total = 0.0
-        for model, usage in held:
-            if model not in self._prices:
-                return None
-            total += self._prices[model].usd(usage)
-        return total

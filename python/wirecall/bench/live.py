@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Prices, Usage
+from wirecall.bench.budget import Budget, Usage
 from wirecall.bench.catalogue import BUILT_IN, catalogues
 from wirecall.bench.endpoints import Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
@@ -77,24 +77,22 @@ def forecast(
     prepared: Mapping[tuple[Way, str], Prepared],
     count: Count,
     unit: str,
-    prices: Mapping[str, Prices],
+    budget: Budget,
 ) -> Table:
     """What the plan would cost: what is sent as it is counted here, what comes back at its most."""
     rows = []
-    total, dollars = Usage(), 0.0
+    used = []
     for way in plan.ways:
         sizes = [prompt_tokens(request.body, count) for (of, _), request in prepared.items() if of == way]
         asked = len(sizes) * plan.asking.reps
         usage = Usage(sum(sizes) * plan.asking.reps, asked * plan.asking.max_output_tokens)
-        price = prices.get(way.model)
-        usd = None if price is None else price.usd(usage)
-        total, dollars = total + usage, dollars + (usd or 0.0)
+        used.append((way.model, usage))
         mean = sum(sizes) / len(sizes) if sizes else 0.0
         numbers = (asked, round(mean), usage.input, usage.output)
-        rows.append([*way, *(f"{one:,}" for one in numbers), _dollars(usd)])
-    known = all(way.model in prices for way in plan.ways)
+        rows.append([*way, *(f"{one:,}" for one in numbers), _dollars(budget.cost(used[-1:]))])
+    total = sum((usage for _, usage in used), Usage())
     sums = ["total", "", "", f"{len(plan.tasks()):,}", "", f"{total.input:,}", f"{total.output:,}"]
-    rows.append([*sums, _dollars(dollars if known else None)])
+    rows.append([*sums, _dollars(budget.cost(used))])
     head = [
         "model",
         "mode",
@@ -139,13 +137,11 @@ class Run:
         endpoints: Mapping[Way, Endpoint],
         *,
         budget: Budget,
-        prices: Mapping[str, Prices] | None = None,
         judge: Judge | None = None,
     ) -> None:
         self.plan = plan
         self._endpoints = endpoints
         self._budget = budget
-        self._prices = prices or {}
         self._judge = judge
         self._prepared = prepared
         for cell in cells:
@@ -173,7 +169,7 @@ class Run:
             **fields,
             "scores": None,
             "judge": None,
-            "usd": self._usd(way.model, answer.usage),
+            "usd": self._budget.cost([(way.model, answer.usage)]),
         }
         if answer.status != "ok":
             return cell
@@ -187,7 +183,7 @@ class Run:
             return cell
         verdict = self._judge.compare(case.prompt, tool, case.arguments, arguments)
         cell["scores"]["judged"] = verdict.same
-        cell["judge"] = {**verdict.as_dict(), "usd": self._usd(verdict.model, verdict.usage)}
+        cell["judge"] = {**verdict.as_dict(), "usd": self._budget.cost([(verdict.model, verdict.usage)])}
         return cell
 
     def _check(self, way: Way, case: str, requests: list[dict[str, Any]]) -> None:
@@ -196,9 +192,6 @@ class Run:
                 f"{way}, case {case}: what was sent is not what would be sent now. A run is carried "
                 "on with the versions that it was begun with."
             )
-
-    def _usd(self, model: str, usage: Usage) -> float | None:
-        return self._prices[model].usd(usage) if model in self._prices else None
 
 
 def _given(right_tool: bool, calls: list[dict[str, Any]]) -> Any:
@@ -248,8 +241,7 @@ def command(
     """`wirecall bench live`; gives its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
     plan = Plan(asking, source, choose(source, cases, groups), ablations, tools, system, judge)
-    prices = asking.prices([*asking.models, *filter(None, [judge])])
-    budget, stop = asking.budget(prices), threading.Event()
+    budget, stop = asking.budget([*asking.models, *filter(None, [judge])]), threading.Event()
     with ExitStack() as stack:
 
         def endpoint(of: Asking, way: Way) -> Endpoint:
@@ -262,7 +254,7 @@ def command(
         if asking.dry_run:
             vocabulary = encoding(asking.encoding)
             _show_requests(prepared)
-            show([forecast(plan, prepared, vocabulary.count, vocabulary.name, prices)])
+            show([forecast(plan, prepared, vocabulary.count, vocabulary.name, budget)])
             return 0
         judging = None
         if judge is not None:
@@ -277,7 +269,7 @@ def command(
             judging = Judge(endpoint(of, Way(judge, NATIVE)), judge_cache or judge_folder())
         artifact = stack.enter_context(asking.artifact("live", plan.options()))
         there = artifact.cells.values()
-        run = Run(plan, prepared, there, endpoints, budget=budget, prices=prices, judge=judging)
+        run = Run(plan, prepared, there, endpoints, budget=budget, judge=judging)
         code = carry_on("live", asking, artifact, plan.tasks(), run.cell, budget=budget, stop=stop)
         _prove(there)
         show([summary(plan, list(there), asking.output)])
