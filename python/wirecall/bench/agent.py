@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
@@ -19,7 +19,7 @@ from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
-from wirecall.bench.turns import carry_on, check, shared_options, take_turns
+from wirecall.bench.turns import Turn, carry_on, check, shared_options, take_turns
 from wirecall.bench.vocabularies import encoding
 from wirecall.bench.ways import Way, way_of
 from wirecall.bench.world import ToolFailed, World, definition
@@ -28,27 +28,17 @@ from wirecall.bench.world import ToolFailed, World, definition
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
 
 
-class Trial(NamedTuple):
-    way: Way
-    task: Task
-    repetition: int
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return (self.way.model, self.way.mode, self.task.name, str(self.repetition))
-
-
 @dataclass(frozen=True)
 class Plan:
     """What is tried, and so which cells there are.
 
     Attributes:
-        turns: Answers that a task may take.
+        limit: Answers that a task may take.
     """
 
     asking: Asking
     tasks: Sequence[Task]
-    turns: int
+    limit: int
 
     def __post_init__(self) -> None:
         check(self.asking)
@@ -57,9 +47,8 @@ class Plan:
     def ways(self) -> list[Way]:
         return [Way(model, mode) for model in self.asking.models for mode in self.asking.modes]
 
-    def trials(self) -> list[Trial]:
-        """In their order."""
-        return [Trial(*turn) for turn in take_turns(self.ways, self.tasks, self.asking)]
+    def turns(self) -> list[Turn[Task]]:
+        return list(take_turns(self.ways, self.tasks, self.asking))
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -68,8 +57,8 @@ class Plan:
             **shared_options(self.asking),
             "tasks": [task.name for task in self.tasks],
             "tasks_sha256": hashlib.sha256(json.dumps(told).encode()).hexdigest(),
-            "turns": self.turns,
-            "cells": len(self.trials()),
+            "turns": self.limit,
+            "cells": len(self.turns()),
         }
 
 
@@ -95,10 +84,10 @@ def begin(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 # One trial --------------------------------------------------------------------------------------------------
 
 
-def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
-    """Let a model work on a task. Gives the fields of a cell but for those that name it.
+def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
+    """Let a model work on a task. Gives the members of a cell but for those of its turn.
 
-    A task is over with the first answer without a call, after so many answers, or with one that failed.
+    A task is over with the first answer without a call, after `limit` answers, or with one that failed.
 
     Args:
         ask: Of an `Endpoint`.
@@ -117,7 +106,7 @@ def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
         if answer.status != "ok":
             break
         steps += 1
-        if not answer.calls or steps == turns:
+        if not answer.calls or steps == limit:
             break
         messages = [*messages, answer.message()]
         for call in answer.calls:
@@ -129,7 +118,7 @@ def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
     done = answer.status == "ok"
     missed = task.missed(world, answer.said.text) if done else []
     if done and answer.calls:
-        missed.append(f"no final answer within {turns} turns")
+        missed.append(f"no final answer within {limit} turns")
     return {
         "status": answer.status,
         "reason": answer.reason,
@@ -178,25 +167,18 @@ def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
             return 0
         artifact = stack.enter_context(asking.artifact("agent", plan.options()))
 
-        def attempt(trial: Trial) -> Cell:
-            return _cell(trial, endpoints[trial.way], turns, budget)
+        def attempt(turn: Turn[Task]) -> Cell:
+            return _cell(turn, endpoints[turn.way], turns, budget)
 
-        code = carry_on("agent", asking, artifact, plan.trials(), attempt, budget=budget, stop=stop)
+        code = carry_on("agent", asking, artifact, plan.turns(), attempt, budget=budget, stop=stop)
         show([summary(plan, list(artifact.cells.values()), asking.output)])
         return code
 
 
-def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget) -> Cell:
-    way, task, repetition = trial
-    fields = _skipped("budget") if budget.reached else work(task, endpoint.ask, turns)
-    usd = budget.cost([(way.model, Usage.of(fields["usage"]))])
-    names = {
-        "key": list(trial.key),
-        "task": task.name,
-        "group": task.group,
-        **way.members,
-    }
-    return {**names, "repetition": repetition, **fields, "usd": usd}
+def _cell(turn: Turn[Task], endpoint: Endpoint, limit: int, budget: Budget) -> Cell:
+    fields = _skipped("budget") if budget.reached else work(turn.subject, endpoint.ask, limit)
+    usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
+    return {**turn.members("task"), **fields, "usd": usd}
 
 
 def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> Table:
@@ -207,7 +189,7 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
         sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
         tries = len(sizes) * plan.asking.reps
         numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
-        counts = (f"{one:,}" for one in (*numbers, tries * plan.turns))
+        counts = (f"{one:,}" for one in (*numbers, tries * plan.limit))
         rows.append([way.model, way.mode, *counts])
     return Table(
         "What would be sent",

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Usage
-from wirecall.bench.catalogue import BUILT_IN, catalogues
+from wirecall.bench.catalogue import BUILT_IN, Case, catalogues
 from wirecall.bench.endpoints import Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
-from wirecall.bench.plan import Plan, Task, ablation_options, choose
+from wirecall.bench.plan import Plan, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import carry_on
+from wirecall.bench.turns import Turn, carry_on
 from wirecall.bench.vocabularies import encoding
 from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.tokens import Count, compact
@@ -91,7 +91,7 @@ def forecast(
         numbers = (asked, round(mean), usage.input, usage.output)
         rows.append([*way, *(f"{one:,}" for one in numbers), _dollars(budget.cost(used[-1:]))])
     total = sum((usage for _, usage in used), Usage())
-    sums = ["total", "", "", f"{len(plan.tasks()):,}", "", f"{total.input:,}", f"{total.output:,}"]
+    sums = ["total", "", "", f"{len(plan.turns()):,}", "", f"{total.input:,}", f"{total.output:,}"]
     rows.append([*sums, _dollars(budget.cost(used))])
     head = [
         "model",
@@ -147,16 +147,9 @@ class Run:
         for cell in cells:
             self._check(way_of(cell), cell["case"], cell["requests"])
 
-    def cell(self, task: Task) -> Cell:
+    def cell(self, turn: Turn[Case]) -> Cell:
         """Ask, and judge the answer; with the budget reached, nothing is asked."""
-        way, case, repetition = task
-        names = {
-            "key": list(task.key),
-            "case": case.name,
-            "group": case.group,
-            **way.members,
-            "repetition": repetition,
-        }
+        way, case, names = turn.way, turn.subject, turn.members("case")
         if not case.prompt:
             return {**names, **_skipped("the case has no prompt")}
         if self._budget.reached:
@@ -270,7 +263,7 @@ def command(
         artifact = stack.enter_context(asking.artifact("live", plan.options()))
         there = artifact.cells.values()
         run = Run(plan, prepared, there, endpoints, budget=budget, judge=judging)
-        code = carry_on("live", asking, artifact, plan.tasks(), run.cell, budget=budget, stop=stop)
+        code = carry_on("live", asking, artifact, plan.turns(), run.cell, budget=budget, stop=stop)
         _prove(there)
         show([summary(plan, list(there), asking.output)])
         return code

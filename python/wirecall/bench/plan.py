@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from wirecall.bench.artifact import BenchError
 from wirecall.bench.asking import Asking
 from wirecall.bench.catalogue import Case, Catalogue
 from wirecall.bench.proof import ABLATED
-from wirecall.bench.turns import check, once, shared_options, take_turns
+from wirecall.bench.turns import Turn, check, once, shared_options, take_turns
 from wirecall.bench.ways import Way
 from wirecall.definitions import Definition
 from wirecall.options import Options
@@ -38,16 +38,6 @@ def ablation_options(ablation: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise BenchError(f"The ablation {ablation!r} is none: {error}.") from error
     return options
-
-
-class Task(NamedTuple):
-    way: Way
-    case: Case
-    repetition: int
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return (*self.way, self.case.name, str(self.repetition))
 
 
 @dataclass(frozen=True)
@@ -87,9 +77,8 @@ class Plan:
         kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
         return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
 
-    def tasks(self) -> list[Task]:
-        """In their order."""
-        return [Task(*turn) for turn in take_turns(self.ways, self.cases, self.asking)]
+    def turns(self) -> list[Turn[Case]]:
+        return list(take_turns(self.ways, self.cases, self.asking))
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -105,7 +94,7 @@ class Plan:
             "tools": self.tools,
             "system": self.system,
             "judge": self.judge,
-            "cells": len(self.tasks()),
+            "cells": len(self.turns()),
         }
 
     def messages(self, case: Case) -> list[dict[str, Any]]:

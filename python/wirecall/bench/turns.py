@@ -5,7 +5,8 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
@@ -19,16 +20,38 @@ from wirecall.options import Options
 class Named(Protocol):
     @property
     def name(self) -> str: ...
-
-
-class Keyed(Protocol):
     @property
-    def key(self) -> Key:
-        """Of its cell."""
+    def group(self) -> str: ...
 
 
 Subject = TypeVar("Subject", bound=Named)
-Job = TypeVar("Job", bound=Keyed)
+
+
+@dataclass(frozen=True)
+class Turn(Generic[Subject]):
+    """What a cell is of: a case or task, and how it is asked, for the how many-th time."""
+
+    way: Way
+    subject: Subject
+    repetition: int
+
+    @property
+    def key(self) -> Key:
+        return (*self.way, self.subject.name, str(self.repetition))
+
+    def members(self, what: str) -> Cell:
+        """Of the cell.
+
+        Args:
+            what: The subject is.
+        """
+        return {
+            "key": list(self.key),
+            what: self.subject.name,
+            "group": self.subject.group,
+            **self.way.members,
+            "repetition": self.repetition,
+        }
 
 
 def check(asking: Asking) -> None:
@@ -55,10 +78,8 @@ def once(what: str, given: Sequence[str]) -> None:
         raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
 
 
-def take_turns(
-    ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking
-) -> Iterator[tuple[Way, Subject, int]]:
-    """Each way with each subject, as often as is asked for.
+def take_turns(ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking) -> Iterator[Turn[Subject]]:
+    """Each way with each subject, as often as is asked for, in their order.
 
     All ways have their turn at a subject before the next one comes, in an order that is drawn for each
     subject and repetition: whatever changes at a provider meanwhile meets all.
@@ -66,7 +87,7 @@ def take_turns(
     for repetition, subject in itertools.product(range(1, asking.reps + 1), subjects):
         drawn = list(ways)
         random.Random(f"{asking.seed} {repetition} {subject.name}").shuffle(drawn)
-        yield from ((way, subject, repetition) for way in drawn)
+        yield from (Turn(way, subject, repetition) for way in drawn)
 
 
 def shared_options(asking: Asking) -> dict[str, Any]:
@@ -88,8 +109,8 @@ def carry_on(
     what: str,
     asking: Asking,
     artifact: Artifact,
-    jobs: Sequence[Job],
-    work: Callable[[Job], Cell],
+    turns: Sequence[Turn[Subject]],
+    work: Callable[[Turn[Subject]], Cell],
     *,
     budget: Budget,
     stop: threading.Event,
@@ -98,7 +119,7 @@ def carry_on(
 
     Args:
         what: Is run.
-        jobs: All of the run.
+        turns: All of the run.
         work: Makes a cell.
         budget: What all cells have cost so far is added to it.
         stop: Is set when the run is to end.
@@ -114,12 +135,12 @@ def carry_on(
         budget.add(model, usage)
     again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
     before = {key: cell["status"] for key, cell in artifact.cells.items() if cell["status"] not in again}
-    todo = [job for job in jobs if job.key not in before]
+    todo = [turn for turn in turns if turn.key not in before]
     found = Counter(before.values())
-    with progress(len(jobs), what, done=len(before)) as shown:
+    with progress(len(turns), what, done=len(before)) as shown:
 
-        def do(job: Job) -> None:
-            cell = work(job)
+        def do(turn: Turn[Subject]) -> None:
+            cell = work(turn)
             artifact.append(cell)
             found[cell["status"]] += 1
             shown.step(note=_note(found, budget))
