@@ -14,7 +14,7 @@ from typing import Any
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Usage
+from wirecall.bench.budget import Usage
 from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
@@ -142,12 +142,6 @@ def _do(world: World, call: Call) -> str:
         return f"Error: {error}"
 
 
-def _skipped(reason: str) -> Cell:
-    empty: Cell = {name: [] for name in (*_LISTS, "calls", "missed")}
-    nothing = {"scores": None, "steps": 0, "usage": Usage().as_dict(), "times": {"total": None}}
-    return {"status": "skipped", "reason": reason, "text": "", "finish": None, **nothing, **empty}
-
-
 # The run ----------------------------------------------------------------------------------------------------
 
 
@@ -168,17 +162,13 @@ def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
         artifact = stack.enter_context(asking.artifact("agent", plan.options()))
 
         def attempt(turn: Turn[Task]) -> Cell:
-            return _cell(turn, endpoints[turn.way], turns, budget)
+            fields = work(turn.subject, endpoints[turn.way].ask, turns)
+            usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
+            return {**turn.members("task"), **fields, "usd": usd}
 
         code = carry_on("agent", asking, artifact, plan.turns(), attempt, budget=budget, stop=stop)
         show([summary(plan, list(artifact.cells.values()), asking.output)])
         return code
-
-
-def _cell(turn: Turn[Task], endpoint: Endpoint, limit: int, budget: Budget) -> Cell:
-    fields = _skipped("budget") if budget.reached else work(turn.subject, endpoint.ask, limit)
-    usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
-    return {**turn.members("task"), **fields, "usd": usd}
 
 
 def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> Table:

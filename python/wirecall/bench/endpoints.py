@@ -410,6 +410,12 @@ class _Attempt:
         return {name: None if at is None else at - self._start for name, at in moments.items()}
 
 
+def unasked(api: Api, reason: str) -> Answer:
+    """What has come of it where nothing was asked."""
+    attempt = _Attempt(api)
+    return Answer("skipped", reason, attempt.said, attempt.times([]), [], [], [], api, "")
+
+
 def _is_from(error: BaseException | None, kind: type[Exception]) -> bool:
     """Whether it is one, or an exception that an SDK put around one."""
     while error is not None and not isinstance(error, kind):

@@ -14,7 +14,7 @@ from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Usage
 from wirecall.bench.catalogue import BUILT_IN, Case, catalogues
-from wirecall.bench.endpoints import Endpoint
+from wirecall.bench.endpoints import Endpoint, unasked
 from wirecall.bench.judging import Judge, judge_folder, score
 from wirecall.bench.plan import Plan, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
@@ -148,17 +148,16 @@ class Run:
             self._check(way_of(cell), cell["case"], cell["requests"])
 
     def cell(self, turn: Turn[Case]) -> Cell:
-        """Ask, and judge the answer; with the budget reached, nothing is asked."""
-        way, case, names = turn.way, turn.subject, turn.members("case")
-        if not case.prompt:
-            return {**names, **_skipped("the case has no prompt")}
-        if self._budget.reached:
-            return {**names, **_skipped("budget")}
-        answer = self._endpoints[way].ask(self.plan.messages(case), self.plan.tools_of(case))
+        """Ask, and judge the answer."""
+        way, case = turn.way, turn.subject
+        if case.prompt:
+            answer = self._endpoints[way].ask(self.plan.messages(case), self.plan.tools_of(case))
+        else:
+            answer = unasked(self.plan.asking.api, "the case has no prompt")
         fields = answer.fields()
         self._check(way, case.name, fields["requests"])
         cell = {
-            **names,
+            **turn.members("case"),
             **fields,
             "scores": None,
             "judge": None,
@@ -171,7 +170,8 @@ class Run:
         cell["scores"] = scores.as_dict()
         if self._judge is None:
             return cell
-        if scores.normalised or not isinstance(arguments := _given(scores.tool, fields["calls"]), dict):
+        arguments = fields["calls"][0]["arguments"] if scores.tool else None
+        if scores.normalised or not isinstance(arguments, dict):
             cell["scores"]["judged"] = scores.normalised
             return cell
         verdict = self._judge.compare(case.prompt, tool, case.arguments, arguments)
@@ -185,32 +185,6 @@ class Run:
                 f"{way}, case {case}: what was sent is not what would be sent now. A run is carried "
                 "on with the versions that it was begun with."
             )
-
-
-def _given(right_tool: bool, calls: list[dict[str, Any]]) -> Any:
-    return calls[0]["arguments"] if right_tool else None
-
-
-def _skipped(reason: str) -> Cell:
-    """The fields of a cell that nothing was sent for."""
-    return {
-        "status": "skipped",
-        "reason": reason,
-        "usage": Usage().as_dict(),
-        "times": dict.fromkeys(("first_token", "first_call", "total")),
-        "calls": [],
-        "text": "",
-        "reasoning": "",
-        "finish": None,
-        "repairs": [],
-        "problems": [],
-        "errors": [],
-        "retries": [],
-        "requests": [],
-        "scores": None,
-        "judge": None,
-        "usd": None,
-    }
 
 
 # The command ------------------------------------------------------------------------------------------------
