@@ -4,7 +4,6 @@ import hashlib
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
-from wirecall.bench.turns import Turn, carry_on, check, shared_options, take_turns
+from wirecall.bench.turns import Turn, carry_on, check, shared_options, take_turns, tally
 from wirecall.bench.vocabularies import encoding
-from wirecall.bench.ways import Way, way_of
+from wirecall.bench.ways import Way
 from wirecall.bench.world import ToolFailed, World, definition
 
 # What a cell sums up over the answers of a task, or lists.
@@ -197,17 +196,9 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. Intervals are the report's."""
     rows = []
     for way in plan.ways:
-        those = [cell for cell in cells if way_of(cell) == way]
-        counts = Counter(cell["status"] for cell in those)
+        those, counts = tally(way, cells)
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
-        usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
-        numbers = [
-            done,
-            *(counts[status] for status in ("ok", "failed", "skipped")),
-            usage.input,
-            usage.output,
-        ]
-        rows.append([way.model, way.mode, *(f"{one:,}" for one in numbers)])
+        rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
     notes = [f"With intervals, beside native: wirecall bench report {path}"]
     return Table("What became of the tasks", head, rows, left=2, notes=notes)

@@ -3,7 +3,6 @@
 import itertools
 import json
 import threading
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -20,8 +19,8 @@ from wirecall.bench.plan import Plan, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import Turn, carry_on
-from wirecall.bench.vocabularies import encoding
+from wirecall.bench.turns import Turn, carry_on, tally
+from wirecall.bench.vocabularies import Vocabulary, encoding
 from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.tokens import Count, compact
 
@@ -75,15 +74,18 @@ def _plain(content: Any) -> str:
 def forecast(
     plan: Plan,
     prepared: Mapping[tuple[Way, str], Prepared],
-    count: Count,
-    unit: str,
+    vocabulary: Vocabulary,
     budget: Budget,
 ) -> Table:
     """What the plan would cost: what is sent as it is counted here, what comes back at its most."""
     rows = []
     used = []
     for way in plan.ways:
-        sizes = [prompt_tokens(request.body, count) for (of, _), request in prepared.items() if of == way]
+        sizes = [
+            prompt_tokens(request.body, vocabulary.count)
+            for (of, _), request in prepared.items()
+            if of == way
+        ]
         asked = len(sizes) * plan.asking.reps
         usage = Usage(sum(sizes) * plan.asking.reps, asked * plan.asking.max_output_tokens)
         used.append((way.model, usage))
@@ -104,7 +106,8 @@ def forecast(
         "USD, at most",
     ]
     notes = [
-        f"Input in {unit}: texts and tools of the requests, without what a provider puts around them.",
+        f"Input in {vocabulary.name}: texts and tools of the requests, without what a provider puts "
+        "around them.",
         "Answers that are asked for again, and a judge, come on top.",
     ]
     if skipped := len(plan.cases) - len({case for _, case in prepared}):
@@ -219,9 +222,8 @@ def command(
         endpoints = {one: endpoint(asking, one) for one in plan.ways}
         prepared = prepare(plan, endpoints)
         if asking.dry_run:
-            vocabulary = encoding(asking.encoding)
             _show_requests(prepared)
-            show([forecast(plan, prepared, vocabulary.count, vocabulary.name, budget)])
+            show([forecast(plan, prepared, encoding(asking.encoding), budget)])
             return 0
         judging = None
         if judge is not None:
@@ -257,11 +259,8 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. How good it is, is for the report, which has the intervals."""
     rows = []
     for way in plan.ways:
-        those = [cell for cell in cells if way_of(cell) == way]
-        counts = Counter(cell["status"] for cell in those)
-        usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
-        numbers = [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
-        rows.append([*way, *(f"{one:,}" for one in numbers)])
+        _, counts = tally(way, cells)
+        rows.append([*way, *(f"{one:,}" for one in counts)])
     notes = [_said(proof) for proof in proofs(cells) if proof.way.ablation]
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]

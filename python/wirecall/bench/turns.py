@@ -12,7 +12,7 @@ from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Usage
 from wirecall.bench.progress import progress
-from wirecall.bench.ways import NATIVE, Way
+from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.bench.workers import each
 from wirecall.options import Options
 
@@ -155,6 +155,14 @@ def _spent(cells: Iterable[Cell]) -> Iterator[tuple[str, Usage]]:
         yield cell["model"], Usage.of(cell["usage"])
         if (judge := cell.get("judge")) is not None:
             yield judge["model"], Usage.of(judge["usage"])
+
+
+def tally(way: Way, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
+    """The cells of a way; how many are ok, failed, skipped, and their tokens of input and output."""
+    those = [cell for cell in cells if way_of(cell) == way]
+    counts = Counter(cell["status"] for cell in those)
+    usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
+    return those, [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
 
 
 def _note(found: Mapping[str, int], budget: Budget) -> str:
