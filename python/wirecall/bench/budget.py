@@ -82,7 +82,6 @@ class Budget:
         max_tokens: Input and output together.
         max_usd: Needs the prices of all models.
         prices: By model.
-        spent: What earlier parts of the run cost.
 
     Attributes:
         reached: Whether a request was refused. Then all are.
@@ -93,7 +92,6 @@ class Budget:
         max_tokens: int | None = None,
         max_usd: float | None = None,
         prices: Mapping[str, Prices] | None = None,
-        spent: Iterable[tuple[str, Usage]] = (),
     ) -> None:
         self.max_tokens = max_tokens
         self.max_usd = max_usd
@@ -103,8 +101,6 @@ class Budget:
         self._spent: dict[str, Usage] = {}
         self._reserved: list[Reservation] = []
         self._changed = threading.Condition()
-        for model, usage in spent:
-            self.add(model, usage)
 
     @property
     def usage(self) -> Usage:

@@ -31,6 +31,11 @@ def step(*calls: tuple[str, dict[str, Any]]) -> Step:
     return Step([Call(name, arguments) for name, arguments in calls])
 
 
+def order_of_bulbs(number: int) -> Step:
+    lines = [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": number}]
+    return step(("create_order", {"customer_id": "C-12", "lines": lines, "ship_to": VIENNA}))
+
+
 # What a model does that is up to the task: steps, then the final answer.
 PLANS: Mapping[str, Sequence[Step]] = {
     "cheapest flight": [
@@ -113,16 +118,7 @@ PLANS: Mapping[str, Sequence[Step]] = {
     ],
     "an order with an address": [
         step(("find_customer", {"email": "li@example.com"})),
-        step(
-            (
-                "create_order",
-                {
-                    "customer_id": "C-12",
-                    "lines": [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": 12}],
-                    "ship_to": VIENNA,
-                },
-            )
-        ),
+        order_of_bulbs(12),
         Step(text="Ordered."),
     ],
     "the right way to send": [
@@ -188,16 +184,7 @@ WRONG: Mapping[str, Sequence[Step]] = {
         Step(text="Changed."),
     ],
     "an order with an address": [
-        step(
-            (
-                "create_order",
-                {
-                    "customer_id": "C-12",
-                    "lines": [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": 21}],
-                    "ship_to": VIENNA,
-                },
-            )
-        ),
+        order_of_bulbs(21),
         Step(text="Ordered."),
     ],
     "the right way to send": [
