@@ -22,6 +22,7 @@ from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
 from wirecall.bench.turns import carry_on
 from wirecall.bench.vocabularies import encoding
+from wirecall.bench.ways import as_asked_for
 from wirecall.tokens import Count, compact
 
 # Before anything is sent ------------------------------------------------------------------------------------
@@ -314,7 +315,7 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
         numbers = [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
         rows.append([variant.model, variant.mode, variant.ablation or "", *(f"{one:,}" for one in numbers)])
-    notes = [_said(proof) for proof in proofs(cells) if proof.way.ablation]
+    notes = [_said(proof) for proof in proofs(as_asked_for(cells, plan.options())) if proof.way.ablation]
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]
     return Table("What was asked", head, rows, left=3, notes=notes)

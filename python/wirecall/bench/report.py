@@ -30,7 +30,7 @@ from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
-from wirecall.bench.ways import Way, baselines
+from wirecall.bench.ways import Way, as_asked_for, baselines
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -107,7 +107,8 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
 
 def _asked(name: str, run: Run) -> list[Section]:
     """The section of a run that asked models."""
-    found = outcomes(run.kind, run.cells)
+    cells = as_asked_for(run.cells, run.options)
+    found = outcomes(run.kind, cells)
     if not found:
         return [Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])]
     measures = measured(run.kind, run.cells)
@@ -122,7 +123,7 @@ def _asked(name: str, run: Run) -> list[Section]:
         *_means(found.values(), measures),
         *_differences(found, measures),
         *_by_group(run, found),
-        *_requests(run.cells),
+        *_requests(cells),
         *_reasons(found.values()),
     ]
     section.figures += _asked_figures(run.kind, found)
