@@ -140,6 +140,40 @@ def test_ways_stand_in_the_order_that_was_asked_for(tmp_path: Path) -> None:
         assert ways_of(text, title) == whole[1:]
 
 
+def test_every_head_is_explained_below_its_table(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell["scores"]["judged"] = False
+
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 1.0}, cases=2, change=change))
+    text = markdown(report([path]))
+    for title, words in {
+        "What was asked": ["ok", "failed", "repairs", "problems", "errors", "retries"],
+        "How right it was": ["exact", "normalised", "judged"],
+        "What it cost": ["tokens", "first call"],
+    }.items():
+        table, *notes = text.split(f"### {title}\n\n")[1].split("\n### ")[0].strip().split("\n\n")
+        for word in words:
+            assert word in table
+            assert any(note.startswith(f"{word}: ") for note in notes), word
+    assert "A cell is one case" in text.split("### What was asked")[0]
+
+
+def test_plots_name_what_they_show(tmp_path: Path) -> None:
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, cases=8)
+    page = html(report([artifact(tmp_path / "live.jsonl", cells)]))
+    said = re.findall(r"<text [^>]*>([^<]*)</text>", page)
+    assert "normalised (%)" in said
+    assert [one for one in said if re.fullmatch(r"\d+\.\d %, N = 8", one)]
+    # No share is above 100 %.
+    assert "120" not in said
+
+
+def test_what_is_not_installed_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "latency.jsonl"
+    Artifact.create(path, "latency", {}, libraries=["no-such-parser"]).close()
+    assert "no-such-parser not installed" in markdown(report([path]))
+
+
 def test_requests_that_did_not_differ_are_named(tmp_path: Path) -> None:
     def change(cell: Cell) -> None:
         if cell["case"] == "case 3":
