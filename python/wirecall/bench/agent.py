@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Prices, Usage
+from wirecall.bench.budget import REACHED, Budget, Prices, Usage
 from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
-from wirecall.bench.turns import carry_on, check, shared_options, take_turns
+from wirecall.bench.turns import carry_on, check, endings, shared_options, take_turns
 from wirecall.bench.vocabularies import encoding
 from wirecall.bench.world import ToolFailed, World, definition
 
@@ -195,7 +195,7 @@ def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
 
 def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget, prices: Mapping[str, Prices]) -> Cell:
     way, task, repetition = trial
-    fields = _skipped("budget") if budget.reached else work(task, endpoint.ask, turns)
+    fields = _skipped(REACHED) if budget.reached else work(task, endpoint.ask, turns)
     usd = prices[way.model].usd(Usage.of(fields["usage"])) if way.model in prices else None
     names = {
         "key": list(trial.key),
@@ -244,5 +244,5 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         ]
         rows.append([*way, *(f"{one:,}" for one in numbers)])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
-    notes = [f"With intervals, beside native: wirecall bench report {path}"]
+    notes = [*endings(cells), f"With intervals, beside native: wirecall bench report {path}"]
     return Table("What became of the tasks", head, rows, left=2, notes=notes)

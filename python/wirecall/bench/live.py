@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Prices, Usage
+from wirecall.bench.budget import REACHED, Budget, Prices, Usage
 from wirecall.bench.catalogue import BUILT_IN, catalogues
 from wirecall.bench.endpoints import NATIVE, Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
@@ -20,7 +20,7 @@ from wirecall.bench.plan import Plan, Task, Variant, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import carry_on
+from wirecall.bench.turns import carry_on, endings
 from wirecall.bench.vocabularies import encoding
 from wirecall.bench.ways import as_asked_for
 from wirecall.tokens import Count, compact
@@ -177,7 +177,7 @@ class Run:
         if not case.prompt:
             return {**names, **_skipped("the case has no prompt")}
         if self._budget.reached:
-            return {**names, **_skipped("budget")}
+            return {**names, **_skipped(REACHED)}
         answer = self._endpoints[variant].ask(self.plan.messages(case), self.plan.tools_of(case))
         fields = answer.fields()
         self._check(variant, case.name, fields["requests"])
@@ -316,6 +316,7 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         numbers = [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]
         rows.append([variant.model, variant.mode, variant.ablation or "", *(f"{one:,}" for one in numbers)])
     notes = [_said(proof) for proof in proofs(as_asked_for(cells, plan.options())) if proof.way.ablation]
+    notes += endings(cells)
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]
     return Table("What was asked", head, rows, left=3, notes=notes)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Usage
+from wirecall.bench.budget import REACHED, Budget, Usage
 from wirecall.bench.endpoints import NATIVE
 from wirecall.bench.progress import progress
 from wirecall.bench.workers import each
@@ -26,6 +26,9 @@ class Keyed(Protocol):
     def key(self) -> Key:
         """Of its cell."""
 
+
+# How many reasons a summary names.
+_REASONS = 5
 
 Way = TypeVar("Way")
 Subject = TypeVar("Subject", bound=Named)
@@ -127,6 +130,19 @@ def carry_on(
 
         each(do, todo, concurrency=asking.concurrency, stop=stop)
     return 1 if found["skipped"] else 0
+
+
+def endings(cells: Iterable[Cell]) -> list[str]:
+    """Why cells failed or were skipped, the most frequent reasons first, and what to do about it."""
+    counts = Counter((cell["status"], cell["reason"]) for cell in cells if cell["status"] != "ok")
+    said = [f"{count:,} {status}: {reason}" for (status, reason), count in counts.most_common(_REASONS)]
+    if len(counts) > _REASONS:
+        said.append(f"{len(counts) - _REASONS:,} more reasons are in the report.")
+    if any(reason == REACHED for _, reason in counts):
+        said.append("With a larger --max-tokens or --max-usd, --resume asks what was skipped.")
+    if any(status == "failed" for status, _ in counts):
+        said.append("--resume --retry-failed asks again what failed.")
+    return said
 
 
 def _spent(cells: Iterable[Cell]) -> Iterator[tuple[str, Usage]]:
