@@ -18,7 +18,7 @@ from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
-from wirecall.bench.turns import Turn, carry_on, check, shared_options, take_turns, tally
+from wirecall.bench.turns import Turn, carry_on, check, endings, shared_options, take_turns, tally
 from wirecall.bench.vocabularies import encoding
 from wirecall.bench.ways import Way
 from wirecall.bench.world import ToolFailed, World, definition
@@ -200,5 +200,5 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
         rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
-    notes = [f"With intervals, beside native: wirecall bench report {path}"]
+    notes = [*endings(cells), f"With intervals, beside native: wirecall bench report {path}"]
     return Table("What became of the tasks", head, rows, left=2, notes=notes)

@@ -71,8 +71,9 @@ class Artifact:
         replaced: Cells of earlier runs that were done again in one of them.
     """
 
-    def __init__(self, path: Path, descriptor: int) -> None:
+    def __init__(self, path: Path, kind: Kind, descriptor: int) -> None:
         self.path = path
+        self.kind = kind
         self.cells: dict[Key, Cell] = {}
         self.replaced: list[Cell] = []
         self._descriptor: int | None = descriptor
@@ -99,7 +100,7 @@ class Artifact:
             BenchError: The file is there, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, _open(path, os.O_CREAT | os.O_EXCL))
+        artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL))
         artifact._begin(kind, _run(options, libraries))
         return artifact
 
@@ -118,7 +119,7 @@ class Artifact:
             BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, _open(path, os.O_CREAT))
+        artifact = cls(path, kind, _open(path, os.O_CREAT))
         try:
             artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
         except BaseException:
@@ -167,8 +168,12 @@ class Artifact:
     def __enter__(self) -> "Artifact":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            # Counting is done again in no time.
+            more = "" if self.kind == "offline" else "; --resume carries on with it"
+            print(f"{self.path} keeps what was done{more}.", file=sys.stderr)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._descriptor is None:

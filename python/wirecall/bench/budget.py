@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 # English takes about four bytes for a token, Chinese about three.
 _TOKENS_PER_BYTE = 1 / 2
 _MILLION = 1_000_000
+# The reason of what was skipped because of it.
+REACHED = "budget"
 
 
 class BudgetReached(Exception):

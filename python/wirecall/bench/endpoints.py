@@ -23,7 +23,7 @@ import tenacity
 
 from wirecall import wrap
 from wirecall.bench.artifact import BenchError
-from wirecall.bench.budget import Budget, BudgetReached, Usage
+from wirecall.bench.budget import REACHED, Budget, BudgetReached, Usage
 from wirecall.bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
 from wirecall.bench.ways import NATIVE
 from wirecall.definitions import Definition, definitions
@@ -363,7 +363,7 @@ class Endpoint:
 
     def _outcome(self, error: BaseException | None) -> tuple[Status, str | None]:
         if _is_from(error, BudgetReached):
-            return "skipped", "budget"
+            return "skipped", REACHED
         if isinstance(error, _Stopped):
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)

@@ -19,9 +19,9 @@ from wirecall.bench.plan import Plan, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import Turn, carry_on, tally
+from wirecall.bench.turns import Turn, carry_on, endings, tally
 from wirecall.bench.vocabularies import Vocabulary, encoding
-from wirecall.bench.ways import NATIVE, Way, way_of
+from wirecall.bench.ways import NATIVE, Way, as_asked_for, way_of
 from wirecall.tokens import Count, compact
 
 # Before anything is sent ------------------------------------------------------------------------------------
@@ -261,7 +261,8 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     for way in plan.ways:
         _, counts = tally(way, cells)
         rows.append([*way, *(f"{one:,}" for one in counts)])
-    notes = [_said(proof) for proof in proofs(cells) if proof.way.ablation]
+    notes = [_said(proof) for proof in proofs(as_asked_for(cells, plan.options())) if proof.way.ablation]
+    notes += endings(cells)
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]
     return Table("What was asked", head, rows, left=3, notes=notes)

@@ -71,6 +71,11 @@ class Plan:
             raise BenchError(f"{self.judge} cannot be its own judge: name another model.")
         if not self.cases:
             raise BenchError("No case of the catalogue is chosen.")
+        if not any(case.prompt for case in self.cases):
+            raise BenchError(
+                f'No case of {self.catalogue.name} that is chosen has a "prompt": what a user says to get '
+                "the call. A model is asked nothing else."
+            )
 
     @property
     def ways(self) -> list[Way]:

@@ -30,7 +30,7 @@ from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
 from wirecall.bench.tables import Table
-from wirecall.bench.ways import Way, baselines
+from wirecall.bench.ways import Way, as_asked_for, baselines
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -81,8 +81,9 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     rows = []
     for name, run in runs:
         about = run.header["run"]
-        versions = ", ".join(f"{what} {version or '?'}" for what, version in about["versions"].items())
+        versions = ", ".join(_version(*each) for each in about["versions"].items())
         machine = about["machine"]
+        date = about["date"].removesuffix("+00:00").replace("T", " ")
         notes = [f"{len(run.cells):,} cells"]
         if run.resumed:
             notes.append(f"carried on {len(run.resumed)} x")
@@ -92,7 +93,7 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
             [
                 name,
                 about["command"],
-                about["date"],
+                date,
                 versions,
                 f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
                 "; ".join(notes),
@@ -102,27 +103,35 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     return Section("What was run", tables=[Table("", head, rows, left=len(head))])
 
 
+def _version(what: str, version: str | None) -> str:
+    # This package may run without being installed.
+    return f"{what} {version or ('of a source tree' if what == 'wirecall' else 'not installed')}"
+
+
 # Live and agent ---------------------------------------------------------------------------------------------
 
 
 def _asked(name: str, run: Run) -> list[Section]:
     """The section of a run that asked models."""
-    found = outcomes(run.kind, run.cells)
+    cells = as_asked_for(run.cells, run.options)
+    found = outcomes(run.kind, cells)
     if not found:
         return [Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])]
     measures = measured(run.kind, run.cells)
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
-        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
-        "cases a mean is over. A cell that failed has missed all its scores; one that was skipped was not "
-        "asked, and is counted here only."
+        "A cell is one case, asked once in one way; a way is a model, a mode, and what was changed of it. "
+        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first); over a handful "
+        "of cases they are narrower than they should be. N is how many cases a mean is over. A cell that "
+        "failed has missed all its scores; one that was skipped was not asked, and stands in the first table "
+        "only."
     ]
     section.tables += [
         _counts(found.values()),
         *_means(found.values(), measures),
         *_differences(found, measures),
         *_by_group(run, found),
-        *_requests(run.cells),
+        *_requests(cells),
         *_reasons(found.values()),
     ]
     section.figures += _asked_figures(run.kind, found)
@@ -135,7 +144,12 @@ def _counts(found: Iterable[Outcome]) -> Table:
     for of in found:
         counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
         rows.append([str(of.way), *map(str, counts)])
-    return Table("What was asked", head, rows)
+    notes = ["ok: an answer came, right or wrong.", "failed: none came.", *_glossary(NOTED.items())]
+    return Table("What was asked", head, rows, notes=notes)
+
+
+def _glossary(words: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{word}: {means}" for word, means in words if means]
 
 
 def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]:
@@ -144,7 +158,8 @@ def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]
     for title, chosen in _halves(measures):
         head = ["way", *(_head(one) for one in chosen)]
         rows = [[str(of.way), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
-        tables.append(Table(title, head, rows))
+        notes = _glossary((one.name, one.means) for one in chosen)
+        tables.append(Table(title, head, rows, notes=notes))
     return tables
 
 
@@ -277,7 +292,8 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
         title = (
             "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
         )
-        figures.append(Figure(title, pareto(points, title=title), _says(judged, judge)))
+        svg = pareto(points, title=title, score=_head(judge))
+        figures.append(Figure(title, svg, _says(judged, judge)))
     return figures
 
 
@@ -300,7 +316,8 @@ def _counted(name: str, run: Run) -> list[Section]:
         title = f"{catalogue}, {unit(vocabulary)}: calls against {BASELINE}, in %"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
-        counts = {one.format: f"{one.calls:,}   N = {one.held or one.cases}" for one in found}
+        counted = unit(vocabulary).partition(" ")[0]
+        counts = {one.format: f"{one.calls:,} {counted}, N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
     return [section]
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Usage
+from wirecall.bench.budget import REACHED, Budget, Usage
 from wirecall.bench.progress import progress
 from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.bench.workers import each
@@ -23,6 +23,9 @@ class Named(Protocol):
     @property
     def group(self) -> str: ...
 
+
+# How many reasons a summary names.
+_REASONS = 5
 
 Subject = TypeVar("Subject", bound=Named)
 
@@ -147,6 +150,19 @@ def carry_on(
 
         each(do, todo, concurrency=asking.concurrency, stop=stop)
     return 1 if found["skipped"] else 0
+
+
+def endings(cells: Iterable[Cell]) -> list[str]:
+    """Why cells failed or were skipped, the most frequent reasons first, and what to do about it."""
+    counts = Counter((cell["status"], cell["reason"]) for cell in cells if cell["status"] != "ok")
+    said = [f"{count:,} {status}: {reason}" for (status, reason), count in counts.most_common(_REASONS)]
+    if len(counts) > _REASONS:
+        said.append(f"{len(counts) - _REASONS:,} more reasons are in the report.")
+    if any(reason == REACHED for _, reason in counts):
+        said.append("With a larger --max-tokens or --max-usd, --resume asks what was skipped.")
+    if any(status == "failed" for status, _ in counts):
+        said.append("--resume --retry-failed asks again what failed.")
+    return said
 
 
 def _spent(cells: Iterable[Cell]) -> Iterator[tuple[str, Usage]]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from wirecall.bench.artifact import Cell
+
 NATIVE = "native"
 
 
@@ -28,6 +30,21 @@ def way_of(cell: Mapping[str, Any]) -> Way:
 
 def case_of(cell: Mapping[str, Any]) -> str:
     return str(cell.get("case") or cell.get("task"))
+
+
+def as_asked_for(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell]:
+    """The cells of one way after those of another, ways in the order in which the run's options name them."""
+
+    def place(cell: Cell) -> tuple[int, ...]:
+        way = way_of(cell)
+        named = (
+            (way.model, options.get("models", ())),
+            (way.mode, options.get("modes", ())),
+            (way.ablation, ["", *options.get("ablations", ())]),
+        )
+        return tuple(list(names).index(name) if name in names else len(names) for name, names in named)
+
+    return sorted(cells, key=place)
 
 
 def baselines(ways: Iterable[Way]) -> dict[Way, Way]:

@@ -348,7 +348,7 @@ def test_a_failure_is_a_failure_and_is_tried_again_when_asked_for(path: Path) ->
 def test_the_budget_is_not_passed_and_the_rest_is_done_later(path: Path) -> None:
     options = ("--modes", "native,wire", "--max-output-tokens", "64", "--concurrency", "2")
     with working(lambda task, mode: PLANS[task]) as server:
-        bench(server, path, *options, "--max-tokens", "60000", code=1)
+        said = bench(server, path, *options, "--max-tokens", "60000", code=1).output
         cells = read(path).cells
         spent = sum(cell["usage"]["input"] + cell["usage"]["output"] for cell in cells)
         assert 0 < spent <= 60000
@@ -356,6 +356,7 @@ def test_the_budget_is_not_passed_and_the_rest_is_done_later(path: Path) -> None
         assert skipped
         assert len(cells) == 2 * len(TASKS)
         assert {cell["reason"] for cell in skipped} == {"budget"}
+        assert f"{len(skipped)} skipped: budget" in said
         bench(server, path, *options, "--resume")
     assert {cell["status"] for cell in read(path).cells} == {"ok"}
 

@@ -304,6 +304,8 @@ def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Pat
         assert all(cell["scores"] is None for cell in failed)
         assert len(bench.cells) == 12
         assert ["m", "native", "4", "2", "0"] in [line.split()[:5] for line in said.splitlines()]
+        assert "2 failed: HTTP 400: No lights today." in said.splitlines()
+        assert "--resume --retry-failed asks again what failed." in said
 
         before = len(server.requests)
         bench.run("--resume")
@@ -319,12 +321,14 @@ def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Pat
 def test_the_budget_in_tokens_is_not_passed(tmp_path: Path, concurrency: str) -> None:
     with serving() as server:
         bench = Bench(server, tmp_path, "--max-output-tokens", "200", "--concurrency", concurrency)
-        bench.run("--reps", "4", "--max-tokens", "6000", code=1)
+        told = bench.run("--reps", "4", "--max-tokens", "6000", code=1).stdout.splitlines()
         assert 3000 < bench.paid.input + bench.paid.output <= 6000
         assert total(bench.cells) == bench.paid
         assert len(bench.cells) == 48
         skipped = [cell for cell in bench.cells if cell["status"] == "skipped"]
         assert {cell["reason"] for cell in skipped} == {"budget"}
+        assert f"{len(skipped)} skipped: budget" in told
+        assert "With a larger --max-tokens or --max-usd, --resume asks what was skipped." in told
         assert all(cell["scores"] is None for cell in skipped)
         sent = len(server.requests)
         assert len(bench.cells) - len(skipped) == sent
@@ -399,6 +403,19 @@ def test_a_case_without_a_prompt_is_skipped(tmp_path: Path) -> None:
     assert [(cell["case"], cell["reason"]) for cell in skipped] == [("lima", "the case has no prompt")] * 2
 
 
+def test_without_any_prompt_there_is_nothing_to_ask(tmp_path: Path) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path)
+        catalogue = tmp_path / "catalogue.json"
+        changed = json.loads(catalogue.read_text())
+        for case in changed["cases"]:
+            del case["prompt"]
+        catalogue.write_text(json.dumps(changed))
+        assert 'has a "prompt": what a user says to get the call' in bench.run(code=1).output
+        assert not server.requests
+    assert not bench.path.exists()
+
+
 # Ends and resumptions ---------------------------------------------------------------------------------------
 
 
@@ -456,6 +473,7 @@ def test_after_an_interrupt_nothing_is_sent_again_at_all(tmp_path: Path) -> None
             _, said = child.communicate(timeout=30)
         assert child.returncode == 130
         assert b"Interrupted" in said
+        assert f"{bench.path} keeps what was done; --resume carries on with it.".encode() in said
         assert b"Traceback" not in said
         server.settle()
         run = read(bench.path)
