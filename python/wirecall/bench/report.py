@@ -28,7 +28,7 @@ from wirecall.bench.plots import bars, growth, pareto, shares_of
 from wirecall.bench.proof import Proof, proofs
 from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
-from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
+from wirecall.bench.statistics import Difference, Interval
 from wirecall.bench.tables import Table
 from wirecall.bench.ways import Way, as_asked_for, baselines
 
@@ -121,10 +121,10 @@ def _asked(name: str, run: Run) -> list[Section]:
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
         "A cell is one case, asked once in one way; a way is a model, a mode, and what was changed of it. "
-        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first); over a handful "
-        "of cases they are narrower than they should be. N is how many cases a mean is over. A cell that "
-        "failed has missed all its scores; one that was skipped was not asked, and stands in the first table "
-        "only."
+        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
+        "cases a mean is over; few cases, or such as are all alike, promise less than their interval says. A "
+        "cell that failed has missed all its scores; one that was skipped was not asked, and stands in the "
+        "first table only."
     ]
     section.tables += [
         _counts(found.values()),
@@ -202,9 +202,9 @@ def _differences(found: Mapping[Way, Outcome], measures: Iterable[Measure]) -> l
             for way, other in pairs.items()
         ]
         notes = [
-            f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or there are fewer than '
-            f"{FEWEST_PAIRS} pairs. Scores in percentage points.",
-            "Where there is no difference, one interval in twenty leaves out zero by chance.",
+            f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or signs drawn by lot make as '
+            "large a difference more than once in twenty times. Scores in percentage points.",
+            "Where there is no difference, one in twenty is shown by chance, at most.",
         ]
         tables.append(Table(f"{title}: the difference", head, rows, left=2, notes=notes))
     return tables

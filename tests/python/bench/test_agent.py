@@ -320,6 +320,13 @@ def test_tokens_are_summed_over_all_answers_of_a_task(path: Path) -> None:
     assert cell["usage"]["input"] > 0
 
 
+def test_a_key_in_a_call_and_in_its_result_is_not_kept(path: Path) -> None:
+    with working(lambda task, mode: [step(("read_file", {"path": KEY})), Step(text=KEY)]) as server:
+        bench(server, path, "--tasks", "a sum", "--modes", "native")
+    (cell,) = read(path).cells
+    assert cell["calls"][0]["arguments"] == {"path": "[key]"}
+
+
 def test_a_task_without_end_is_ended(path: Path) -> None:
     endless = [step(("list_files", {})) for _ in range(50)]
     with working(lambda task, mode: endless) as server:
