@@ -73,7 +73,7 @@ def report(paths: Sequence[str | Path]) -> Report:
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
-        sections += _SECTIONS[run.kind](name, run)
+        sections.append(_SECTIONS[run.kind](name, run))
     return Report("wirecall bench", sections)
 
 
@@ -111,12 +111,12 @@ def _version(what: str, version: str | None) -> str:
 # Live and agent ---------------------------------------------------------------------------------------------
 
 
-def _asked(name: str, run: Run) -> list[Section]:
+def _asked(name: str, run: Run) -> Section:
     """The section of a run that asked models."""
     cells = as_asked_for(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
-        return [Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])]
+        return Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])
     measures = measured(run.kind, run.cells)
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
@@ -135,7 +135,7 @@ def _asked(name: str, run: Run) -> list[Section]:
         *_reasons(found.values()),
     ]
     section.figures += _asked_figures(run.kind, found)
-    return [section]
+    return section
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
@@ -304,12 +304,12 @@ def _says(found: Mapping[str, Interval], measure: Measure) -> str:
 # Offline ----------------------------------------------------------------------------------------------------
 
 
-def _counted(name: str, run: Run) -> list[Section]:
+def _counted(name: str, run: Run) -> Section:
     """The section of a run that counted. Nothing in it is left to chance, so there are no intervals."""
     section = Section(f"offline: {name}")
     if not run.cells:
         section.paragraphs.append("There are no cells: nothing was counted.")
-        return [section]
+        return section
     cached = run.options["cached_price"]
     section.tables += tables(run.cells, cached, each=False)
     for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
@@ -319,7 +319,7 @@ def _counted(name: str, run: Run) -> list[Section]:
         counted = unit(vocabulary).partition(" ")[0]
         counts = {one.format: f"{one.calls:,} {counted}, N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
-    return [section]
+    return section
 
 
 def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
@@ -332,13 +332,13 @@ def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
 # Latency ----------------------------------------------------------------------------------------------------
 
 
-def _timed(name: str, run: Run) -> list[Section]:
+def _timed(name: str, run: Run) -> Section:
     """The section of a run that timed parsers."""
     section = Section(f"latency: {name}")
     section.tables += speeds(run.cells, run.options)
     if not section.tables:
         section.paragraphs.append("There are no cells: nothing was timed.")
-        return [section]
+        return section
     section.paragraphs += rules(run.options)
     grown = {who: points for who, points in lines(run.cells).items() if len(points) > 1}
     if grown:
@@ -349,10 +349,10 @@ def _timed(name: str, run: Run) -> list[Section]:
         )
         svg = growth(grown, title=title, x="characters of the argument", y="us of a delta")
         section.figures.append(Figure(title, svg, says))
-    return [section]
+    return section
 
 
-_SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {
+_SECTIONS: dict[str, Callable[[str, Run], Section]] = {
     "live": _asked,
     "agent": _asked,
     "offline": _counted,
