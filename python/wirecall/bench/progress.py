@@ -22,31 +22,26 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(
-    total: int, what: str, *, done: int = 0, note: str = "", still: bool = False
-) -> Iterator[Progress]:
+def progress(total: int, what: str, *, done: int = 0, still: bool = False) -> Iterator[Progress]:
     """Show how far it has come.
 
     Args:
         total: How many steps there are.
         what: What is run.
         done: How many were done by an earlier run: they count as done, and not for the rate.
-        note: Stands behind it.
         still: Nothing happens between steps: no thread disturbs what is timed.
     """
     console = Console(stderr=True)
     shown: _Bar | _Lines = (
-        _Bar(console, total, what, done, note, still)
-        if console.is_terminal
-        else _Lines(total, what, done, note)
+        _Bar(console, total, what, done, still) if console.is_terminal else _Lines(total, what, done)
     )
     with shown:
         yield shown
 
 
 class _Steps:
-    def __init__(self, total: int, what: str, done: int, note: str) -> None:
-        self.total, self.what, self.done, self.note = total, what, done, note
+    def __init__(self, total: int, what: str, done: int) -> None:
+        self.total, self.what, self.done, self.note = total, what, done, ""
         self._before = done
         self._start = time.monotonic()
         self._lock = threading.Lock()
@@ -88,8 +83,8 @@ class _Lines(_Steps):
 
 
 class _Bar(_Steps):
-    def __init__(self, console: Console, total: int, what: str, done: int, note: str, still: bool) -> None:
-        super().__init__(total, what, done, note)
+    def __init__(self, console: Console, total: int, what: str, done: int, still: bool) -> None:
+        super().__init__(total, what, done)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -100,7 +95,7 @@ class _Bar(_Steps):
         )
         self._still = still
         self._bars = Bars(*columns, console=console, auto_refresh=not still)
-        self._bar = self._bars.add_task(what, total=total, completed=done, rate=0.0, note=note)
+        self._bar = self._bars.add_task(what, total=total, completed=done, rate=0.0, note="")
 
     def __enter__(self) -> None:
         self._bars.start()

@@ -81,7 +81,9 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     rows = []
     for name, run in runs:
         about = run.header["run"]
-        versions = ", ".join(_version(*each) for each in about["versions"].items())
+        versions = ", ".join(
+            f"{what} {version or 'not installed'}" for what, version in about["versions"].items()
+        )
         machine = about["machine"]
         date = about["date"].removesuffix("+00:00").replace("T", " ")
         notes = [f"{len(run.cells):,} cells"]
@@ -101,11 +103,6 @@ def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
         )
     head = ["artifact", "command", "date (UTC)", "versions", "machine", "cells"]
     return Section("What was run", tables=[Table("", head, rows, left=len(head))])
-
-
-def _version(what: str, version: str | None) -> str:
-    # This package may run without being installed.
-    return f"{what} {version or ('of a source tree' if what == 'wirecall' else 'not installed')}"
 
 
 # Live and agent ---------------------------------------------------------------------------------------------
