@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wirecall.bench.artifact import BenchError, Cell
+from wirecall.bench.artifact import BenchError, Cell, Key, key_of
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Prices, Usage
-from wirecall.bench.catalogue import BUILT_IN, catalogues
+from wirecall.bench.catalogue import BUILT_IN, Case, catalogues
 from wirecall.bench.endpoints import NATIVE, Endpoint
 from wirecall.bench.judging import Judge, judge_folder, score
 from wirecall.bench.plan import Plan, Task, Variant, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import carry_on
+from wirecall.bench.turns import carry_on, is_unjudged
 from wirecall.bench.vocabularies import encoding
 from wirecall.tokens import Count, compact
 
@@ -137,7 +137,8 @@ class Run:
 
     Args:
         prepared: What `prepare` made of the plan.
-        cells: Those that there are; what they have sent must be what would be sent now.
+        cells: Those that there are; what they have sent must be what would be sent now. One that the judge
+            gave no verdict on is judged again, and not asked again.
         endpoints: One for each variant; all share the budget.
         judge: Judges arguments that the schema does not find the same.
     """
@@ -159,7 +160,10 @@ class Run:
         self._prices = prices or {}
         self._judge = judge
         self._prepared = prepared
+        self._unjudged: dict[Key, Cell] = {}
         for cell in cells:
+            if is_unjudged(cell):
+                self._unjudged[key_of(cell)] = cell
             variant = Variant(cell["model"], cell["mode"], cell["ablation"])
             self._check(variant, cell["case"], cell["requests"])
 
@@ -175,6 +179,8 @@ class Run:
         }
         if not case.prompt:
             return {**names, **_skipped("the case has no prompt")}
+        if (earlier := self._unjudged.get(task.key)) is not None:
+            return self._judged({**earlier, "judged_again": True}, case)
         if self._budget.reached:
             return {**names, **_skipped("budget")}
         answer = self._endpoints[variant].ask(self.plan.messages(case), self.plan.tools_of(case))
@@ -189,18 +195,19 @@ class Run:
         }
         if answer.status != "ok":
             return cell
-        tool = self.plan.tool(case.tool)
-        scores = score(tool, case.arguments, fields["calls"])
-        cell["scores"] = scores.as_dict()
+        cell["scores"] = score(self.plan.tool(case.tool), case.arguments, fields["calls"]).as_dict()
+        return self._judged(cell, case)
+
+    def _judged(self, cell: Cell, case: Case) -> Cell:
         if self._judge is None:
             return cell
-        if scores.normalised or not isinstance(arguments := _given(scores.tool, fields["calls"]), dict):
-            cell["scores"]["judged"] = scores.normalised
-            return cell
-        verdict = self._judge.compare(case.prompt, tool, case.arguments, arguments)
-        cell["scores"]["judged"] = verdict.same
-        cell["judge"] = {**verdict.as_dict(), "usd": self._usd(verdict.model, verdict.usage)}
-        return cell
+        scores = cell["scores"]
+        arguments = _given(scores["tool"], cell["calls"])
+        if scores["normalised"] or not isinstance(arguments, dict):
+            return {**cell, "scores": {**scores, "judged": scores["normalised"]}}
+        verdict = self._judge.compare(case.prompt, self.plan.tool(case.tool), case.arguments, arguments)
+        said = {**verdict.as_dict(), "usd": self._usd(verdict.model, verdict.usage)}
+        return {**cell, "scores": {**scores, "judged": verdict.same}, "judge": said}
 
     def _check(self, variant: Variant, case: str, requests: list[dict[str, Any]]) -> None:
         if requests and requests[0]["sha256"] != self._prepared[variant, case].sha256:

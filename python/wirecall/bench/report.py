@@ -115,8 +115,8 @@ def _asked(name: str, run: Run) -> list[Section]:
     section.paragraphs += [
         "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
         "cases a mean is over; few cases, or such as are all alike, promise less than their interval says. A "
-        "cell that failed has missed all its scores; one that was skipped was not "
-        "asked, and is counted here only."
+        "cell that failed has missed all its scores, and one without a verdict of the judge that one; one "
+        "that was skipped was not asked, and is counted here only."
     ]
     section.tables += [
         _counts(found.values()),
@@ -258,7 +258,9 @@ def _reasons(found: Iterable[Outcome]) -> list[Table]:
         for reason, count in of.reasons.most_common()
     ]
     return (
-        [Table("Why cells failed or were skipped", ["way", "reason", "cells"], rows, left=2)] if rows else []
+        [Table("Why cells failed, were skipped or not judged", ["way", "reason", "cells"], rows, left=2)]
+        if rows
+        else []
     )
 
 
