@@ -5,7 +5,8 @@ artifact came from models and servers, so every text is escaped.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,33 +74,41 @@ def report(paths: Sequence[str | Path]) -> Report:
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
-        sections += _SECTIONS[run.kind](name, run)
+        with _as_written(name, run):
+            sections += _SECTIONS[run.kind](name, run)
     return Report("wirecall bench", sections)
+
+
+@contextmanager
+def _as_written(name: str, run: Run) -> Iterator[None]:
+    """What reads it may take for granted that the command wrote it."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BenchError(f"{name} holds what `wirecall bench {run.kind}` does not write: {said}") from error
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     rows = []
     for name, run in runs:
-        about = run.header["run"]
-        versions = ", ".join(f"{what} {version or '?'}" for what, version in about["versions"].items())
-        machine = about["machine"]
-        notes = [f"{len(run.cells):,} cells"]
-        if run.resumed:
-            notes.append(f"carried on {len(run.resumed)} x")
-        if run.torn:
-            notes.append("the last line is cut off and left out")
-        rows.append(
-            [
-                name,
-                about["command"],
-                about["date"],
-                versions,
-                f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
-                "; ".join(notes),
-            ]
-        )
+        with _as_written(name, run):
+            rows.append(_about(name, run))
     head = ["artifact", "command", "date (UTC)", "versions", "machine", "cells"]
     return Section("What was run", tables=[Table("", head, rows, left=len(head))])
+
+
+def _about(name: str, run: Run) -> list[str]:
+    about = run.header["run"]
+    versions = ", ".join(f"{what} {version or '?'}" for what, version in about["versions"].items())
+    machine = about["machine"]
+    notes = [f"{len(run.cells):,} cells"]
+    if run.resumed:
+        notes.append(f"carried on {len(run.resumed)} x")
+    if run.torn:
+        notes.append("the last line is cut off and left out")
+    where = f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"
+    return [name, about["command"], about["date"], versions, where, "; ".join(notes)]
 
 
 # Live and agent ---------------------------------------------------------------------------------------------
@@ -359,7 +368,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return "\n\n".join(parts) + "\n"
+    return _harmless("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -378,4 +387,12 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("report.html").render(document=document)
+    return _harmless(environment.get_template("report.html").render(document=document))
+
+
+# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
+_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def _harmless(text: str) -> str:
+    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -239,6 +239,28 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     assert command().returncode == 2
 
 
+def test_cells_that_nobody_wrote_so_are_refused(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        del cell["usage"]
+
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=2, change=change))
+    with pytest.raises(
+        BenchError, match=r"live.jsonl holds what `wirecall bench live` does not write: .*usage"
+    ):
+        report([path])
+
+
+def test_what_moves_a_terminal_or_is_no_text_is_replaced(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell.update(status="failed", reason="a\x1b[31mb\ud800c\u202ed")
+
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, cases=8, repetitions=1, change=change)
+    document = report([artifact(tmp_path / "live.jsonl", cells)])
+    for text in (markdown(document), html(document)):
+        assert re.search("a\ufffd.{1,2}31mb\ufffdc\ufffdd", text)
+        assert text.encode()
+
+
 def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match="does not know"):
         report([artifact(tmp_path / "x.jsonl", [], kind="dream")])
