@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from wirecall import __version__
 
@@ -152,7 +152,11 @@ class Artifact:
         self._write({"resumed": line})
 
     def append(self, cell: Cell) -> None:
-        """Write a cell; from then on it is kept, whatever becomes of the process."""
+        """Write a cell; from then on it is kept, whatever becomes of the process.
+
+        Raises:
+            BenchError: It cannot be written, and no part of it is.
+        """
         key = key_of(cell)
         with self._lock:
             self._write(cell)
@@ -180,11 +184,14 @@ class Artifact:
             raise ValueError(f"{self.path} is closed")
         # ASCII: what a model wrote may hold half of a surrogate pair, which UTF-8 has no bytes for.
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-        end = os.fstat(self._descriptor).st_size
-        written = os.write(self._descriptor, data)
-        if written < len(data):  # the disk is full: no half of a line stays in front of later ones
-            os.ftruncate(self._descriptor, end)
-            raise OSError(f"{self.path}: only {written} of {len(data)} bytes could be written")
+        try:
+            end = os.fstat(self._descriptor).st_size
+            written = os.write(self._descriptor, data)
+            if written < len(data):  # the disk is full: no half of a line stays in front of later ones
+                os.ftruncate(self._descriptor, end)
+                raise BenchError(f"{self.path}: only {written} of {len(data)} bytes could be written")
+        except OSError as error:
+            raise BenchError(f"{self.path} cannot be written: {error.strerror or error}") from error
 
 
 def read(path: str | os.PathLike[str]) -> Run:
@@ -199,7 +206,7 @@ def read(path: str | os.PathLike[str]) -> Run:
     header: dict[str, Any] | None = None
     for number, text in enumerate(whole.splitlines(), start=1):
         try:
-            line = json.loads(text)
+            line = json.loads(text, parse_constant=_no_number)
             if header is None:
                 header = _header(line)
             elif "resumed" in line:
@@ -209,7 +216,11 @@ def read(path: str | os.PathLike[str]) -> Run:
                 if key in cells:
                     replaced.append(cells[key])
                 cells[key] = line
-        except (ValueError, TypeError, KeyError) as error:
+        except KeyError as error:
+            raise BenchError(
+                f"{path}, line {number}: this is no line of an artifact: it has no {error}"
+            ) from error
+        except (ValueError, TypeError, RecursionError) as error:
             raise BenchError(f"{path}, line {number}: this is no line of an artifact: {error}") from error
     if header is None:
         raise BenchError(f"{path} is empty")
@@ -232,6 +243,10 @@ def _header(line: Any) -> dict[str, Any]:
     header: dict[str, Any] = line
     _ = header["kind"], header["run"]["options"]
     return header
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
 
 
 def _whole_lines(path: Path) -> tuple[bytes, bool]:

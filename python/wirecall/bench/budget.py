@@ -69,6 +69,11 @@ class Prices:
         return (fresh * self.input + usage.cached * cached + usage.output * self.output) / _MILLION
 
 
+def most(size: int, output: int, tokens_per_byte: float = _TOKENS_PER_BYTE) -> Usage:
+    """What a request of so many bytes can cost, if its answer can have so many tokens."""
+    return Usage(int(size * tokens_per_byte) + 1, output)
+
+
 class Reservation(NamedTuple):
     """What is set aside for one request."""
 
@@ -136,7 +141,7 @@ class Budget:
         with self._changed:
             while not self.reached:
                 rate = self._tokens_per_byte.get(model, _TOKENS_PER_BYTE)
-                wanted = Reservation(model, size, Usage(int(size * rate) + 1, output))
+                wanted = Reservation(model, size, most(size, output, rate))
                 if self._fits(wanted):
                     self._reserved.append(wanted)
                     return wanted

@@ -158,8 +158,8 @@ Ablations change one thing each, of the mode wire:
     changes how answers are read, and must leave the request as it is
 
 \b
-Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt;
-2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
+Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt,
+or not judged; 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
 """,
 )
 @asking("live.jsonl", modes="native,wire")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from wirecall.bench.artifact import BenchError, Cell
+from wirecall.bench.artifact import BenchError, Cell, Key, key_of
 from wirecall.bench.asking import Asking
 from wirecall.bench.budget import Budget, Usage
 from wirecall.bench.catalogue import BUILT_IN, Case, catalogues
@@ -19,7 +19,7 @@ from wirecall.bench.plan import Plan, ablation_options, choose
 from wirecall.bench.proof import Proof, proofs, violations
 from wirecall.bench.recording import Api
 from wirecall.bench.tables import Table, show
-from wirecall.bench.turns import Turn, carry_on, endings, tally
+from wirecall.bench.turns import Turn, carry_on, endings, is_unjudged, tally
 from wirecall.bench.vocabularies import Vocabulary, encoding
 from wirecall.bench.ways import NATIVE, Way, as_asked_for, way_of
 from wirecall.tokens import Count, compact
@@ -127,7 +127,8 @@ class Run:
 
     Args:
         prepared: What `prepare` made of the plan.
-        cells: Those that there are; what they have sent must be what would be sent now.
+        cells: Those that there are; what they have sent must be what would be sent now. One that the judge
+            gave no verdict on is judged again, and not asked again.
         endpoints: One for each way; all share the budget.
         judge: Judges arguments that the schema does not find the same.
     """
@@ -147,12 +148,17 @@ class Run:
         self._budget = budget
         self._judge = judge
         self._prepared = prepared
+        self._unjudged: dict[Key, Cell] = {}
         for cell in cells:
+            if is_unjudged(cell):
+                self._unjudged[key_of(cell)] = cell
             self._check(way_of(cell), cell["case"], cell["requests"])
 
     def cell(self, turn: Turn[Case]) -> Cell:
         """Ask, and judge the answer."""
         way, case = turn.way, turn.subject
+        if (earlier := self._unjudged.get(turn.key)) is not None:
+            return self._judged({**earlier, "judged_again": True}, case)
         if case.prompt:
             answer = self._endpoints[way].ask(self.plan.messages(case), self.plan.tools_of(case))
         else:
@@ -168,19 +174,19 @@ class Run:
         }
         if answer.status != "ok":
             return cell
-        tool = self.plan.tool(case.tool)
-        scores = score(tool, case.arguments, fields["calls"])
-        cell["scores"] = scores.as_dict()
+        cell["scores"] = score(self.plan.tool(case.tool), case.arguments, fields["calls"]).as_dict()
+        return self._judged(cell, case)
+
+    def _judged(self, cell: Cell, case: Case) -> Cell:
         if self._judge is None:
             return cell
-        arguments = fields["calls"][0]["arguments"] if scores.tool else None
-        if scores.normalised or not isinstance(arguments, dict):
-            cell["scores"]["judged"] = scores.normalised
-            return cell
-        verdict = self._judge.compare(case.prompt, tool, case.arguments, arguments)
-        cell["scores"]["judged"] = verdict.same
-        cell["judge"] = {**verdict.as_dict(), "usd": self._budget.cost([(verdict.model, verdict.usage)])}
-        return cell
+        scores = cell["scores"]
+        arguments = cell["calls"][0]["arguments"] if scores["tool"] else None
+        if scores["normalised"] or not isinstance(arguments, dict):
+            return {**cell, "scores": {**scores, "judged": scores["normalised"]}}
+        verdict = self._judge.compare(case.prompt, self.plan.tool(case.tool), case.arguments, arguments)
+        said = {**verdict.as_dict(), "usd": self._budget.cost([(verdict.model, verdict.usage)])}
+        return {**cell, "scores": {**scores, "judged": verdict.same}, "judge": said}
 
     def _check(self, way: Way, case: str, requests: list[dict[str, Any]]) -> None:
         if requests and requests[0]["sha256"] != self._prepared[way, case].sha256:

@@ -1,7 +1,7 @@
 """What the cells of `bench live` and `bench agent` say: each way of asking by itself, and beside another.
 
-Nothing is dropped: a cell that failed has all its scores
-missed, and one that was skipped, which says nothing, is counted.
+Nothing is dropped: a cell that failed has all its scores missed, one without a verdict has missed that one,
+and one that was skipped, which says nothing, is counted.
 """
 
 from collections import Counter
@@ -40,6 +40,8 @@ def _score(name: str, means: str, else_by: str = "") -> Measure:
             return 0.0
         scores = cell.get("scores") or {}
         found = scores.get(else_by) or scores.get(name)
+        if found is None and cell.get("judge"):
+            return 0.0
         return None if found is None else float(found)
 
     return Measure(name, "%", True, of, means)
@@ -112,7 +114,7 @@ class Outcome:
     Attributes:
         ok, failed, skipped: Cells.
         values: Of each measure, of each case, one for each repetition.
-        reasons: Why cells failed or were skipped, and how often.
+        reasons: Why cells failed, were skipped or not judged, and how often.
         noted: How many there were of what is `NOTED`.
     """
 
@@ -174,6 +176,8 @@ def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
         outcome.failed += 1
     if status != "ok":
         outcome.reasons[f"{status}: {cell.get('reason') or 'no reason given'}"] += 1
+    elif (judge := cell.get("judge")) and judge["same"] is None:
+        outcome.reasons[f"not judged: {judge.get('reason') or 'no reason given'}"] += 1
     for member in NOTED:
         outcome.noted[member] += len(cell.get(member) or ())
     if status == "skipped":

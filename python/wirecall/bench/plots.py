@@ -5,6 +5,7 @@ Names come from models and catalogues; matplotlib writes them as text, which it 
 
 import io
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -170,7 +171,12 @@ def _new(height: float) -> tuple[Figure, Axes]:
 
 def _svg(figure: Figure, salt: str) -> str:
     """The figure as an element of HTML; its ids are those of no figure with another salt."""
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}):
+    with (
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}),
+        warnings.catch_warnings(),
+    ):
+        # Its own font may lack what the reader's has.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = out.getvalue()

@@ -5,7 +5,8 @@ artifact came from models and servers, so every text is escaped.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,36 +74,44 @@ def report(paths: Sequence[str | Path]) -> Report:
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
-        sections.append(_SECTIONS[run.kind](name, run))
+        with _as_written(name, run):
+            sections.append(_SECTIONS[run.kind](name, run))
     return Report("wirecall bench", sections)
+
+
+@contextmanager
+def _as_written(name: str, run: Run) -> Iterator[None]:
+    """What reads it may take for granted that the command wrote it."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BenchError(f"{name} holds what `wirecall bench {run.kind}` does not write: {said}") from error
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     rows = []
     for name, run in runs:
-        about = run.header["run"]
-        versions = ", ".join(
-            f"{what} {version or 'not installed'}" for what, version in about["versions"].items()
-        )
-        machine = about["machine"]
-        date = about["date"].removesuffix("+00:00").replace("T", " ")
-        notes = [f"{len(run.cells):,} cells"]
-        if run.resumed:
-            notes.append(f"carried on {len(run.resumed)} x")
-        if run.torn:
-            notes.append("the last line is cut off and left out")
-        rows.append(
-            [
-                name,
-                about["command"],
-                date,
-                versions,
-                f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
-                "; ".join(notes),
-            ]
-        )
+        with _as_written(name, run):
+            rows.append(_about(name, run))
     head = ["artifact", "command", "date (UTC)", "versions", "machine", "cells"]
     return Section("What was run", tables=[Table("", head, rows, left=len(head))])
+
+
+def _about(name: str, run: Run) -> list[str]:
+    about = run.header["run"]
+    versions = ", ".join(
+        f"{what} {version or 'not installed'}" for what, version in about["versions"].items()
+    )
+    date = about["date"].removesuffix("+00:00").replace("T", " ")
+    machine = about["machine"]
+    notes = [f"{len(run.cells):,} cells"]
+    if run.resumed:
+        notes.append(f"carried on {len(run.resumed)} x")
+    if run.torn:
+        notes.append("the last line is cut off and left out")
+    where = f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"
+    return [name, about["command"], date, versions, where, "; ".join(notes)]
 
 
 # Live and agent ---------------------------------------------------------------------------------------------
@@ -120,8 +129,8 @@ def _asked(name: str, run: Run) -> Section:
         "A cell is one case, asked once in one way; a way is a model, a mode, and what was changed of it. "
         "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
         "cases a mean is over; few cases, or such as are all alike, promise less than their interval says. A "
-        "cell that failed has missed all its scores; one that was skipped was not asked, and stands in the "
-        "first table only."
+        "cell that failed has missed all its scores, and one without a verdict of the judge that one; one "
+        "that was skipped was not asked, and stands in the first table only."
     ]
     section.tables += [
         _counts(found.values()),
@@ -269,7 +278,9 @@ def _reasons(found: Iterable[Outcome]) -> list[Table]:
         for reason, count in of.reasons.most_common()
     ]
     return (
-        [Table("Why cells failed or were skipped", ["way", "reason", "cells"], rows, left=2)] if rows else []
+        [Table("Why cells failed, were skipped or not judged", ["way", "reason", "cells"], rows, left=2)]
+        if rows
+        else []
     )
 
 
@@ -370,7 +381,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return "\n\n".join(parts) + "\n"
+    return _harmless("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -389,4 +400,12 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("report.html").render(document=document)
+    return _harmless(environment.get_template("report.html").render(document=document))
+
+
+# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
+_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def _harmless(text: str) -> str:
+    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)

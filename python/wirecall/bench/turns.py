@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from wirecall.bench.artifact import Artifact, BenchError, Cell, Key
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import REACHED, Budget, Usage
+from wirecall.bench.budget import REACHED, Budget, Usage, most
 from wirecall.bench.progress import progress
 from wirecall.bench.ways import NATIVE, Way, way_of
 from wirecall.bench.workers import each
@@ -26,6 +26,7 @@ class Named(Protocol):
 
 # How many reasons a summary names.
 _REASONS = 5
+_UNJUDGED = "not judged"
 
 Subject = TypeVar("Subject", bound=Named)
 
@@ -118,7 +119,9 @@ def carry_on(
     budget: Budget,
     stop: threading.Event,
 ) -> int:
-    """Do what was never done or was skipped, and what failed if that is wanted; each has its cell at once.
+    """Do what was never done, was skipped or not judged, and what failed if that is wanted.
+
+    Each has its cell at once.
 
     Args:
         what: Is run.
@@ -128,16 +131,20 @@ def carry_on(
         stop: Is set when the run is to end.
 
     Returns:
-        The exit code: 1 if something was skipped.
+        The exit code: 1 if something was skipped or not judged.
 
     Raises:
         BenchError: The endpoint takes no request any more.
         KeyboardInterrupt: It was interrupted; the artifact is whole.
     """
-    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced)):
+    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), asking.max_output_tokens):
         budget.add(model, usage)
     again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
-    before = {key: cell["status"] for key, cell in artifact.cells.items() if cell["status"] not in again}
+    before = {
+        key: cell["status"]
+        for key, cell in artifact.cells.items()
+        if cell["status"] not in again and not is_unjudged(cell)
+    }
     todo = [turn for turn in turns if turn.key not in before]
     found = Counter(before.values())
     with progress(len(turns), what, done=len(before)) as shown:
@@ -146,10 +153,11 @@ def carry_on(
             cell = work(turn)
             artifact.append(cell)
             found[cell["status"]] += 1
+            found[_UNJUDGED] += is_unjudged(cell)
             shown.step(note=_note(found, budget))
 
         each(do, todo, concurrency=asking.concurrency, stop=stop)
-    return 1 if found["skipped"] else 0
+    return 1 if found["skipped"] or found[_UNJUDGED] else 0
 
 
 def endings(cells: Iterable[Cell]) -> list[str]:
@@ -165,12 +173,28 @@ def endings(cells: Iterable[Cell]) -> list[str]:
     return said
 
 
-def _spent(cells: Iterable[Cell]) -> Iterator[tuple[str, Usage]]:
-    """Models and their usage, judges too."""
+def is_unjudged(cell: Cell) -> bool:
+    """Whether a judge was asked, and gave no verdict."""
+    judge = cell.get("judge")
+    return judge is not None and judge["same"] is None
+
+
+def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
+    """Models and their usage, judges too. What nobody counted has cost all that it could.
+
+    Args:
+        output: The tokens that an answer can have.
+    """
     for cell in cells:
-        yield cell["model"], Usage.of(cell["usage"])
+        # One that was only judged again has the answer of the cell before it.
+        for request in () if cell.get("judged_again") else cell["requests"]:
+            usage = Usage.of(request["usage"])
+            yield cell["model"], most(len(request["body"]), output) if usage.unknown else usage
         if (judge := cell.get("judge")) is not None:
-            yield judge["model"], Usage.of(judge["usage"])
+            usage = Usage.of(judge["usage"])
+            yield judge["model"], usage
+            if usage.unknown:
+                yield judge["model"], most(judge["bytes"], usage.unknown * output)
 
 
 def tally(way: Way, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
@@ -183,6 +207,6 @@ def tally(way: Way, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
 
 def _note(found: Mapping[str, int], budget: Budget) -> str:
     usage, usd = budget.usage, budget.usd
-    parts = [f"{found[status]:,} {status}" for status in ("failed", "skipped") if found[status]]
+    parts = [f"{found[status]:,} {status}" for status in ("failed", "skipped", _UNJUDGED) if found[status]]
     parts.append(f"{usage.input + usage.output:,} tokens")
     return ", ".join(parts if usd is None else [*parts, f"{usd:.4f} USD"])

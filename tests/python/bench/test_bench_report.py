@@ -89,6 +89,20 @@ def test_a_planted_difference_is_reported_and_a_planted_null_is_not(tmp_path: Pa
     assert row(text, "What it cost: the difference", "m, hermes")[2].startswith(NO_DIFFERENCE)
 
 
+def test_what_got_no_verdict_has_missed_it(tmp_path: Path) -> None:
+    """A mean over those that have one would be over what was right anyway."""
+
+    def change(cell: Cell) -> None:
+        right = int(cell["key"][3]) < 10
+        cell["scores"] = {"exact": right, "normalised": right, "judged": right or None}
+        cell["judge"] = None if right else {"same": None, "reason": "no time"}
+
+    cells = asked({("native", ""): 1.0}, cases=50, repetitions=1, change=change)
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
+    assert re.match(r"20\.0 \[.*, N = 50$", row(text, "How right it was", "m, native")[3])
+    assert "| m, native | not judged: no time | 40 |" in text
+
+
 def test_failed_cells_have_missed_and_skipped_ones_are_counted(tmp_path: Path) -> None:
     def change(cell: Cell) -> None:
         case = int(cell["key"][3])
@@ -103,7 +117,7 @@ def test_failed_cells_have_missed_and_skipped_ones_are_counted(tmp_path: Path) -
     # 25 right of the 35 that were asked.
     assert row(text, "How right it was", "m, native")[1].startswith("71.4 [")
     assert row(text, "How right it was", "m, native")[1].endswith("N = 35")
-    reasons = text.split("### Why cells failed or were skipped")[1]
+    reasons = text.split("### Why cells failed, were skipped or not judged")[1]
     assert "| m, native | failed: HTTP 500 | 10 |" in reasons
     assert "| m, native | skipped: budget | 15 |" in reasons
 
@@ -282,6 +296,28 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     unwritable = command(str(path), "--html", str(tmp_path / "no" / "r.html"))
     assert (unwritable.returncode, "cannot be written" in unwritable.stderr) == (2, True)
     assert command().returncode == 2
+
+
+def test_cells_that_nobody_wrote_so_are_refused(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        del cell["usage"]
+
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=2, change=change))
+    with pytest.raises(
+        BenchError, match=r"live.jsonl holds what `wirecall bench live` does not write: .*usage"
+    ):
+        report([path])
+
+
+def test_what_moves_a_terminal_or_is_no_text_is_replaced(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell.update(status="failed", reason="a\x1b[31mb\ud800c\u202ed")
+
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, cases=8, repetitions=1, change=change)
+    document = report([artifact(tmp_path / "live.jsonl", cells)])
+    for text in (markdown(document), html(document)):
+        assert re.search("a\ufffd.{1,2}31mb\ufffdc\ufffdd", text)
+        assert text.encode()
 
 
 def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:

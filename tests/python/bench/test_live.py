@@ -235,6 +235,57 @@ def test_a_judge_has_the_last_word_and_costs_apart(tmp_path: Path) -> None:
         assert all(cell["judge"]["cached"] for cell in again.cells)
 
 
+def test_what_got_no_verdict_is_judged_later_and_not_asked_again(tmp_path: Path) -> None:
+    model = ErringModel(KNOWN, lambda asked: "wrong_value")
+    silent = True
+
+    def script(request: Request) -> Reply:
+        if request.json["model"] != "judge":
+            return model(request)
+        said = "I cannot say." if silent else json.dumps({"reason": "It is vague.", "same": True})
+        return Answer(said, usage=Tokens(1000, 100))
+
+    with serving(script=script) as server:
+        bench = Bench(server, tmp_path, "--judge", "judge", "--judge-cache", str(tmp_path / "verdicts"))
+        bench.run("--cases", "lima", "--modes", "native", code=1)
+        bench.run("--cases", "lima", "--modes", "native", "--resume", code=1)
+        silent = False
+        (before,) = bench.cells
+        assert (before["scores"]["judged"], before["judge"]["same"]) == (None, None)
+        # No budget is left, as all that was paid counts, once: then the judge is not asked, either.
+        asked = len(server.requests)
+        paid = bench.paid.input + bench.paid.output
+        bench.run("--cases", "lima", "--modes", "native", "--resume", "--max-tokens", str(paid + 10), code=1)
+        assert len(server.requests) == asked
+        # A judge's question is at most half as many tokens as it has bytes; an answer 2048.
+        room = len(server.requests[-1].body) + 2048 + 10
+        bench.run("--cases", "lima", "--modes", "native", "--resume", "--max-tokens", str(paid + room))
+        (cell,) = bench.cells
+        assert (cell["scores"]["judged"], cell["judge"]["reason"]) == (True, "It is vague.")
+        assert cell["requests"] == before["requests"]
+        assert [request.json["model"] for request in server.requests] == ["m", "judge", "judge", "judge"]
+        bench.run("--cases", "lima", "--modes", "native", "--resume")
+        assert len(server.requests) == 4
+
+
+def test_what_nobody_counted_is_taken_as_spent_when_a_run_is_carried_on(tmp_path: Path) -> None:
+    model = ErringModel(KNOWN)
+
+    def script(request: Request) -> Reply:
+        reply = model(request)
+        assert isinstance(reply, Answer)
+        return replace(reply, usage=Tokens(0, 0))
+
+    options = ("--modes", "native", "--concurrency", "1", "--max-tokens", "10000", "--tools", "own")
+    with serving(script=script) as server:
+        bench = Bench(server, tmp_path, *options)
+        bench.run(code=1)
+        asked = len(server.requests)
+        assert 0 < asked < len(KNOWN)
+        bench.run("--resume", code=1)
+        assert len(server.requests) == asked
+
+
 def test_what_the_schema_finds_the_same_needs_no_judge(tmp_path: Path) -> None:
     padded = {prompt: Call(call.name, _padded(call)) for prompt, call in KNOWN.items()}
     with serving(script=ErringModel(padded)) as server:
