@@ -60,7 +60,7 @@ def test_its_catalogue_is_asked(catalogue: Path) -> None:
         ],
     )
     assert said.exit_code == 0, said.output
-    assert "1 cases have no prompt" in said.output
+    assert "Skipped, without a prompt: 1 of 2 cases." in said.output
     assert json.loads(catalogue.read_text(encoding="utf-8"))["cases"][0]["prompt"] in said.output
 
 
