@@ -111,7 +111,7 @@ def forecast(
         "Answers that are asked for again, and a judge, come on top.",
     ]
     if skipped := len(plan.cases) - len({case for _, case in prepared}):
-        notes.append(f"{skipped} cases have no prompt, and are skipped.")
+        notes.append(f"Skipped, without a prompt: {skipped} of {len(plan.cases)} cases.")
     return Table("What would be sent", head, rows, left=3, sums=1, notes=notes)
 
 
