@@ -51,8 +51,8 @@ def test_a_narrow_terminal_shortens_the_note_only(monkeypatch: pytest.MonkeyPatc
     console = Console(file=terminal, force_terminal=True, width=60, color_system=None)
     monkeypatch.setattr(module, "Console", lambda **_: console)
     note = "partial-json-parser on streams, 1000 streams: is it right"
-    with progress(2500, "bench latency", note=note) as shown:
-        shown.step(1250)
+    with progress(2500, "bench latency") as shown:
+        shown.step(1250, note)
     last = terminal.getvalue().splitlines()[-2]
     assert "bench latency " in last
     assert "1250/2500" in last
