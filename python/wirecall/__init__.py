@@ -26,6 +26,9 @@ from wirecall.options import Notice, Options
 from wirecall.protocol import Protocol
 from wirecall.toolset import Toolset
 
+# That of pyproject.toml, also where the package is used without being installed.
+__version__ = "0.1.0"
+
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 
 __all__ = [

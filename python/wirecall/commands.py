@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import click
 
-from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolset
+from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolset, __version__
 from wirecall import demo as replay
 from wirecall import tokens as counting
 from wirecall.bench.commands import bench
@@ -99,7 +99,7 @@ Examples:
   wirecall parse --tools tools.json message.txt
 """,
 )
-@click.version_option(package_name="wirecall")
+@click.version_option(__version__)
 def wirecall() -> None:
     """Tool calls in a compact wire format.
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ pytest.importorskip("rich")
 
 from click.testing import CliRunner, Result
 
-from wirecall import PROTOCOLS, Toolset
+from wirecall import PROTOCOLS, Toolset, __version__
 from wirecall.commands import wirecall
 
 COMMAND = [sys.executable, "-m", "wirecall.cli"]
@@ -205,6 +206,20 @@ def test_without_the_extra(missing: str) -> None:
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert "pip install 'wirecall[cli]'" in done.stderr
+
+
+def test_the_version_is_that_of_the_project_also_without_an_installation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def nothing(distribution: str) -> str:
+        raise metadata.PackageNotFoundError(distribution)
+
+    monkeypatch.setattr(metadata, "version", nothing)
+    said = CliRunner().invoke(wirecall, ["--version"], prog_name="wirecall")
+    assert said.stdout == f"wirecall, version {__version__}\n"
+    root = Path(__file__).parents[2]
+    for manifest in ("pyproject.toml", "Cargo.toml"):
+        assert f'\nversion = "{__version__}"\n' in (root / manifest).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

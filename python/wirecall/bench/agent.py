@@ -4,44 +4,27 @@ import hashlib
 import json
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from wirecall.bench.artifact import BenchError, Cell
 from wirecall.bench.asking import Asking
-from wirecall.bench.budget import Budget, Prices, Usage
+from wirecall.bench.budget import Usage
 from wirecall.bench.endpoints import Answer, Endpoint, arguments_of
 from wirecall.bench.recording import Call
 from wirecall.bench.tables import Table, show
 from wirecall.bench.tasks import SYSTEM, TASKS, Task
-from wirecall.bench.turns import carry_on, check, shared_options, take_turns
+from wirecall.bench.turns import Turn, carry_on, check, endings, shared_options, take_turns, tally
 from wirecall.bench.vocabularies import encoding
+from wirecall.bench.ways import Way
 from wirecall.bench.world import ToolFailed, World, definition
 
 # What a cell sums up over the answers of a task, or lists.
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
-
-
-class Way(NamedTuple):
-    """How a task is worked on."""
-
-    model: str
-    mode: str
-
-
-class Trial(NamedTuple):
-    way: Way
-    task: Task
-    repetition: int
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        return (*self.way, self.task.name, str(self.repetition))
 
 
 @dataclass(frozen=True)
@@ -49,12 +32,12 @@ class Plan:
     """What is tried, and so which cells there are.
 
     Attributes:
-        turns: Answers that a task may take.
+        limit: Answers that a task may take.
     """
 
     asking: Asking
     tasks: Sequence[Task]
-    turns: int
+    limit: int
 
     def __post_init__(self) -> None:
         check(self.asking)
@@ -63,9 +46,8 @@ class Plan:
     def ways(self) -> list[Way]:
         return [Way(model, mode) for model in self.asking.models for mode in self.asking.modes]
 
-    def trials(self) -> list[Trial]:
-        """In their order."""
-        return [Trial(*turn) for turn in take_turns(self.ways, self.tasks, self.asking)]
+    def turns(self) -> list[Turn[Task]]:
+        return list(take_turns(self.ways, self.tasks, self.asking))
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -74,8 +56,8 @@ class Plan:
             **shared_options(self.asking),
             "tasks": [task.name for task in self.tasks],
             "tasks_sha256": hashlib.sha256(json.dumps(told).encode()).hexdigest(),
-            "turns": self.turns,
-            "cells": len(self.trials()),
+            "turns": self.limit,
+            "cells": len(self.turns()),
         }
 
 
@@ -101,10 +83,10 @@ def begin(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 # One trial --------------------------------------------------------------------------------------------------
 
 
-def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
-    """Let a model work on a task. Gives the fields of a cell but for those that name it.
+def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
+    """Let a model work on a task. Gives the members of a cell but for those of its turn.
 
-    A task is over with the first answer without a call, after so many answers, or with one that failed.
+    A task is over with the first answer without a call, after `limit` answers, or with one that failed.
 
     Args:
         ask: Of an `Endpoint`.
@@ -123,7 +105,7 @@ def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
         if answer.status != "ok":
             break
         steps += 1
-        if not answer.calls or steps == turns:
+        if not answer.calls or steps == limit:
             break
         messages = [*messages, answer.message()]
         for call in answer.calls:
@@ -135,16 +117,16 @@ def work(task: Task, ask: Callable[..., Answer], turns: int) -> Cell:
     done = answer.status == "ok"
     missed = task.missed(world, answer.said.text) if done else []
     if done and answer.calls:
-        missed.append(f"no final answer within {turns} turns")
+        missed.append(f"no final answer within {limit} turns")
     return {
         "status": answer.status,
         "reason": answer.reason,
         "scores": {"success": not missed} if done else None,
-        "missed": missed,
+        "missed": answer.without_key(missed),
         "steps": steps,
         "usage": usage.as_dict(),
         "times": {"total": time.monotonic() - start},
-        "calls": calls,
+        "calls": answer.without_key(calls),
         "text": fields["text"],
         "finish": fields["finish"],
         **lists,
@@ -159,20 +141,13 @@ def _do(world: World, call: Call) -> str:
         return f"Error: {error}"
 
 
-def _skipped(reason: str) -> Cell:
-    empty: Cell = {name: [] for name in (*_LISTS, "calls", "missed")}
-    nothing = {"scores": None, "steps": 0, "usage": Usage().as_dict(), "times": {"total": None}}
-    return {"status": "skipped", "reason": reason, "text": "", "finish": None, **nothing, **empty}
-
-
 # The run ----------------------------------------------------------------------------------------------------
 
 
 def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
     """`wirecall bench agent`; gives its exit code."""
     plan = Plan(asking, choose(tasks), turns)
-    prices = asking.prices(asking.models)
-    budget, stop = asking.budget(prices), threading.Event()
+    budget, stop = asking.budget(asking.models), threading.Event()
     with ExitStack() as stack:
 
         def endpoint(way: Way) -> Endpoint:
@@ -185,26 +160,14 @@ def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
             return 0
         artifact = stack.enter_context(asking.artifact("agent", plan.options()))
 
-        def attempt(trial: Trial) -> Cell:
-            return _cell(trial, endpoints[trial.way], turns, budget, prices)
+        def attempt(turn: Turn[Task]) -> Cell:
+            fields = work(turn.subject, endpoints[turn.way].ask, turns)
+            usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
+            return {**turn.members("task"), **fields, "usd": usd}
 
-        code = carry_on("agent", asking, artifact, plan.trials(), attempt, budget=budget, stop=stop)
+        code = carry_on("agent", asking, artifact, plan.turns(), attempt, budget=budget, stop=stop)
         show([summary(plan, list(artifact.cells.values()), asking.output)])
         return code
-
-
-def _cell(trial: Trial, endpoint: Endpoint, turns: int, budget: Budget, prices: Mapping[str, Prices]) -> Cell:
-    way, task, repetition = trial
-    fields = _skipped("budget") if budget.reached else work(task, endpoint.ask, turns)
-    usd = prices[way.model].usd(Usage.of(fields["usage"])) if way.model in prices else None
-    names = {
-        "key": list(trial.key),
-        "task": task.name,
-        "group": task.group,
-        **way._asdict(),
-        "ablation": None,
-    }
-    return {**names, "repetition": repetition, **fields, "usd": usd}
 
 
 def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> Table:
@@ -215,7 +178,8 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
         sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
         tries = len(sizes) * plan.asking.reps
         numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
-        rows.append([*way, *(f"{one:,}" for one in numbers), f"{tries * plan.turns:,}"])
+        counts = (f"{one:,}" for one in (*numbers, tries * plan.limit))
+        rows.append([way.model, way.mode, *counts])
     return Table(
         "What would be sent",
         ["model", "mode", "tasks", "first request, mean", "first requests", "requests, at most"],
@@ -232,17 +196,9 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. Intervals are the report's."""
     rows = []
     for way in plan.ways:
-        those = [cell for cell in cells if (cell["model"], cell["mode"]) == way]
-        counts = Counter(cell["status"] for cell in those)
+        those, counts = tally(way, cells)
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
-        usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
-        numbers = [
-            done,
-            *(counts[status] for status in ("ok", "failed", "skipped")),
-            usage.input,
-            usage.output,
-        ]
-        rows.append([*way, *(f"{one:,}" for one in numbers)])
+        rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
-    notes = [f"With intervals, beside native: wirecall bench report {path}"]
+    notes = [*endings(cells), f"With intervals, beside native: wirecall bench report {path}"]
     return Table("What became of the tasks", head, rows, left=2, notes=notes)

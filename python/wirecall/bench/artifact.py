@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
+
+from wirecall import __version__
 
 try:
     import fcntl
@@ -69,8 +71,9 @@ class Artifact:
         replaced: Cells of earlier runs that were done again in one of them.
     """
 
-    def __init__(self, path: Path, descriptor: int) -> None:
+    def __init__(self, path: Path, kind: Kind, descriptor: int) -> None:
         self.path = path
+        self.kind = kind
         self.cells: dict[Key, Cell] = {}
         self.replaced: list[Cell] = []
         self._descriptor: int | None = descriptor
@@ -97,7 +100,7 @@ class Artifact:
             BenchError: The file is there, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, _open(path, os.O_CREAT | os.O_EXCL))
+        artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL))
         artifact._begin(kind, _run(options, libraries))
         return artifact
 
@@ -116,7 +119,7 @@ class Artifact:
             BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, _open(path, os.O_CREAT))
+        artifact = cls(path, kind, _open(path, os.O_CREAT))
         try:
             artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
         except BaseException:
@@ -149,7 +152,11 @@ class Artifact:
         self._write({"resumed": line})
 
     def append(self, cell: Cell) -> None:
-        """Write a cell; from then on it is kept, whatever becomes of the process."""
+        """Write a cell; from then on it is kept, whatever becomes of the process.
+
+        Raises:
+            BenchError: It cannot be written, and no part of it is.
+        """
         key = key_of(cell)
         with self._lock:
             self._write(cell)
@@ -165,19 +172,26 @@ class Artifact:
     def __enter__(self) -> "Artifact":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            # Counting is done again in no time.
+            more = "" if self.kind == "offline" else "; --resume carries on with it"
+            print(f"{self.path} keeps what was done{more}.", file=sys.stderr)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._descriptor is None:
             raise ValueError(f"{self.path} is closed")
         # ASCII: what a model wrote may hold half of a surrogate pair, which UTF-8 has no bytes for.
         data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-        end = os.fstat(self._descriptor).st_size
-        written = os.write(self._descriptor, data)
-        if written < len(data):  # the disk is full: no half of a line stays in front of later ones
-            os.ftruncate(self._descriptor, end)
-            raise OSError(f"{self.path}: only {written} of {len(data)} bytes could be written")
+        try:
+            end = os.fstat(self._descriptor).st_size
+            written = os.write(self._descriptor, data)
+            if written < len(data):  # the disk is full: no half of a line stays in front of later ones
+                os.ftruncate(self._descriptor, end)
+                raise BenchError(f"{self.path}: only {written} of {len(data)} bytes could be written")
+        except OSError as error:
+            raise BenchError(f"{self.path} cannot be written: {error.strerror or error}") from error
 
 
 def read(path: str | os.PathLike[str]) -> Run:
@@ -192,7 +206,7 @@ def read(path: str | os.PathLike[str]) -> Run:
     header: dict[str, Any] | None = None
     for number, text in enumerate(whole.splitlines(), start=1):
         try:
-            line = json.loads(text)
+            line = json.loads(text, parse_constant=_no_number)
             if header is None:
                 header = _header(line)
             elif "resumed" in line:
@@ -202,7 +216,11 @@ def read(path: str | os.PathLike[str]) -> Run:
                 if key in cells:
                     replaced.append(cells[key])
                 cells[key] = line
-        except (ValueError, TypeError, KeyError) as error:
+        except KeyError as error:
+            raise BenchError(
+                f"{path}, line {number}: this is no line of an artifact: it has no {error}"
+            ) from error
+        except (ValueError, TypeError, RecursionError) as error:
             raise BenchError(f"{path}, line {number}: this is no line of an artifact: {error}") from error
     if header is None:
         raise BenchError(f"{path} is empty")
@@ -225,6 +243,10 @@ def _header(line: Any) -> dict[str, Any]:
     header: dict[str, Any] = line
     _ = header["kind"], header["run"]["options"]
     return header
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number")
 
 
 def _whole_lines(path: Path) -> tuple[bytes, bool]:
@@ -263,7 +285,8 @@ def _run(options: Mapping[str, Any], libraries: Sequence[str]) -> dict[str, Any]
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "versions": {
             "python": platform.python_version(),
-            **{name: version(name) for name in ("wirecall", *libraries)},
+            "wirecall": __version__,
+            **{name: version(name) for name in libraries},
         },
         "machine": {"system": platform.platform(), "cpu": processor(), "cores": os.cpu_count()},
         "options": dict(options),

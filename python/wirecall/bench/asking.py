@@ -14,7 +14,7 @@ import click
 from wirecall.bench.artifact import Artifact, BenchError, Kind
 
 if TYPE_CHECKING:
-    from wirecall.bench.budget import Budget, Prices
+    from wirecall.bench.budget import Budget
     from wirecall.bench.endpoints import Endpoint
     from wirecall.bench.recording import Api
 
@@ -98,24 +98,20 @@ class Asking:
             raise BenchError(f"{name} is not set: it holds the key; any text where the server wants none.")
         return key or "none"
 
-    def prices(self, models: Iterable[str]) -> "dict[str, Prices]":
-        """Of those models whose prices were given."""
-        from wirecall.bench.budget import Prices
+    def budget(self, models: Iterable[str]) -> "Budget":
+        """With those prices of the models that were given."""
+        from wirecall.bench.budget import Budget, Prices
 
-        found = {}
+        prices = {}
         for model in models:
-            given = [prices.get(model, prices.get("")) for prices in (self.price_in, self.price_out)]
-            price_in, price_out = given
+            price_in, price_out, cached = (
+                given.get(model, given.get(""))
+                for given in (self.price_in, self.price_out, self.price_cached)
+            )
             if price_in is not None and price_out is not None:
-                cached = self.price_cached.get(model, self.price_cached.get(""))
-                found[model] = Prices(price_in, price_out, cached)
+                prices[model] = Prices(price_in, price_out, cached)
             elif self.max_usd is not None:
                 raise BenchError(f"--max-usd needs --price-in and --price-out of {model}.")
-        return found
-
-    def budget(self, prices: "Mapping[str, Prices]") -> "Budget":
-        from wirecall.bench.budget import Budget
-
         return Budget(self.max_tokens, self.max_usd, prices)
 
     def artifact(self, kind: Kind, options: Mapping[str, Any]) -> Artifact:
@@ -159,21 +155,33 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
         return option(name, multiple=True, callback=_priced, metavar="[MODEL=]USD", help=what)
 
     return [
-        option("--api", type=click.Choice(["openai", "anthropic"]), default="openai", show_default=True),
+        option(
+            "--api",
+            type=click.Choice(["openai", "anthropic"]),
+            default="openai",
+            show_default=True,
+            help="What the server speaks: chat completions, or messages.",
+        ),
         option("--base-url", metavar="URL", help="Of any endpoint of that API; its maker's own by default."),
         option(
             "--key-variable",
             metavar="NAME",
             help="Environment variable with the key: OPENAI_API_KEY or ANTHROPIC_API_KEY by default.",
         ),
-        option("--models", required=True, callback=listed, metavar="NAME,…", help="Models, by commas."),
+        option(
+            "--models",
+            required=True,
+            callback=listed,
+            metavar="NAME,…",
+            help="Models, as the server calls them.",
+        ),
         option(
             "--modes",
             callback=listed,
             default=modes,
             show_default=True,
             metavar="MODE,…",
-            help="native, and protocols of wirecall.",
+            help="native, and protocols of wirecall: wire, hermes, gemma, xml, yaml, qwen3coder.",
         ),
         option(
             "--reps", type=click.IntRange(1), default=1, show_default=True, help="How often each is repeated."
@@ -181,7 +189,13 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
         option(
             "--seed", type=int, default=0, show_default=True, help="Of the order in which all take turns."
         ),
-        option("--max-output-tokens", type=click.IntRange(1), default=2048, show_default=True),
+        option(
+            "--max-output-tokens",
+            type=click.IntRange(1),
+            default=2048,
+            show_default=True,
+            help="Of one answer.",
+        ),
         option(
             "--output-parameter",
             type=click.Choice(["max_completion_tokens", "max_tokens"]),
@@ -196,7 +210,14 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             metavar="NAME=JSON",
             help="A further field of every request: temperature=0.",
         ),
-        option("--timeout", type=click.FloatRange(0), default=120.0, show_default=True, metavar="SECONDS"),
+        option(
+            "--timeout",
+            type=click.FloatRange(0),
+            default=120.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="Of one request.",
+        ),
         option(
             "--tries",
             type=click.IntRange(1),
@@ -204,7 +225,14 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             show_default=True,
             help="How often a request is sent, at most, where a server is busy or out of reach.",
         ),
-        option("--concurrency", type=click.IntRange(1), default=4, show_default=True, metavar="N"),
+        option(
+            "--concurrency",
+            type=click.IntRange(1),
+            default=4,
+            show_default=True,
+            metavar="N",
+            help="Requests that are under way at once.",
+        ),
         option("--max-tokens", type=click.IntRange(1), help="Stop before this many tokens are passed."),
         option("--max-usd", type=click.FloatRange(0), help="Stop before it costs more. Needs prices."),
         price("--price-in", "Dollars for a million input tokens, of one model or all."),
@@ -216,7 +244,7 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             default=output,
             show_default=True,
             metavar="FILE",
-            help="The artifact.",
+            help="The artifact; `wirecall bench report` reads it.",
         ),
         option("--resume", is_flag=True, help="Carry on with FILE: what it has is not asked again."),
         option("--retry-failed", is_flag=True, help="With --resume, ask what failed again."),

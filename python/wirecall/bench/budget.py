@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 # English takes about four bytes for a token, Chinese about three.
 _TOKENS_PER_BYTE = 1 / 2
 _MILLION = 1_000_000
+# The reason of what was skipped because of it.
+REACHED = "budget"
 
 
 class BudgetReached(Exception):
@@ -67,6 +69,11 @@ class Prices:
         return (fresh * self.input + usage.cached * cached + usage.output * self.output) / _MILLION
 
 
+def most(size: int, output: int, tokens_per_byte: float = _TOKENS_PER_BYTE) -> Usage:
+    """What a request of so many bytes can cost, if its answer can have so many tokens."""
+    return Usage(int(size * tokens_per_byte) + 1, output)
+
+
 class Reservation(NamedTuple):
     """What is set aside for one request."""
 
@@ -82,7 +89,6 @@ class Budget:
         max_tokens: Input and output together.
         max_usd: Needs the prices of all models.
         prices: By model.
-        spent: What earlier parts of the run cost.
 
     Attributes:
         reached: Whether a request was refused. Then all are.
@@ -93,7 +99,6 @@ class Budget:
         max_tokens: int | None = None,
         max_usd: float | None = None,
         prices: Mapping[str, Prices] | None = None,
-        spent: Iterable[tuple[str, Usage]] = (),
     ) -> None:
         self.max_tokens = max_tokens
         self.max_usd = max_usd
@@ -103,8 +108,6 @@ class Budget:
         self._spent: dict[str, Usage] = {}
         self._reserved: list[Reservation] = []
         self._changed = threading.Condition()
-        for model, usage in spent:
-            self.add(model, usage)
 
     @property
     def usage(self) -> Usage:
@@ -113,7 +116,16 @@ class Budget:
     @property
     def usd(self) -> float | None:
         """What was spent; None where the price of a model is not known."""
-        return self._usd(self._spent.items())
+        return self.cost(self._spent.items())
+
+    def cost(self, used: Iterable[tuple[str, Usage]]) -> float | None:
+        """Of models and what they used, in dollars; None where the price of one is not known."""
+        total = 0.0
+        for model, usage in used:
+            if model not in self._prices:
+                return None
+            total += self._prices[model].usd(usage)
+        return total
 
     def reserve(self, model: str, size: int, output: int) -> Reservation:
         """Set aside what a request can cost; where others hold what is left, wait what becomes of them.
@@ -129,7 +141,7 @@ class Budget:
         with self._changed:
             while not self.reached:
                 rate = self._tokens_per_byte.get(model, _TOKENS_PER_BYTE)
-                wanted = Reservation(model, size, Usage(int(size * rate) + 1, output))
+                wanted = Reservation(model, size, most(size, output, rate))
                 if self._fits(wanted):
                     self._reserved.append(wanted)
                     return wanted
@@ -165,17 +177,9 @@ class Budget:
             if total.input + total.output > self.max_tokens:
                 return False
         if self.max_usd is not None:
-            usd = self._usd(held)
+            usd = self.cost(held)
             return usd is not None and usd <= self.max_usd
         return True
 
     def _spend(self, model: str, usage: Usage) -> None:
         self._spent[model] = self._spent.get(model, Usage()) + usage
-
-    def _usd(self, held: Iterable[tuple[str, Usage]]) -> float | None:
-        total = 0.0
-        for model, usage in held:
-            if model not in self._prices:
-                return None
-            total += self._prices[model].usd(usage)
-        return total

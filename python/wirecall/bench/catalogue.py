@@ -29,6 +29,7 @@ from wirecall.toolset import Toolset
 # What `--catalogue` calls the catalogue of this package.
 BUILT_IN = "built-in"
 
+_HALF = "half of a surrogate pair (\\ud800 to \\udfff), which is no text"
 _FORM = '{"tools": […], "cases": [{"name": …, "tool": …, "arguments": {…}}, …]}'
 
 
@@ -115,40 +116,51 @@ class _Reader:
         ):
             self.fail(f"this is no catalogue. Expected {_FORM}")
         name = found.get("name", self.name)
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or not _is_text(name):
             self.fail(f'"name" is {compact(name)}; expected a text, or leave it out')
         validators = {}
-        tools = []
+        tools: dict[str, Definition] = {}
         for index, given in enumerate(found["tools"]):
             tool, validator = self.tool(index, given)
-            if tool.name in validators:
+            if tool.name in tools:
                 self.fail(
                     f"there are two tools {tool.name!r}: rename or remove one", self.line("tools", index)
                 )
-            tools.append(tool)
+            tools[tool.name] = tool
             validators[tool.name] = validator
         cases: dict[str, Case] = {}
         for index, given in enumerate(found["cases"]):
-            case = self.case(index, given, validators)
+            case = self.case(index, given, tools, validators)
             if case.name in cases:
                 self.fail(f"there are two cases {case.name!r}: rename one", self.line("cases", index))
             cases[case.name] = case
         if not cases:
             self.fail('"cases" is empty: there is nothing to measure')
-        return Catalogue(name, tools, list(cases.values()))
+        return Catalogue(name, list(tools.values()), list(cases.values()))
 
     def tool(self, index: int, given: object) -> tuple[Definition, Validator]:
+        def fail(reason: str) -> NoReturn:
+            self.fail(f"tool {index + 1} cannot be used: {reason}", self.line("tools", index))
+
         try:
             (tool,) = definitions([given])
             Toolset([tool])
+            compact(tool).encode()
             make = validator_for(tool.parameters, Draft202012Validator)
             make.check_schema(tool.parameters)
-        except (ToolError, SchemaError) as error:
-            reason = error.message if isinstance(error, SchemaError) else str(error)
-            self.fail(f"tool {index + 1} cannot be used: {reason}", self.line("tools", index))
+        except UnicodeEncodeError:
+            fail(f"it holds {_HALF}")
+        except SchemaError as error:
+            fail(error.message)
+        except ToolError as error:
+            fail(str(error))
+        except AttributeError:
+            fail("its $schema is no text")
         return tool, make(tool.parameters)
 
-    def case(self, index: int, given: object, validators: dict[str, Validator]) -> Case:
+    def case(
+        self, index: int, given: object, tools: dict[str, Definition], validators: dict[str, Validator]
+    ) -> Case:
         def fail(message: str) -> NoReturn:
             self.fail(f"case {index + 1} {message}", self.line("cases", index))
 
@@ -159,15 +171,21 @@ class _Reader:
             if not isinstance(value, str):
                 fail(f'has {compact(value)} for "{key}"; expected a text')
         tool, arguments = words["tool"], given.get("arguments")
-        if tool not in validators:
+        if tool not in tools:
             fail(f'calls the tool {tool!r}, which is not in the list: add it to "tools", or correct the name')
         if not isinstance(arguments, dict):
             fail('has no object in "arguments"')
         try:
             compact(given).encode()
+            # What no protocol can write would be in the way of all formats.
+            Toolset([tools[tool]]).encode(tool, arguments)
+            wrong = best_match(validators[tool].iter_errors(arguments))
         except UnicodeEncodeError:
-            fail("holds half of a surrogate pair (\\ud800 to \\udfff), which is no text")
-        wrong = best_match(validators[tool].iter_errors(arguments))
+            fail(f"holds {_HALF}")
+        except ValueError as error:
+            fail(f"cannot be used: {error}")
+        except RecursionError:
+            fail(f"cannot be held against the schema of {tool}, whose $ref go in circles")
         if wrong is not None:
             fail(f"does not fit the schema of {tool}: {wrong.json_path}: {wrong.message}")
         return Case(words["name"] or f"case {index + 1}", words["group"], words["prompt"], tool, arguments)
@@ -185,6 +203,10 @@ class _Reader:
         start = [start for name, start in _members(self.text) if name == key][-1]
         begin = list(_elements(self.text, start))[index]
         return self.text.count("\n", 0, begin) + 1
+
+
+def _is_text(name: str) -> bool:
+    return name == name.encode(errors="replace").decode()
 
 
 def _members(text: str) -> Iterator[tuple[str, int]]:

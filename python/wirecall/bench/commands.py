@@ -49,6 +49,13 @@ class _Bench(click.Group):
     cls=_Bench,
     epilog="""\b
 Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for each run.
+
+\b
+Questions and their commands:
+  how many tokens does it save me?          offline --catalogue MINE
+  does my model still call tools correctly? live, agent, then report
+  what does parsing cost?                   latency
+docs/bench.md has how to measure your own, and what the results do not show.
 """,
 )
 def bench() -> None:
@@ -72,8 +79,8 @@ Examples:
     "paths",
     metavar="FILE",
     multiple=True,
-    help='Tools and right calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}.  '
-    "[default: built-in]",
+    help='Tools and right calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}; '
+    "docs/bench.md has an example.  [default: built-in]",
 )
 @click.option(
     "--encoding",
@@ -158,13 +165,24 @@ Ablations change one thing each, of the mode wire:
     changes how answers are read, and must leave the request as it is
 
 \b
-Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt;
-2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
+Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt,
+or not judged; 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
 """,
 )
 @asking("live.jsonl", modes="native,wire")
-@click.option("--ablation", "ablations", multiple=True, metavar="WHAT", help="May be given several times.")
-@click.option("--catalogue", metavar="FILE", help="Tools and cases; the project's own by default.")
+@click.option(
+    "--ablation",
+    "ablations",
+    multiple=True,
+    metavar="WHAT",
+    help="Ask with one thing changed, too: see below. May be given several times.",
+)
+@click.option(
+    "--catalogue",
+    metavar="FILE",
+    help='As for `offline`; every case needs a "prompt", what a user says to get the call.  '
+    "[default: built-in]",
+)
 @click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name is like it.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
 @click.option(
@@ -293,12 +311,26 @@ def latency(ctx: click.Context, /, **given: Any) -> None:
     ctx.exit(command(**given))
 
 
-@bench.command()
+@bench.command(
+    epilog="""\b
+Examples:
+  wirecall bench report live.jsonl
+  wirecall bench report live.jsonl agent.jsonl --html report.html
+""",
+)
 @click.argument("artifacts", metavar="ARTIFACT...", nargs=-1, required=True)
-@click.option("--markdown", "markdown_path", metavar="FILE", help="Write Markdown there; else it is printed.")
+@click.option(
+    "--markdown",
+    "markdown_path",
+    metavar="FILE",
+    help="Write Markdown there. Without this and --html it is printed.",
+)
 @click.option("--html", "html_path", metavar="FILE", help="Write one page of HTML with plots there.")
 def report(artifacts: tuple[str, ...], markdown_path: str | None, html_path: str | None) -> None:
-    """Tables and plots of what artifacts say, with intervals."""
+    """Tables and plots of what artifacts say, with intervals.
+
+    ARTIFACT is a file that another command has written: live.jsonl, for example.
+    """
     from wirecall.bench.report import html, markdown
     from wirecall.bench.report import report as report_of
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import anthropic
@@ -23,22 +23,26 @@ import tenacity
 
 from wirecall import wrap
 from wirecall.bench.artifact import BenchError
-from wirecall.bench.budget import Budget, BudgetReached, Usage
+from wirecall.bench.budget import REACHED, Budget, BudgetReached, Usage
 from wirecall.bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
+from wirecall.bench.ways import NATIVE
 from wirecall.definitions import Definition, definitions
 from wirecall.options import Notice
 from wirecall.tokens import native_definition
 
 Messages = Sequence[Mapping[str, Any]]
+T = TypeVar("T")
 Status = Literal["ok", "failed", "skipped"]
-
-NATIVE = "native"
 
 # What can be better in a while; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})
 # No request after one of these can do better.
 _KEY_REFUSED = frozenset({401, 403})
 _SHOWN_OF_AN_ERROR = 500
+# As deep as the protocols of this package read.
+_DEEPEST = 128
+# A shorter key is no secret but a word that stands where a server wants none; texts keep it.
+_SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
@@ -135,14 +139,17 @@ class Answer:
             "retries": self.retries,
             "requests": [self._request(exchange) for exchange in self.exchanges],
         }
-        struck: dict[str, Any] = _struck(fields, self._secret)
-        return struck
+        return self.without_key(fields)
 
     @property
     def text(self) -> str:
         """What the application received beside calls, without the key, should it stand there."""
-        text: str = _struck(self.said.text, self._secret)
-        return text
+        return self.without_key(self.said.text)
+
+    def without_key(self, value: T) -> T:
+        """What may hold what the model said, with the key struck out."""
+        struck: T = _struck(value, self._secret)
+        return struck
 
     def _request(self, exchange: Exchange) -> dict[str, Any]:
         said = exchange.said(self.api)
@@ -158,12 +165,19 @@ class Answer:
 
 
 def arguments_of(call: Call) -> Any:
-    """The arguments as an object; the text, where it is none."""
+    """The arguments as an object; the text, where it is none, or is nested deeper than any protocol reads."""
     try:
         value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)
     except (ValueError, RecursionError):
         return call.arguments
-    return value if isinstance(value, dict) else call.arguments
+    return value if isinstance(value, dict) and _is_shallow(value) else call.arguments
+
+
+def _is_shallow(value: Any, levels: int = _DEEPEST) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    members = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(member, levels - 1) for member in members)
 
 
 def _no_json(constant: str) -> float:
@@ -364,7 +378,7 @@ class Endpoint:
 
     def _outcome(self, error: BaseException | None) -> tuple[Status, str | None]:
         if _is_from(error, BudgetReached):
-            return "skipped", "budget"
+            return "skipped", REACHED
         if isinstance(error, _Stopped):
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)
@@ -400,7 +414,7 @@ class _Attempt:
         self._start = time.perf_counter()
         with create(**self._request) as events:
             for event in events:
-                self.said.take(time.perf_counter(), event.to_dict())
+                self.said.take(time.perf_counter(), event.to_dict(warnings=False))
         self._end = time.perf_counter()
         if not self.said.ended:
             raise _BrokenOff("the answer came to no end")
@@ -409,6 +423,12 @@ class _Attempt:
         first = exchanges[self._exchanges].said(self._api).first if len(exchanges) > self._exchanges else None
         moments = {"first_token": first, "first_call": self.said.first_call, "total": self._end}
         return {name: None if at is None else at - self._start for name, at in moments.items()}
+
+
+def unasked(api: Api, reason: str) -> Answer:
+    """What has come of it where nothing was asked."""
+    attempt = _Attempt(api)
+    return Answer("skipped", reason, attempt.said, attempt.times([]), [], [], [], api, "")
 
 
 def _is_from(error: BaseException | None, kind: type[Exception]) -> bool:
@@ -453,12 +473,14 @@ def _is_unpaid(error: BaseException) -> bool:
 
 
 def _struck(value: Any, secret: str) -> Any:
+    if len(secret) < _SHORTEST_SECRET:
+        return value
     if isinstance(value, str):
-        return value.replace(secret, "[key]") if secret else value
+        return value.replace(secret, "[key]")
     if isinstance(value, list):
         return [_struck(item, secret) for item in value]
     if isinstance(value, dict):
-        return {name: _struck(item, secret) for name, item in value.items()}
+        return {_struck(name, secret): _struck(item, secret) for name, item in value.items()}
     return value
 
 

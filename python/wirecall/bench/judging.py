@@ -227,6 +227,7 @@ class Verdict:
         same: None if there was no verdict, with the reason why.
         cached: It was said in an earlier run, which paid for it.
         usage: What it cost now.
+        bytes: How much was sent for it.
     """
 
     same: bool | None
@@ -234,6 +235,7 @@ class Verdict:
     cached: bool
     usage: Usage
     model: str
+    bytes: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "usage": self.usage.as_dict()}
@@ -271,14 +273,15 @@ class Judge:
         answer = self._endpoint.ask(
             [{"role": "system", "content": _INSTRUCTIONS}, {"role": "user", "content": question}]
         )
+        sent = sum(len(exchange.body.encode()) for exchange in answer.exchanges)
         if answer.status != "ok":
-            return Verdict(None, f"{answer.status}: {answer.reason}", False, answer.usage, model)
+            return Verdict(None, f"{answer.status}: {answer.reason}", False, answer.usage, model, sent)
         said = _verdict(answer.text)
         if said is None:
             unread = f"no verdict could be read in: {answer.text[:200]}"
-            return Verdict(None, unread, False, answer.usage, model)
+            return Verdict(None, unread, False, answer.usage, model, sent)
         _keep(path, {**said, "model": model, "question": question, "usage": answer.usage.as_dict()})
-        return Verdict(said["same"], said["reason"], False, answer.usage, model)
+        return Verdict(said["same"], said["reason"], False, answer.usage, model, sent)
 
 
 def judge_folder() -> Path:
@@ -293,7 +296,7 @@ def _verdict(text: str) -> dict[str, Any] | None:
     for start in (found.start() for found in re.finditer(r"\{", text)):
         try:
             said = decoder.raw_decode(text, start)[0]
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(said.get("same"), bool):
             return {"same": said["same"], "reason": str(said.get("reason", ""))}

@@ -1,7 +1,7 @@
 """What the cells of `bench live` and `bench agent` say: each way of asking by itself, and beside another.
 
-Nothing is dropped: a cell that failed has all its scores
-missed, and one that was skipped, which says nothing, is counted.
+Nothing is dropped: a cell that failed has all its scores missed, one without a verdict has missed that one,
+and one that was skipped, which says nothing, is counted.
 """
 
 from collections import Counter
@@ -19,6 +19,7 @@ class Measure:
 
     Attributes:
         name: Of the member, and in tables.
+        means: What it says; empty where the name does.
         unit: "%" for a score: the share of what is right. Else as it is counted.
         more: Whether more of it is better.
         of: The value of a cell that was not skipped; None if it has none.
@@ -28,9 +29,10 @@ class Measure:
     unit: str
     more: bool
     of: Callable[[Cell], float | None]
+    means: str = ""
 
 
-def _score(name: str, else_by: str = "") -> Measure:
+def _score(name: str, means: str, else_by: str = "") -> Measure:
     """The score of a name; what another score is enough for has it."""
 
     def of(cell: Cell) -> float | None:
@@ -38,48 +40,71 @@ def _score(name: str, else_by: str = "") -> Measure:
             return 0.0
         scores = cell.get("scores") or {}
         found = scores.get(else_by) or scores.get(name)
+        if found is None and cell.get("judge"):
+            return 0.0
         return None if found is None else float(found)
 
-    return Measure(name, "%", True, of)
+    return Measure(name, "%", True, of, means)
 
 
-def _tokens(name: str, *members: str) -> Measure:
+def _tokens(name: str, *members: str, means: str = "") -> Measure:
     def of(cell: Cell) -> float | None:
         usage = cell["usage"]
         # An answer that nobody counted did not cost nothing.
         unknown = usage.get("unknown") or not usage["input"]
         return None if unknown else float(sum(usage[member] for member in members))
 
-    return Measure(name, "tokens", False, of)
+    return Measure(name, "tokens", False, of, means)
 
 
-def _time(name: str, member: str) -> Measure:
-    return Measure(name, "s", False, lambda cell: (cell.get("times") or {}).get(member))
+def _time(name: str, member: str, means: str = "") -> Measure:
+    return Measure(name, "s", False, lambda cell: (cell.get("times") or {}).get(member), means)
 
 
-TOKENS = _tokens("tokens", "input", "output")
+TOKENS = _tokens(
+    "tokens",
+    "input",
+    "output",
+    means="input and output of all requests of a cell, those for calls that could not be read included, as "
+    "the server counts them.",
+)
 _COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
 # What a way is judged by, by the kind of its artifact.
-JUDGED_BY = {"live": _score("normalised"), "agent": _score("success")}
+JUDGED_BY = {
+    "live": _score(
+        "normalised",
+        "the same where the schema makes no difference: 2 and 2.0, blanks around a text, a default that is "
+        "said outright.",
+    ),
+    "agent": _score(
+        "success",
+        "what the tools did and the final answer are what the task asks for, by whatever calls.",
+    ),
+}
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "live": (
-        _score("exact"),
+        _score("exact", "one call, of the right tool, with just the arguments that were expected."),
         JUDGED_BY["live"],
-        _score("judged", "normalised"),
+        _score("judged", "normalised, or the same in the eyes of the judging model.", "normalised"),
         *_COST,
         _time("first token", "first_token"),
-        _time("first call", "first_call"),
+        _time("first call", "first_call", "until the arguments of the first call were whole."),
         _time("total", "total"),
     ),
     "agent": (
         JUDGED_BY["agent"],
-        Measure("steps", "steps", False, lambda cell: cell.get("steps")),
+        Measure("steps", "steps", False, lambda cell: cell.get("steps"), "answers of the model in a task."),
         *_COST,
         _time("total", "total"),
     ),
 }
-# The members of a cell of which each entry is counted.
-NOTED = ("repairs", "problems", "errors", "retries")
+# The members of a cell of which each entry is counted, and what they are.
+NOTED: Mapping[str, str] = {
+    "repairs": "near misses in a call's text that were read all the same.",
+    "problems": "arguments that were handed over and do not fit the schema.",
+    "errors": "calls that could not be read; natively, arguments that are no JSON.",
+    "retries": "requests that were sent once more, to a busy server or for a call that could not be read.",
+}
 
 
 @dataclass
@@ -89,7 +114,7 @@ class Outcome:
     Attributes:
         ok, failed, skipped: Cells.
         values: Of each measure, of each case, one for each repetition.
-        reasons: Why cells failed or were skipped, and how often.
+        reasons: Why cells failed, were skipped or not judged, and how often.
         noted: How many there were of what is `NOTED`.
     """
 
@@ -151,6 +176,8 @@ def _add(outcome: Outcome, measures: Iterable[Measure], cell: Cell) -> None:
         outcome.failed += 1
     if status != "ok":
         outcome.reasons[f"{status}: {cell.get('reason') or 'no reason given'}"] += 1
+    elif (judge := cell.get("judge")) and judge["same"] is None:
+        outcome.reasons[f"not judged: {judge.get('reason') or 'no reason given'}"] += 1
     for member in NOTED:
         outcome.noted[member] += len(cell.get(member) or ())
     if status == "skipped":

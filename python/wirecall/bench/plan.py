@@ -1,19 +1,17 @@
-"""What `wirecall bench live` asks: cases, and the variants that answer them.
-
-A variant is a model, a mode, and at most one ablation.
-"""
+"""What `wirecall bench live` asks: cases, in ways of asking."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from wirecall.bench.artifact import BenchError
 from wirecall.bench.asking import Asking
 from wirecall.bench.catalogue import Case, Catalogue
 from wirecall.bench.proof import ABLATED
-from wirecall.bench.turns import check, once, shared_options, take_turns
+from wirecall.bench.turns import Turn, check, once, shared_options, take_turns
+from wirecall.bench.ways import Way
 from wirecall.definitions import Definition
 from wirecall.options import Options
 from wirecall.tokens import compact
@@ -40,32 +38,6 @@ def ablation_options(ablation: str) -> dict[str, Any]:
     except (TypeError, ValueError) as error:
         raise BenchError(f"The ablation {ablation!r} is none: {error}.") from error
     return options
-
-
-class Variant(NamedTuple):
-    model: str
-    mode: str
-    ablation: str | None
-
-    @property
-    def name(self) -> str:
-        return " ".join(filter(None, self))
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Of `wrap`."""
-        return ablation_options(self.ablation) if self.ablation else {}
-
-
-class Task(NamedTuple):
-    variant: Variant
-    case: Case
-    repetition: int
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        model, mode, ablation = self.variant
-        return (model, mode, ablation or "", self.case.name, str(self.repetition))
 
 
 @dataclass(frozen=True)
@@ -99,15 +71,19 @@ class Plan:
             raise BenchError(f"{self.judge} cannot be its own judge: name another model.")
         if not self.cases:
             raise BenchError("No case of the catalogue is chosen.")
+        if not any(case.prompt for case in self.cases):
+            raise BenchError(
+                f'No case of {self.catalogue.name} that is chosen has a "prompt": what a user says to get '
+                "the call. A model is asked nothing else."
+            )
 
     @property
-    def variants(self) -> list[Variant]:
-        kinds = [*((mode, None) for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
-        return [Variant(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
+    def ways(self) -> list[Way]:
+        kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
+        return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
 
-    def tasks(self) -> list[Task]:
-        """In their order."""
-        return [Task(*turn) for turn in take_turns(self.variants, self.cases, self.asking)]
+    def turns(self) -> list[Turn[Case]]:
+        return list(take_turns(self.ways, self.cases, self.asking))
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -123,7 +99,7 @@ class Plan:
             "tools": self.tools,
             "system": self.system,
             "judge": self.judge,
-            "cells": len(self.tasks()),
+            "cells": len(self.turns()),
         }
 
     def messages(self, case: Case) -> list[dict[str, Any]]:

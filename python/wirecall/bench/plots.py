@@ -5,6 +5,7 @@ Names come from models and catalogues; matplotlib writes them as text, which it 
 
 import io
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -47,7 +48,7 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
             lw=1.3,
         )
         axes.annotate(
-            f"{middle:,.1f}   N = {value.n}",
+            f"{middle:,.1f} {unit}, N = {value.n}",
             (max(middle, high), at),
             xytext=(8, 0),
             textcoords="offset points",
@@ -58,7 +59,9 @@ def bars(values: Mapping[str, Interval], *, title: str, unit: str, scale: float 
     axes.invert_yaxis()
     largest = max((scale * max(value.mean, value.high) for value in values.values()), default=1.0) or 1.0
     # Room for what stands behind the bars.
-    axes.set_xlim(0, largest * 1.3)
+    axes.set_xlim(0, 1.3 * (100 if unit == "%" else largest))
+    if unit == "%":
+        axes.set_xticks(range(0, 101, 20))
     axes.set_xlabel(unit)
     return _svg(figure, f"{title} {values}")
 
@@ -68,7 +71,7 @@ def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: 
     figure, axes = _new(0.9 + 0.42 * len(shares))
     for at, (name, share) in enumerate(shares.items()):
         axes.barh(at, share, height=0.62, color=COLOURS[0 if share <= 100 else 1])
-        said = f"{share:,.1f} %   {counts[name]}"
+        said = f"{share:,.1f} %, {counts[name]}"
         axes.annotate(
             said, (max(share, 100), at), xytext=(8, 0), textcoords="offset points", va="center", color=_INK
         )
@@ -80,8 +83,8 @@ def shares_of(shares: Mapping[str, float], counts: Mapping[str, str], *, title: 
     return _svg(figure, f"{title} {shares}")
 
 
-def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str) -> str:
-    """Success, as a share, against what it cost; both with intervals."""
+def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str, score: str) -> str:
+    """A score, by its name, against what it cost; both with intervals."""
     figure, axes = _new(4.4)
     for at, (name, (cost, right)) in enumerate(points.items()):
         x, y = cost.mean, 100 * right.mean
@@ -100,7 +103,7 @@ def pareto(points: Mapping[str, tuple[Interval, Interval]], *, title: str) -> st
     front = _front([(cost.mean, 100 * right.mean) for cost, right in points.values()])
     axes.plot(*zip(*front, strict=True), color=_INK, lw=1, ls=":", zorder=0)
     axes.set_xlabel("tokens of a case, input and output")
-    axes.set_ylabel("%")
+    axes.set_ylabel(score)
     axes.grid(True, color=_INK, alpha=0.15)
     _legend(axes)
     return _svg(figure, f"{title} {points}")
@@ -168,7 +171,12 @@ def _new(height: float) -> tuple[Figure, Axes]:
 
 def _svg(figure: Figure, salt: str) -> str:
     """The figure as an element of HTML; its ids are those of no figure with another salt."""
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}):
+    with (
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.family": "sans-serif"}),
+        warnings.catch_warnings(),
+    ):
+        # Its own font may lack what the reader's has.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     svg = out.getvalue()

@@ -11,9 +11,12 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
+from rich.table import Column
 
 # Seconds between lines where there is no terminal.
 _EVERY = 5.0
+# Columns for all but the bar, so that some of the note is seen on a narrow terminal.
+_BESIDE_BAR = 60
 
 
 class Progress(Protocol):
@@ -22,31 +25,30 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(
-    total: int, what: str, *, done: int = 0, note: str = "", still: bool = False
-) -> Iterator[Progress]:
+def progress(total: int, what: str, *, done: int = 0, still: bool = False) -> Iterator[Progress]:
     """Show how far it has come.
 
     Args:
         total: How many steps there are.
         what: What is run.
         done: How many were done by an earlier run: they count as done, and not for the rate.
-        note: Stands behind it.
         still: Nothing happens between steps: no thread disturbs what is timed.
     """
     console = Console(stderr=True)
     shown: _Bar | _Lines = (
-        _Bar(console, total, what, done, note, still)
-        if console.is_terminal
-        else _Lines(total, what, done, note)
+        _Bar(console, total, what, done, still) if console.is_terminal else _Lines(total, what, done)
     )
     with shown:
         yield shown
 
 
+def _per_second(rate: float) -> str:
+    return f"{rate:.3g}/s" if rate < 100 else f"{rate:,.0f}/s"
+
+
 class _Steps:
-    def __init__(self, total: int, what: str, done: int, note: str) -> None:
-        self.total, self.what, self.done, self.note = total, what, done, note
+    def __init__(self, total: int, what: str, done: int) -> None:
+        self.total, self.what, self.done, self.note = total, what, done, ""
         self._before = done
         self._start = time.monotonic()
         self._lock = threading.Lock()
@@ -78,7 +80,7 @@ class _Lines(_Steps):
         self._last = now
         parts = [f"{self.done:,} of {self.total:,}"]
         if self.done > self._before:
-            parts.append(f"{self.rate:.3g}/s")
+            parts.append(_per_second(self.rate))
             left = (self.total - self.done) / self.rate
             parts.append(f"{timedelta(seconds=round(left))} left")
         print(f"{self.what}: {', '.join([*parts, *filter(None, [self.note])])}", file=sys.stderr, flush=True)
@@ -88,25 +90,36 @@ class _Lines(_Steps):
 
 
 class _Bar(_Steps):
-    def __init__(self, console: Console, total: int, what: str, done: int, note: str, still: bool) -> None:
-        super().__init__(total, what, done, note)
+    def __init__(self, console: Console, total: int, what: str, done: int, still: bool) -> None:
+        super().__init__(total, what, done)
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=max(5, min(40, console.width - _BESIDE_BAR))),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]:.3g}/s"),
+            TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
+            # It has the width that is left, and gives way first.
+            TextColumn(
+                "{task.fields[note]}",
+                markup=False,
+                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+            ),
         )
         self._still = still
-        self._bars = Bars(*columns, console=console, auto_refresh=not still)
-        self._bar = self._bars.add_task(what, total=total, completed=done, rate=0.0, note=note)
+        self._bars = Bars(*columns, console=console, auto_refresh=not still, expand=True)
+        self._bar = self._bars.add_task(what, total=total, completed=done, rate=_per_second(0.0), note="")
 
     def __enter__(self) -> None:
         self._bars.start()
 
     def show(self) -> None:
-        self._bars.update(self._bar, completed=self.done, rate=self.rate, note=self.note, refresh=self._still)
+        self._bars.update(
+            self._bar,
+            completed=self.done,
+            rate=_per_second(self.rate),
+            note=self.note,
+            refresh=self._still,
+        )
 
     def __exit__(self, *_: object) -> None:
         self._bars.stop()

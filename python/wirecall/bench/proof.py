@@ -49,7 +49,7 @@ def proofs(cells: Iterable[Mapping[str, Any]]) -> list[Proof]:
 
 
 def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What makes a comparison void: two variants that sent the same, or one that changed what it must not."""
+    """What makes a comparison void: two ways that sent the same, or one that changed what it must not."""
     sent = _sent(cells)
     said = [
         f"{one.way.model}, case {case}: {one.way.ablation} changes how answers are read, "

@@ -10,7 +10,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -22,8 +22,16 @@ from wirecall.bench.budget import Budget, Reservation, Usage
 Api = Literal["openai", "anthropic"]
 
 
+# More calls than an answer has. A server that says otherwise would have as many made up.
+_MOST_CALLS = 1000
+
+
 class Prepared(Exception):
     """Stops a request that was only to be made, not sent."""
+
+
+class Malformed(Exception):
+    """What came is no event of the API."""
 
 
 @dataclass
@@ -58,6 +66,17 @@ class Said:
     ended: bool = False
 
     def take(self, now: float, event: dict[str, Any]) -> None:
+        """
+        Raises:
+            Malformed: It is no event of this API; then the answer has no end.
+        """
+        try:
+            self._take(now, event)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            self.ended = False
+            raise Malformed(f"what came is no event of this API: {type(error).__name__}: {error}") from error
+
+    def _take(self, now: float, event: dict[str, Any]) -> None:
         raise NotImplementedError
 
     def _says(self, now: float, text: str = "", reasoning: str = "") -> None:
@@ -77,7 +96,7 @@ class Said:
             self.first_call = now
 
     def _finishes(self, now: float, reason: str) -> None:
-        self.finish = reason
+        self.finish = _word(reason)
         if self.calls and self.first_call is None:
             self.first_call = now
 
@@ -85,13 +104,13 @@ class Said:
 class ChatSaid(Said):
     """Of chat completions."""
 
-    def take(self, now: float, event: dict[str, Any]) -> None:
+    def _take(self, now: float, event: dict[str, Any]) -> None:
         if usage := event.get("usage"):
             details = usage.get("prompt_tokens_details") or {}
             self.usage = Usage(
-                usage.get("prompt_tokens") or 0,
-                usage.get("completion_tokens") or 0,
-                details.get("cached_tokens") or 0,
+                _tokens(usage.get("prompt_tokens")),
+                _tokens(usage.get("completion_tokens")),
+                _tokens(details.get("cached_tokens")),
             )
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
@@ -106,25 +125,27 @@ class ChatSaid(Said):
 
     def _call(self, part: dict[str, Any], function: dict[str, Any]) -> Call:
         index: int = part.get("index", 0)
+        if not 0 <= index < _MOST_CALLS:
+            raise ValueError(f"a call has the index {index}")
         while index >= len(self.calls):
             self.calls.append(Call("", ""))
         call = self.calls[index]
-        call.id = call.id or part.get("id") or ""
-        call.name = call.name or function.get("name") or ""
+        call.id = call.id or _word(part.get("id"))
+        call.name = call.name or _word(function.get("name"))
         return call
 
 
 class MessagesSaid(Said):
     """Of Anthropic's Messages."""
 
-    def take(self, now: float, event: dict[str, Any]) -> None:
+    def _take(self, now: float, event: dict[str, Any]) -> None:
         kind = event.get("type")
         if kind == "message_start":
             self._uses(event["message"].get("usage") or {})
         elif kind == "content_block_start":
             block = event["content_block"]
             if block.get("type") == "tool_use":
-                self.calls.append(Call(block["id"], block["name"]))
+                self.calls.append(Call(_word(block["id"]), _word(block["name"])))
                 self._calls(now, self.calls[-1], "")
             self._says(now, block.get("text") or "", block.get("thinking") or "")
         elif kind == "content_block_delta":
@@ -146,13 +167,27 @@ class MessagesSaid(Said):
         fresh = usage.get("input_tokens")
         read = before.input
         if fresh is not None:
-            read = fresh + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
+            read = sum(map(_tokens, (fresh, cached, usage.get("cache_creation_input_tokens"))))
         written = usage.get("output_tokens")
         self.usage = Usage(
             read,
-            before.output if written is None else written,
-            before.cached if cached is None else cached,
+            before.output if written is None else _tokens(written),
+            before.cached if cached is None else _tokens(cached),
         )
+
+
+def _tokens(count: object) -> int:
+    if count is None:
+        return 0
+    if not isinstance(count, int) or count < 0:
+        raise ValueError(f"{count!r} is no number of tokens")
+    return count
+
+
+def _word(word: object) -> str:
+    if word is not None and not isinstance(word, str):
+        raise TypeError(f"{word!r} is no text")
+    return word or ""
 
 
 _SAID: dict[Api, type[Said]] = {"openai": ChatSaid, "anthropic": MessagesSaid}
@@ -193,17 +228,21 @@ class Exchange:
         if self._said is None:
             self._said = reader(api)
             parser, now = sse.Parser(), self.sent
-            for now, data in self._decoded():
-                _take(self._said, now, parser.feed(data))
-            _take(self._said, now, parser.finish())
+            with suppress(Malformed):
+                for now, data in self._decoded():
+                    _take(self._said, now, parser.feed(data))
+                _take(self._said, now, parser.finish())
         return self._said
 
     def usage(self, api: Api) -> Usage:
-        """What it cost: nothing, if the provider refused it. What broke off cost what nobody says."""
+        """What it cost: nothing, if the provider refused it.
+
+        What broke off cost what nobody says; so did what was read for nothing, as no request is empty.
+        """
         if self.status is None or not 200 <= self.status < 300:
             return Usage()
         said = self.said(api)
-        if said.usage is None or not said.ended:
+        if said.usage is None or not said.usage.input or not said.ended:
             return replace(said.usage or Usage(), unknown=1)
         return said.usage
 

@@ -5,7 +5,8 @@ artifact came from models and servers, so every text is escaped.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,9 +29,9 @@ from wirecall.bench.plots import bars, growth, pareto, shares_of
 from wirecall.bench.proof import Proof, proofs
 from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
-from wirecall.bench.statistics import FEWEST_PAIRS, Difference, Interval
+from wirecall.bench.statistics import Difference, Interval
 from wirecall.bench.tables import Table
-from wirecall.bench.ways import Way, baselines
+from wirecall.bench.ways import Way, as_asked_for, baselines
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -73,60 +74,74 @@ def report(paths: Sequence[str | Path]) -> Report:
     for name, run in runs:
         if run.kind not in _SECTIONS:
             raise BenchError(f"{name} is of `wirecall bench {run.kind}`, which this version does not know")
-        sections += _SECTIONS[run.kind](name, run)
+        with _as_written(name, run):
+            sections.append(_SECTIONS[run.kind](name, run))
     return Report("wirecall bench", sections)
+
+
+@contextmanager
+def _as_written(name: str, run: Run) -> Iterator[None]:
+    """What reads it may take for granted that the command wrote it."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BenchError(f"{name} holds what `wirecall bench {run.kind}` does not write: {said}") from error
 
 
 def _what_was_run(runs: Iterable[tuple[str, Run]]) -> Section:
     rows = []
     for name, run in runs:
-        about = run.header["run"]
-        versions = ", ".join(f"{what} {version or '?'}" for what, version in about["versions"].items())
-        machine = about["machine"]
-        notes = [f"{len(run.cells):,} cells"]
-        if run.resumed:
-            notes.append(f"carried on {len(run.resumed)} x")
-        if run.torn:
-            notes.append("the last line is cut off and left out")
-        rows.append(
-            [
-                name,
-                about["command"],
-                about["date"],
-                versions,
-                f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}",
-                "; ".join(notes),
-            ]
-        )
+        with _as_written(name, run):
+            rows.append(_about(name, run))
     head = ["artifact", "command", "date (UTC)", "versions", "machine", "cells"]
     return Section("What was run", tables=[Table("", head, rows, left=len(head))])
+
+
+def _about(name: str, run: Run) -> list[str]:
+    about = run.header["run"]
+    versions = ", ".join(
+        f"{what} {version or 'not installed'}" for what, version in about["versions"].items()
+    )
+    date = about["date"].removesuffix("+00:00").replace("T", " ")
+    machine = about["machine"]
+    notes = [f"{len(run.cells):,} cells"]
+    if run.resumed:
+        notes.append(f"carried on {len(run.resumed)} x")
+    if run.torn:
+        notes.append("the last line is cut off and left out")
+    where = f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"
+    return [name, about["command"], date, versions, where, "; ".join(notes)]
 
 
 # Live and agent ---------------------------------------------------------------------------------------------
 
 
-def _asked(name: str, run: Run) -> list[Section]:
+def _asked(name: str, run: Run) -> Section:
     """The section of a run that asked models."""
-    found = outcomes(run.kind, run.cells)
+    cells = as_asked_for(run.cells, run.options)
+    found = outcomes(run.kind, cells)
     if not found:
-        return [Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])]
+        return Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])
     measures = measured(run.kind, run.cells)
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
+        "A cell is one case, asked once in one way; a way is a model, a mode, and what was changed of it. "
         "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
-        "cases a mean is over. A cell that failed has missed all its scores; one that was skipped was not "
-        "asked, and is counted here only."
+        "cases a mean is over; few cases, or such as are all alike, promise less than their interval says. A "
+        "cell that failed has missed all its scores, and one without a verdict of the judge that one; one "
+        "that was skipped was not asked, and stands in the first table only."
     ]
     section.tables += [
         _counts(found.values()),
         *_means(found.values(), measures),
         *_differences(found, measures),
         *_by_group(run, found),
-        *_requests(run.cells),
+        *_requests(cells),
         *_reasons(found.values()),
     ]
     section.figures += _asked_figures(run.kind, found)
-    return [section]
+    return section
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
@@ -135,7 +150,12 @@ def _counts(found: Iterable[Outcome]) -> Table:
     for of in found:
         counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
         rows.append([str(of.way), *map(str, counts)])
-    return Table("What was asked", head, rows)
+    notes = ["ok: an answer came, right or wrong.", "failed: none came.", *_glossary(NOTED.items())]
+    return Table("What was asked", head, rows, notes=notes)
+
+
+def _glossary(words: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{word}: {means}" for word, means in words if means]
 
 
 def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]:
@@ -144,7 +164,8 @@ def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]
     for title, chosen in _halves(measures):
         head = ["way", *(_head(one) for one in chosen)]
         rows = [[str(of.way), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
-        tables.append(Table(title, head, rows))
+        notes = _glossary((one.name, one.means) for one in chosen)
+        tables.append(Table(title, head, rows, notes=notes))
     return tables
 
 
@@ -187,9 +208,9 @@ def _differences(found: Mapping[Way, Outcome], measures: Iterable[Measure]) -> l
             for way, other in pairs.items()
         ]
         notes = [
-            f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or there are fewer than '
-            f"{FEWEST_PAIRS} pairs. Scores in percentage points.",
-            "Where there is no difference, one interval in twenty leaves out zero by chance.",
+            f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or signs drawn by lot make as '
+            "large a difference more than once in twenty times. Scores in percentage points.",
+            "Where there is no difference, one in twenty is shown by chance, at most.",
         ]
         tables.append(Table(f"{title}: the difference", head, rows, left=2, notes=notes))
     return tables
@@ -257,7 +278,9 @@ def _reasons(found: Iterable[Outcome]) -> list[Table]:
         for reason, count in of.reasons.most_common()
     ]
     return (
-        [Table("Why cells failed or were skipped", ["way", "reason", "cells"], rows, left=2)] if rows else []
+        [Table("Why cells failed, were skipped or not judged", ["way", "reason", "cells"], rows, left=2)]
+        if rows
+        else []
     )
 
 
@@ -277,7 +300,8 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
         title = (
             "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
         )
-        figures.append(Figure(title, pareto(points, title=title), _says(judged, judge)))
+        svg = pareto(points, title=title, score=_head(judge))
+        figures.append(Figure(title, svg, _says(judged, judge)))
     return figures
 
 
@@ -288,21 +312,22 @@ def _says(found: Mapping[str, Interval], measure: Measure) -> str:
 # Offline ----------------------------------------------------------------------------------------------------
 
 
-def _counted(name: str, run: Run) -> list[Section]:
+def _counted(name: str, run: Run) -> Section:
     """The section of a run that counted. Nothing in it is left to chance, so there are no intervals."""
     section = Section(f"offline: {name}")
     if not run.cells:
         section.paragraphs.append("There are no cells: nothing was counted.")
-        return [section]
+        return section
     cached = run.options["cached_price"]
     section.tables += tables(run.cells, cached, each=False)
     for (catalogue, vocabulary), found in _by_catalogue(totals(run.cells, cached)).items():
         title = f"{catalogue}, {unit(vocabulary)}: calls against {BASELINE}, in %"
         shares = {one.format: 100 * one.calls / one.baseline for one in found if one.baseline}
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
-        counts = {one.format: f"{one.calls:,}   N = {one.held or one.cases}" for one in found}
+        counted = unit(vocabulary).partition(" ")[0]
+        counts = {one.format: f"{one.calls:,} {counted}, N = {one.held or one.cases}" for one in found}
         section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
-    return [section]
+    return section
 
 
 def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
@@ -315,13 +340,13 @@ def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
 # Latency ----------------------------------------------------------------------------------------------------
 
 
-def _timed(name: str, run: Run) -> list[Section]:
+def _timed(name: str, run: Run) -> Section:
     """The section of a run that timed parsers."""
     section = Section(f"latency: {name}")
     section.tables += speeds(run.cells, run.options)
     if not section.tables:
         section.paragraphs.append("There are no cells: nothing was timed.")
-        return [section]
+        return section
     section.paragraphs += rules(run.options)
     grown = {who: points for who, points in lines(run.cells).items() if len(points) > 1}
     if grown:
@@ -332,10 +357,10 @@ def _timed(name: str, run: Run) -> list[Section]:
         )
         svg = growth(grown, title=title, x="characters of the argument", y="us of a delta")
         section.figures.append(Figure(title, svg, says))
-    return [section]
+    return section
 
 
-_SECTIONS: dict[str, Callable[[str, Run], list[Section]]] = {
+_SECTIONS: dict[str, Callable[[str, Run], Section]] = {
     "live": _asked,
     "agent": _asked,
     "offline": _counted,
@@ -356,7 +381,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return "\n\n".join(parts) + "\n"
+    return _harmless("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -375,4 +400,12 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("report.html").render(document=document)
+    return _harmless(environment.get_template("report.html").render(document=document))
+
+
+# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
+_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def _harmless(text: str) -> str:
+    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)

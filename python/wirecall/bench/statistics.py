@@ -13,8 +13,8 @@ from scipy.stats import bootstrap
 
 LEVEL = 0.95
 RESAMPLES = 10_000
-# With fewer pairs, signs that all agree are no rarity: 2 / 2^5 is more than 1 - LEVEL.
-FEWEST_PAIRS = 6
+# So many pairs and no more have their signs drawn in all ways that there are.
+_MOST_DRAWN_IN_FULL = 13
 _SEED = 20_260_101
 
 Samples = Mapping[str, Sequence[float]]
@@ -44,16 +44,21 @@ class Difference:
     Attributes:
         interval: Of the second less the first, over cases that have both; None without any.
         unpaired: Cases that have one of them only; they say nothing here.
+        chance: How often the mean is as far from zero if the sign of each pair is drawn by lot.
     """
 
     interval: Interval | None
     unpaired: int
+    chance: float
 
     @property
     def shown(self) -> bool:
-        """Whether the interval leaves out zero, with pairs enough for that to mean anything."""
+        """Whether the interval leaves out zero, and chance does so at most as often as the level says.
+
+        Of few cases, or of many that are alike and a few that are not, bootstrap intervals are too narrow.
+        """
         found = self.interval
-        return found is not None and found.n >= FEWEST_PAIRS and (found.low > 0 or found.high < 0)
+        return found is not None and self.chance <= 1 - LEVEL and (found.low > 0 or found.high < 0)
 
 
 def mean(samples: Samples) -> Interval | None:
@@ -69,7 +74,31 @@ def difference(first: Samples, second: Samples) -> Difference:
     """The second less the first."""
     ones, others = _means(first), _means(second)
     pairs = [others[case] - ones[case] for case in ones if case in others]
-    return Difference(_interval(pairs), len(ones.keys() ^ others.keys()))
+    return Difference(_interval(pairs), len(ones.keys() ^ others.keys()), _chance(pairs))
+
+
+def _chance(pairs: Sequence[float]) -> float:
+    """The sign-flip test: exact where two ways are alike, however few pairs there are."""
+    sizes = np.abs([pair for pair in pairs if pair])
+    if len(sizes) <= _MOST_DRAWN_IN_FULL:
+        drawn = np.arange(1 << len(sizes))[:, None] >> np.arange(len(sizes)) & 1
+        sums = (2 * drawn - 1) @ sizes
+        hits, draws = _as_far(sums, pairs), len(sums)
+    else:
+        rng = np.random.default_rng(_SEED)
+        batch = max(1, 1_000_000 // len(sizes))
+        # The one that was found is one of them.
+        hits, draws = 1, RESAMPLES + 1
+        for begin in range(0, RESAMPLES, batch):
+            count = min(batch, RESAMPLES - begin)
+            hits += _as_far((2 * rng.integers(0, 2, (count, len(sizes))) - 1) @ sizes, pairs)
+    return hits / draws
+
+
+def _as_far(sums: np.ndarray, pairs: Sequence[float]) -> int:
+    # Sums in another order may be off by what floats are off.
+    least = abs(math.fsum(pairs)) - 1e-9 * math.fsum(map(abs, pairs))
+    return int((np.abs(sums) >= least).sum())
 
 
 def _means(samples: Samples) -> dict[str, float]:

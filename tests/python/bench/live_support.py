@@ -118,9 +118,6 @@ class Bench:
     def cells(self) -> list[Cell]:
         return read(self.path).cells
 
-    def by_key(self) -> dict[tuple[str, ...], Cell]:
-        return {tuple(cell["key"]): cell for cell in self.cells}
-
     @property
     def answered(self) -> list[Request]:
         return [request for request in self.server.requests if isinstance(request.reply, Answer)]

@@ -31,6 +31,11 @@ def step(*calls: tuple[str, dict[str, Any]]) -> Step:
     return Step([Call(name, arguments) for name, arguments in calls])
 
 
+def order_of_bulbs(number: int) -> Step:
+    lines = [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": number}]
+    return step(("create_order", {"customer_id": "C-12", "lines": lines, "ship_to": VIENNA}))
+
+
 # What a model does that is up to the task: steps, then the final answer.
 PLANS: Mapping[str, Sequence[Step]] = {
     "cheapest flight": [
@@ -113,16 +118,7 @@ PLANS: Mapping[str, Sequence[Step]] = {
     ],
     "an order with an address": [
         step(("find_customer", {"email": "li@example.com"})),
-        step(
-            (
-                "create_order",
-                {
-                    "customer_id": "C-12",
-                    "lines": [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": 12}],
-                    "ship_to": VIENNA,
-                },
-            )
-        ),
+        order_of_bulbs(12),
         Step(text="Ordered."),
     ],
     "the right way to send": [
@@ -188,16 +184,7 @@ WRONG: Mapping[str, Sequence[Step]] = {
         Step(text="Changed."),
     ],
     "an order with an address": [
-        step(
-            (
-                "create_order",
-                {
-                    "customer_id": "C-12",
-                    "lines": [{"sku": "LAMP-3", "quantity": 2}, {"sku": "BULB-9", "quantity": 21}],
-                    "ship_to": VIENNA,
-                },
-            )
-        ),
+        order_of_bulbs(21),
         Step(text="Ordered."),
     ],
     "the right way to send": [
@@ -333,6 +320,13 @@ def test_tokens_are_summed_over_all_answers_of_a_task(path: Path) -> None:
     assert cell["usage"]["input"] > 0
 
 
+def test_a_key_in_a_call_and_in_its_result_is_not_kept(path: Path) -> None:
+    with working(lambda task, mode: [step(("read_file", {"path": KEY})), Step(text=KEY)]) as server:
+        bench(server, path, "--tasks", "a sum", "--modes", "native")
+    (cell,) = read(path).cells
+    assert cell["calls"][0]["arguments"] == {"path": "[key]"}
+
+
 def test_a_task_without_end_is_ended(path: Path) -> None:
     endless = [step(("list_files", {})) for _ in range(50)]
     with working(lambda task, mode: endless) as server:
@@ -361,7 +355,7 @@ def test_a_failure_is_a_failure_and_is_tried_again_when_asked_for(path: Path) ->
 def test_the_budget_is_not_passed_and_the_rest_is_done_later(path: Path) -> None:
     options = ("--modes", "native,wire", "--max-output-tokens", "64", "--concurrency", "2")
     with working(lambda task, mode: PLANS[task]) as server:
-        bench(server, path, *options, "--max-tokens", "60000", code=1)
+        said = bench(server, path, *options, "--max-tokens", "60000", code=1).output
         cells = read(path).cells
         spent = sum(cell["usage"]["input"] + cell["usage"]["output"] for cell in cells)
         assert 0 < spent <= 60000
@@ -369,6 +363,7 @@ def test_the_budget_is_not_passed_and_the_rest_is_done_later(path: Path) -> None
         assert skipped
         assert len(cells) == 2 * len(TASKS)
         assert {cell["reason"] for cell in skipped} == {"budget"}
+        assert f"{len(skipped)} skipped: budget" in said
         bench(server, path, *options, "--resume")
     assert {cell["status"] for cell in read(path).cells} == {"ok"}
 

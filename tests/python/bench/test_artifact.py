@@ -1,5 +1,6 @@
 """Artifacts: what was written is there, whatever became of the run, and no run is mixed with another."""
 
+import errno
 import json
 import os
 import signal
@@ -36,6 +37,7 @@ def test_what_was_written_is_read(path: Path) -> None:
     assert not run.torn
     versions = run.header["run"]["versions"]
     assert versions["python"] == sys.version.partition(" ")[0]
+    assert versions["wirecall"] == wirecall.__version__
     assert versions["click"]
     assert versions["no-such-library"] is None
     assert run.header["run"]["machine"]["cores"] == os.cpu_count()
@@ -204,7 +206,14 @@ def test_a_full_disk_leaves_no_half_line(path: Path, monkeypatch: pytest.MonkeyP
     with Artifact.create(path, "live", OPTIONS) as artifact:
         artifact.append(cell("a"))
         monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:5]))
-        with pytest.raises(OSError, match="only 5 of"):
+        with pytest.raises(BenchError, match="only 5 of"):
+            artifact.append(cell("b"))
+
+        def full(descriptor: int, data: bytes) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(BenchError, match="cannot be written: No space left"):
             artifact.append(cell("b"))
         monkeypatch.undo()
         assert ("b",) not in artifact.cells
@@ -220,6 +229,27 @@ def test_two_runs_do_not_write_one_artifact(path: Path) -> None:
     with pytest.raises(BenchError, match="made with other options"):
         Artifact.resume(path, "live", {})
     Artifact.resume(path, "live", OPTIONS).close()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"key": ["a"], "tokens": NaN}', "NaN is no number"),
+        ('{"key": ["a"], "x": ' + "[" * 100_000, "this is no line of an artifact"),
+        ('{"schema": "wirecall.bench/1"}', "it has no 'key'"),
+        ("[1]", "this is no line of an artifact"),
+    ],
+)
+def test_what_is_no_cell_is_said_with_its_line(path: Path, line: str, said: str) -> None:
+    Artifact.create(path, "live", OPTIONS).close()
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(BenchError, match=f"line 2: .*{said}"):
+        read(path)
+
+
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match=r"none.live\.jsonl cannot be written: No such file"):
+        Artifact.create(tmp_path / "none" / "live.jsonl", "live", OPTIONS)
 
 
 def test_nothing_is_appended_to_what_is_closed(path: Path) -> None:

@@ -6,8 +6,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from wirecall import PROTOCOLS
 from wirecall.bench import commands
 from wirecall.bench.artifact import BenchError
+from wirecall.bench.commands import bench
 from wirecall.commands import wirecall
 
 
@@ -30,3 +32,16 @@ def test_what_can_be_mended_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(commands.bench.commands, "broken", broken)
     result = CliRunner().invoke(wirecall, ["bench", "broken"])
     assert result.output == "Error: This is what to do.\n"
+
+
+@pytest.mark.parametrize("name", sorted(bench.commands))
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    said = [one for one in bench.commands[name].params if isinstance(one, click.Option)]
+    assert [one.name for one in said if not one.help] == []
+
+
+def test_the_modes_are_named() -> None:
+    for name in ("live", "agent"):
+        (modes,) = (one for one in bench.commands[name].params if one.name == "modes")
+        assert isinstance(modes, click.Option)
+        assert all(protocol in (modes.help or "") for protocol in PROTOCOLS)

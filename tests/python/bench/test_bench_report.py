@@ -5,7 +5,7 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
@@ -57,8 +57,10 @@ def asked(
                 yield cell
 
 
-def artifact(path: Path, cells: Iterable[Cell], kind: Any = "live") -> Path:
-    with Artifact.create(path, kind, {}) as made:
+def artifact(
+    path: Path, cells: Iterable[Cell], kind: Any = "live", options: Mapping[str, Any] | None = None
+) -> Path:
+    with Artifact.create(path, kind, options or {}) as made:
         for cell in cells:
             made.append(cell)
     return path
@@ -71,6 +73,12 @@ def row(text: str, title: str, way: str) -> list[str]:
     return [cell.strip().replace("\\", "") for cell in line.strip("|").split(" | ")]
 
 
+def ways_of(text: str, title: str) -> list[str]:
+    """The first column of the table below a title."""
+    table = text.split(f"### {title}\n\n", 1)[1].split("\n\n")[0]
+    return [line.split(" | ")[0].strip("| ") for line in table.splitlines()[2:]]
+
+
 def test_a_planted_difference_is_reported_and_a_planted_null_is_not(tmp_path: Path) -> None:
     rates = {("native", ""): 0.8, ("wire", ""): 0.8, ("hermes", ""): 0.4}
     text = markdown(report([artifact(tmp_path / "live.jsonl", asked(rates))]))
@@ -79,6 +87,20 @@ def test_a_planted_difference_is_reported_and_a_planted_null_is_not(tmp_path: Pa
     assert re.match(r"-\d+\.\d \[-\d+\.\d, -\d+\.\d\], N = 60$", row(text, differences, "m, hermes")[3])
     # The tokens are the same in all modes.
     assert row(text, "What it cost: the difference", "m, hermes")[2].startswith(NO_DIFFERENCE)
+
+
+def test_what_got_no_verdict_has_missed_it(tmp_path: Path) -> None:
+    """A mean over those that have one would be over what was right anyway."""
+
+    def change(cell: Cell) -> None:
+        right = int(cell["key"][3]) < 10
+        cell["scores"] = {"exact": right, "normalised": right, "judged": right or None}
+        cell["judge"] = None if right else {"same": None, "reason": "no time"}
+
+    cells = asked({("native", ""): 1.0}, cases=50, repetitions=1, change=change)
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
+    assert re.match(r"20\.0 \[.*, N = 50$", row(text, "How right it was", "m, native")[3])
+    assert "| m, native | not judged: no time | 40 |" in text
 
 
 def test_failed_cells_have_missed_and_skipped_ones_are_counted(tmp_path: Path) -> None:
@@ -95,7 +117,7 @@ def test_failed_cells_have_missed_and_skipped_ones_are_counted(tmp_path: Path) -
     # 25 right of the 35 that were asked.
     assert row(text, "How right it was", "m, native")[1].startswith("71.4 [")
     assert row(text, "How right it was", "m, native")[1].endswith("N = 35")
-    reasons = text.split("### Why cells failed or were skipped")[1]
+    reasons = text.split("### Why cells failed, were skipped or not judged")[1]
     assert "| m, native | failed: HTTP 500 | 10 |" in reasons
     assert "| m, native | skipped: budget | 15 |" in reasons
 
@@ -113,6 +135,57 @@ def test_a_judge_adds_to_what_is_the_same_by_the_schema(tmp_path: Path) -> None:
     text = markdown(report([artifact(tmp_path / "live.jsonl", cells)]))
     shares = [cell.partition(" ")[0] for cell in row(text, "How right it was", "m, native")[1:]]
     assert shares == ["25.0", "50.0", "75.0"]
+
+
+def test_ways_stand_in_the_order_that_was_asked_for(tmp_path: Path) -> None:
+    ways = [("native", ""), ("wire", ""), ("hermes", ""), ("wire", "strict"), ("wire", "no-manual")]
+    options = {
+        "models": ["m"],
+        "modes": ["native", "wire", "hermes"],
+        "ablations": ["no-manual", "strict"],
+    }
+    # Whoever had the first turn, and whatever was there first.
+    cells = asked(dict.fromkeys(reversed(ways), 1.0), cases=3)
+    text = markdown(report([artifact(tmp_path / "live.jsonl", cells, options=options)]))
+    whole = ["m, native", "m, wire", "m, wire, no-manual", "m, wire, strict", "m, hermes"]
+    for title in ("What was asked", "How right it was", "What it cost", "By group: normalised (%)"):
+        assert ways_of(text, title) == whole
+    for title in ("How right it was: the difference", "What was sent differed"):
+        assert ways_of(text, title) == whole[1:]
+
+
+def test_every_head_is_explained_below_its_table(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell["scores"]["judged"] = False
+
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 1.0}, cases=2, change=change))
+    text = markdown(report([path]))
+    for title, words in {
+        "What was asked": ["ok", "failed", "repairs", "problems", "errors", "retries"],
+        "How right it was": ["exact", "normalised", "judged"],
+        "What it cost": ["tokens", "first call"],
+    }.items():
+        table, *notes = text.split(f"### {title}\n\n")[1].split("\n### ")[0].strip().split("\n\n")
+        for word in words:
+            assert word in table
+            assert any(note.startswith(f"{word}: ") for note in notes), word
+    assert "A cell is one case" in text.split("### What was asked")[0]
+
+
+def test_plots_name_what_they_show(tmp_path: Path) -> None:
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, cases=8)
+    page = html(report([artifact(tmp_path / "live.jsonl", cells)]))
+    said = re.findall(r"<text [^>]*>([^<]*)</text>", page)
+    assert "normalised (%)" in said
+    assert [one for one in said if re.fullmatch(r"\d+\.\d %, N = 8", one)]
+    # No share is above 100 %.
+    assert "120" not in said
+
+
+def test_what_is_not_installed_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "latency.jsonl"
+    Artifact.create(path, "latency", {}, libraries=["no-such-parser"]).close()
+    assert "no-such-parser not installed" in markdown(report([path]))
 
 
 def test_requests_that_did_not_differ_are_named(tmp_path: Path) -> None:
@@ -223,6 +296,28 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     unwritable = command(str(path), "--html", str(tmp_path / "no" / "r.html"))
     assert (unwritable.returncode, "cannot be written" in unwritable.stderr) == (2, True)
     assert command().returncode == 2
+
+
+def test_cells_that_nobody_wrote_so_are_refused(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        del cell["usage"]
+
+    path = artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=2, change=change))
+    with pytest.raises(
+        BenchError, match=r"live.jsonl holds what `wirecall bench live` does not write: .*usage"
+    ):
+        report([path])
+
+
+def test_what_moves_a_terminal_or_is_no_text_is_replaced(tmp_path: Path) -> None:
+    def change(cell: Cell) -> None:
+        cell.update(status="failed", reason="a\x1b[31mb\ud800c\u202ed")
+
+    cells = asked({("native", ""): 0.5, ("wire", ""): 0.5}, cases=8, repetitions=1, change=change)
+    document = report([artifact(tmp_path / "live.jsonl", cells)])
+    for text in (markdown(document), html(document)):
+        assert re.search("a\ufffd.{1,2}31mb\ufffdc\ufffdd", text)
+        assert text.encode()
 
 
 def test_an_artifact_of_an_unknown_kind_is_refused(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ def test_cached_input_has_a_price_of_its_own() -> None:
 
 
 def test_what_was_spent_is_what_was_settled() -> None:
-    budget = Budget(prices={"a": Prices(1.0, 2.0), "b": Prices(3.0, 4.0)}, spent=[("b", Usage(1000, 0))])
+    budget = Budget(prices={"a": Prices(1.0, 2.0), "b": Prices(3.0, 4.0)})
+    budget.add("b", Usage(1000, 0))
     for _ in range(3):
         budget.settle(budget.reserve("a", 400, 100), Usage(50, 20))
     assert budget.usage == Usage(1150, 60)
@@ -55,7 +56,8 @@ def test_the_limit_is_reached_before_it_is_passed() -> None:
 
 
 def test_earlier_parts_of_the_run_count() -> None:
-    budget = Budget(max_tokens=1000, spent=[("a", Usage(600, 300))])
+    budget = Budget(max_tokens=1000)
+    budget.add("a", Usage(600, 300))
     with pytest.raises(BudgetReached):
         budget.reserve("a", 100, 100)
 

@@ -162,6 +162,20 @@ def lines(*cases: Any, tools: Any = (TOOL,)) -> str:
         (lines(CASE, CASE), "line 11: there are two cases 'one': rename one"),
         (lines({**CASE, "prompt": "\ud800"}), "line 10: case 1 holds half of a surrogate pair"),
         (
+            lines(CASE, tools=[TOOL, {**TOOL, "description": "\ud800"}]),
+            "line 3: tool 2 .* half of a surrogate",
+        ),
+        (lines(CASE, tools=[TOOL, {"name": "g", "schema": {"$schema": 3}}]), "line 3: tool 2 .*schema"),
+        ('{"tools": [], "cases": [], "name": "\\ud800"}', '"name" is .*; expected a text'),
+        (
+            lines(CASE, tools=[{"name": "f", "schema": {"type": "object", "allOf": [{"$ref": "#"}]}}]),
+            "case 1 cannot be held against the schema of f, whose .ref go in circles",
+        ),
+        (
+            lines({**CASE, "arguments": {"a": 0}}).replace(": 0", ": 1e999"),
+            "case 1 cannot be used: NaN and infinities",
+        ),
+        (
             lines(CASE, {**CASE, "name": "two", "arguments": {"a": "1"}}),
             r"line 11: case 2 does not fit the schema of f: \$\.a: '1' is not of type 'integer'",
         ),

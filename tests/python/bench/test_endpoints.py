@@ -326,6 +326,50 @@ def test_an_answer_without_an_end_is_a_failure() -> None:
     assert answer.usage.unknown == 4
 
 
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"choices": "abc"},
+        {"choices": [{"delta": {"content": {"a": 1}}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": -1, "function": {"name": "f"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 10**9, "function": {"name": "f"}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"index": 0, "function": {"name": 7}}]}}]},
+        {"choices": [{"delta": {}, "finish_reason": {"a": 1}}]},
+        {"choices": [], "usage": {"prompt_tokens": "5", "completion_tokens": 6}},
+        {"choices": [], "usage": {"prompt_tokens": -5, "completion_tokens": 6}},
+    ],
+)
+def test_what_is_no_event_of_the_api_is_a_failure(event: dict[str, Any]) -> None:
+    end = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
+    text = "".join(f"data: {json.dumps(one)}\n\n" for one in (event, end))
+    budget = Budget(max_tokens=100_000)
+    answers = [Raw(text.encode(), content_type="text/event-stream")]
+    with asked(answers, "openai", budget=budget, output=100) as (_, endpoint):
+        answer = endpoint.ask(ASK, TOOLS)
+    fields = answer.fields()
+    assert fields["status"] == "failed"
+    assert "no event of this API" in fields["reason"]
+    assert answer.usage.unknown == 1
+    # Nothing is held for it any more, and nobody waits for that.
+    assert budget.usage.output == 100
+
+
+def test_what_is_said_to_have_cost_nothing_has_cost_what_nobody_says() -> None:
+    budget = Budget()
+    with asked([Reply("Hello.", usage=Tokens(0, 0))], "openai", budget=budget, output=100) as (_, endpoint):
+        assert endpoint.ask(ASK).usage.unknown == 1
+    assert budget.usage.output == 100
+
+
+@both
+def test_arguments_nested_deeper_than_anyone_reads_are_kept_as_text(api: Api) -> None:
+    text = '{"city":' + "[" * 600 + "]" * 600 + "}"
+    with asked([Reply([Said("get_weather", text)])], api) as (_, endpoint):
+        fields = endpoint.ask(ASK, TOOLS).fields()
+    assert fields["calls"] == [{"name": "get_weather", "arguments": text}]
+    assert json.dumps(fields)
+
+
 @both
 def test_nobody_is_there(api: Api) -> None:
     with asked([], api) as (server, endpoint):
@@ -441,6 +485,20 @@ def test_an_end_of_the_run_ends_a_pause() -> None:
 
 
 # Keys -------------------------------------------------------------------------------------------------------
+
+
+def test_the_key_is_not_kept_as_the_name_of_an_argument() -> None:
+    with asked([Reply([Said("get_weather", {KEY: 1, "city": KEY})])], "openai") as (_, endpoint):
+        fields = endpoint.ask(ASK, TOOLS).fields()
+    assert fields["calls"][0]["arguments"] == {"[key]": 1, "city": "[key]"}
+    assert KEY not in json.dumps(fields)
+
+
+def test_a_word_that_stands_for_a_key_is_not_struck_out() -> None:
+    """ "none" is what many give a server that wants no key; an argument may be just that."""
+    with asked([Reply([Said("get_weather", {"city": "none"})])], "openai", key="none") as (_, endpoint):
+        fields = endpoint.ask(ASK, TOOLS).fields()
+    assert fields["calls"][0]["arguments"] == {"city": "none"}
 
 
 @both

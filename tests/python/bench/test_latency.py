@@ -400,7 +400,9 @@ def test_a_run_that_was_interrupted_is_carried_on(
         reading.judge(entry, limit)
 
     monkeypatch.setattr(latency, "judge", interrupted)
-    assert run(*OPTIONS, "--output", str(path)).exit_code != 0
+    ended = run(*OPTIONS, "--output", str(path))
+    assert ended.exit_code != 0
+    assert "latency.jsonl keeps what was done; --resume carries on with it." in ended.output
     # The clock, and both contestants on the work that was finished.
     assert len(read(path).cells) == 3
     # A work of which one cell is lost is measured again, with everyone.

@@ -46,6 +46,30 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[1] failed" in last
 
 
+def test_a_narrow_terminal_shortens_the_note_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    console = Console(file=terminal, force_terminal=True, width=60, color_system=None)
+    monkeypatch.setattr(module, "Console", lambda **_: console)
+    note = "partial-json-parser on streams, 1000 streams: is it right"
+    with progress(2500, "bench latency") as shown:
+        shown.step(1250, note)
+    last = terminal.getvalue().splitlines()[-2]
+    assert "bench latency " in last
+    assert "1250/2500" in last
+    assert re.search(r" \d[\d,.]*/s ", last)
+    assert re.search(r" (\d:\d\d:\d\d|-:--:--) ", last)
+    assert re.search(r" partial-\S*…", last)
+
+
+def test_rates_are_plain_numbers(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    with progress(5000, "live") as shown:
+        now += 1
+        shown.step(1520)
+    assert "1,520/s" in capsys.readouterr().err
+
+
 def test_nothing_goes_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     with progress(1, "live") as shown:
         shown.step()

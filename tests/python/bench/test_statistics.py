@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from wirecall.bench.statistics import FEWEST_PAIRS, difference, mean
+from wirecall.bench.statistics import difference, mean
 
 np = pytest.importorskip("numpy")
 
@@ -67,10 +67,33 @@ def test_pairs_see_what_a_comparison_of_two_means_would_not():
 
 
 def test_few_pairs_show_nothing_however_much_they_agree():
-    for pairs in range(FEWEST_PAIRS + 2):
+    # Six signs that agree are a chance of 2 / 2^6.
+    for pairs in range(8):
         first = {str(at): [0.0] for at in range(pairs)}
         second = {str(at): [1.0] for at in range(pairs)}
-        assert difference(first, second).shown == (pairs >= FEWEST_PAIRS)
+        assert difference(first, second).shown == (pairs >= 6)
+
+
+def test_pairs_that_are_alike_make_no_difference_of_a_few_others():
+    first = {str(at): [0.0] for at in range(20)}
+    for better in range(8):
+        second = {case: [float(int(case) < better)] for case in first}
+        change = difference(first, second)
+        assert change.shown == (better >= 6)
+        assert change.chance == (2 / 2**better if better else 1.0)
+
+
+@pytest.mark.parametrize("cases", [6, 12, 24])
+@pytest.mark.parametrize("draw", ["yes or no", "skewed"])
+def test_a_null_of_few_cases_is_shown_as_rarely_as_is_said(cases, draw):
+    shown, rounds = 0, 150
+    for seed in range(rounds):
+        rng = np.random.default_rng(seed)
+        drawn = rng.random((2, cases)) < 0.2 if draw == "yes or no" else rng.lognormal(size=(2, cases))
+        first, second = ({str(at): [float(value)] for at, value in enumerate(row)} for row in drawn)
+        shown += difference(first, second).shown
+    # 5 % of 150 are 7.5; three standard deviations are 8. The interval alone shows up to 28.
+    assert shown <= 15
 
 
 def test_cases_of_one_side_are_counted_and_left_out():

@@ -1,0 +1,159 @@
+"""What `wirecall bench live` sends: proved to differ, shown by a dry run, with a key that is kept nowhere."""
+
+import json
+from pathlib import Path
+
+import pytest
+from live_support import KEY, MODES, Bench, serving, variant_of
+from server import Answer, Failure, Request
+from server.answers import Reply
+
+# The proof that requests differ -----------------------------------------------------------------------------
+
+
+def test_ablations_are_proved(tmp_path: Path) -> None:
+    ablations = (
+        "syntax=json",
+        "placement=first",
+        "no-manual",
+        "descriptions=none",
+        "protocol=hermes",
+        "strict",
+    )
+    with serving() as server:
+        bench = Bench(server, tmp_path, *(part for one in ablations for part in ("--ablation", one)))
+        said = bench.run().stdout
+        hashes = {(cell["ablation"], cell["case"]): cell["requests"][0]["sha256"] for cell in bench.cells}
+        assert len(server.requests) == len(hashes) + 6 == 48
+    for ablation in ablations[:-1]:
+        assert f"m, {ablation}: the request differs in 6 of 6 cases" in said
+    assert "m, strict: answers are read otherwise, the request differs in 0 of 6 cases" in said
+    native_and_wire = 2
+    assert len({cell["requests"][0]["sha256"] for cell in bench.cells}) == 6 * (native_and_wire + 5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--ablation", "placement=first", "--system", ""],
+        ["--ablation", "protocol=wire"],
+        ["--ablation", "syntax=wire"],
+        ["--ablation", "descriptions=full"],
+        ["--ablation", "protocol=hermes", "--modes", "native,wire,hermes"],
+    ],
+)
+def test_two_equal_requests_fail_the_run(tmp_path: Path, options: list[str]) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path, *options)
+        said = bench.run(code=1).output
+        assert "This would compare a thing with itself." in said
+        assert "send the same request (SHA-256" in said
+        assert not server.requests
+    assert not bench.path.exists()
+
+
+def test_that_failure_has_its_exit_code(tmp_path: Path) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path, "--ablation", "protocol=wire")
+        with bench.start() as child:
+            child.communicate(timeout=60)
+        assert child.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--ablation", "colour=red"], "There is no ablation 'colour=red'; there are: syntax, placement"),
+        (["--ablation", "syntax=xml"], 'is none: syntax is "xml"; it must be one of "wire", "json".'),
+        (["--ablation", "protocol=nope"], "'protocol=nope' is none"),
+        (["--ablation", "strict=yes"], "write strict"),
+        (["--ablation", "syntax"], "write syntax=VALUE"),
+        (["--ablation", "strict", "--modes", "native"], "Ablations are of the mode 'wire'"),
+        (["--ablation", "strict", "--ablation", "strict"], "'strict' stands twice among the ablations"),
+        (["--modes", "native,nope"], "nope"),
+        (["--judge", "m"], "m cannot be its own judge"),
+        (["--cases", "nothing*"], "No case of small is called 'nothing*'"),
+        (["--group", "no"], "small has no group 'no'; it has: light, mail, weather."),
+        (["--parameter", "temperature"], "'temperature' is no NAME=JSON"),
+        (["--price-in", "cheap"], "'cheap' is no price"),
+        (["--base-url", "http://a:b@localhost/v1"], "no user name"),
+    ],
+)
+def test_what_cannot_be_run(tmp_path: Path, options: list[str], said: str) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path, *options)
+        code = 2 if "--parameter" in options or "--price-in" in options else 1
+        assert said in " ".join(bench.run(code=code).output.split())
+        assert not server.requests
+    assert not bench.path.exists()
+
+
+# Dry runs and keys ------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path, "--reps", "3", "--price-in", "1000", "--price-out", "1000")
+        dry = ["--dry-run", "--encoding", "characters", "--max-output-tokens", "10"]
+        said = bench.run(*dry, env={"OPENAI_API_KEY": ""}).stdout
+        assert not server.requests
+        assert not bench.path.exists()
+        bench.run("--max-output-tokens", "10")
+        shown, sizes = said, dict.fromkeys(MODES, 0)
+        for request in server.requests:
+            body = request.json
+            texts = [message["content"] for message in body["messages"]]
+            tools = json.dumps(body["tools"], separators=(",", ":")) if "tools" in body else ""
+            sizes[variant_of(request)[1]] += sum(map(len, (*texts, tools)))
+    decoder = json.JSONDecoder()
+    bodies = []
+    while (start := shown.find(":\n{")) >= 0:
+        body, end = decoder.raw_decode(shown, start + 2)
+        bodies.append(body)
+        shown = shown[end:]
+    assert len(bodies) == 2
+    assert all(body in [request.json for request in server.requests] for body in bodies)
+    rows = {tuple(line.split()[:2]): line.split() for line in said.splitlines()}
+    for mode in MODES:
+        tokens, output = sizes[mode], 18 * 10
+        row = rows["m", mode]
+        assert row[2:] == [
+            "18",
+            f"{round(tokens / 18):,}",
+            f"{tokens:,}",
+            str(output),
+            f"{(tokens + output) / 1000:,.4f}",
+        ]
+
+
+def test_a_key_has_to_be_in_the_environment(tmp_path: Path) -> None:
+    with serving() as server:
+        bench = Bench(server, tmp_path)
+        assert "OPENAI_API_KEY is not set" in bench.run(code=1, env={"OPENAI_API_KEY": ""}).output
+        assert "MY_KEY is not set" in bench.run("--key-variable", "MY_KEY", code=1).output
+        for wrong in ("two words", "schlüssel", "a\nb", "a\x07"):
+            said = bench.run(code=1, env={"OPENAI_API_KEY": wrong}).output
+            assert "OPENAI_API_KEY holds what can be no key" in said
+            assert wrong not in said
+        bench.run("--key-variable", "MY_KEY", env={"MY_KEY": " another\n", "OPENAI_API_KEY": ""})
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer another"}
+
+
+def test_a_key_that_is_said_is_struck_out(tmp_path: Path) -> None:
+    def script(request: Request) -> Reply:
+        words = request.headers["authorization"]
+        return Answer(words) if "Lima" in request.body.decode() else Failure(400, words)
+
+    with serving(script=script) as server:
+        bench = Bench(server, tmp_path)
+        bench.run()
+        assert any(KEY in value for value in server.last.headers.values())
+    assert {cell["reason"] for cell in bench.cells} == {"HTTP 400: Bearer [key]"}
+
+
+def test_a_refused_key_ends_the_run(tmp_path: Path) -> None:
+    with serving(script=lambda _: Failure(401, f"Incorrect API key provided: {KEY}.")) as server:
+        bench = Bench(server, tmp_path, "--concurrency", "1")
+        assert "refuses the key for m (HTTP 401)" in bench.run(code=1).output
+        assert len(server.requests) == 1
+    assert bench.cells == []
