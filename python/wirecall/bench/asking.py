@@ -57,7 +57,7 @@ class Asking:
 
     @property
     def address(self) -> str:
-        return self.base_url or _ADDRESSES[self.api]
+        return _ADDRESSES[self.api] if self.base_url is None else self.base_url
 
     def endpoint(
         self,
