@@ -30,3 +30,15 @@ def test_what_can_be_mended_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(commands.bench.commands, "broken", broken)
     result = CliRunner().invoke(wirecall, ["bench", "broken"])
     assert result.output == "Error: This is what to do.\n"
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+@pytest.mark.parametrize(
+    "option",
+    ["offline --cached-price", "latency --limit", "live --models m --max-usd", "agent --models m --timeout"],
+)
+def test_a_number_is_one(option: str, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_NEEDED", ())
+    result = CliRunner().invoke(wirecall, ["bench", *option.split(), number])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option.split()[-1]}'" in result.output
