@@ -2,6 +2,7 @@
 
 import functools
 import json
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +26,16 @@ _ADDRESSES: "dict[Api, str]" = {
 # Distributions whose versions belong to the result.
 _LIBRARIES = ("openai", "anthropic", "httpx2", "tenacity", "jsonschema")
 _KEY_VARIABLES: "dict[Api, str]" = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+
+
+class FiniteRange(click.FloatRange):
+    """Neither infinity nor NaN, which no comparison finds outside of a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number.", param, ctx)
+        return number
 
 
 @dataclass(frozen=True)
@@ -57,7 +68,7 @@ class Asking:
 
     @property
     def address(self) -> str:
-        return self.base_url or _ADDRESSES[self.api]
+        return _ADDRESSES[self.api] if self.base_url is None else self.base_url
 
     def endpoint(
         self,
@@ -212,7 +223,7 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
         ),
         option(
             "--timeout",
-            type=click.FloatRange(0),
+            type=FiniteRange(0),
             default=120.0,
             show_default=True,
             metavar="SECONDS",
@@ -234,7 +245,7 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             help="Requests that are under way at once.",
         ),
         option("--max-tokens", type=click.IntRange(1), help="Stop before this many tokens are passed."),
-        option("--max-usd", type=click.FloatRange(0), help="Stop before it costs more. Needs prices."),
+        option("--max-usd", type=FiniteRange(0), help="Stop before it costs more. Needs prices."),
         price("--price-in", "Dollars for a million input tokens, of one model or all."),
         price("--price-out", "The same for output."),
         price("--price-cached", "The same for input from a cache; that of --price-in by default."),

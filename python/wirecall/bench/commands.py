@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from wirecall.bench.artifact import Artifact, BenchError
-from wirecall.bench.asking import Asking, asking, listed
+from wirecall.bench.asking import Asking, FiniteRange, asking, listed
 
 # What the commands share of the extra `bench`.
 _NEEDED = (
@@ -94,7 +94,7 @@ Examples:
 )
 @click.option(
     "--cached-price",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
     help="Of a token that the provider has in its cache, against one that it has not.",
@@ -285,7 +285,7 @@ After 130, --resume carries on: with the work that was not finished, from its be
 )
 @click.option(
     "--limit",
-    type=click.FloatRange(0, min_open=True),
+    type=FiniteRange(0, min_open=True),
     default=10.0,
     show_default=True,
     metavar="SECONDS",

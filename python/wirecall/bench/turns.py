@@ -24,6 +24,20 @@ class Named(Protocol):
     def group(self) -> str: ...
 
 
+# Of a request, and what would ask for several answers.
+_OWN_FIELDS = frozenset(
+    {
+        "max_completion_tokens",
+        "max_tokens",
+        "messages",
+        "model",
+        "n",
+        "stream",
+        "stream_options",
+        "system",
+        "tools",
+    }
+)
 # How many reasons a summary names.
 _REASONS = 5
 _UNJUDGED = "not judged"
@@ -61,8 +75,17 @@ class Turn(Generic[Subject]):
 def check(asking: Asking) -> None:
     """
     Raises:
-        BenchError: A model or mode stands there twice, or a mode is none.
+        BenchError: There is no model or no mode, one stands there twice, or a mode is none; or a further
+            field is one that the run sets: another model would be asked, or more would come than the budget
+            knows.
     """
+    for what, given in (("models", asking.models), ("modes", asking.modes)):
+        if not given:
+            raise BenchError(f"--{what} names none.")
+    if taken := sorted(_OWN_FIELDS & asking.parameter.keys()):
+        raise BenchError(
+            f"--parameter {taken[0]}: the run sets this field, or knows no way to read what comes."
+        )
     once("models", asking.models)
     once("modes", asking.modes)
     for mode in asking.modes:

@@ -45,3 +45,15 @@ def test_the_modes_are_named() -> None:
         (modes,) = (one for one in bench.commands[name].params if one.name == "modes")
         assert isinstance(modes, click.Option)
         assert all(protocol in (modes.help or "") for protocol in PROTOCOLS)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+@pytest.mark.parametrize(
+    "option",
+    ["offline --cached-price", "latency --limit", "live --models m --max-usd", "agent --models m --timeout"],
+)
+def test_a_number_is_one(option: str, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_NEEDED", ())
+    result = CliRunner().invoke(wirecall, ["bench", *option.split(), number])
+    assert result.exit_code == 2
+    assert f"Invalid value for '{option.split()[-1]}'" in result.output

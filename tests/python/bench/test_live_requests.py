@@ -32,6 +32,15 @@ def test_ablations_are_proved(tmp_path: Path) -> None:
     assert len({cell["requests"][0]["sha256"] for cell in bench.cells}) == 6 * (native_and_wire + 5)
 
 
+@pytest.mark.parametrize("field", ['model="other"', "max_tokens=99999", "n=5", "stream=false", "tools=[]"])
+def test_a_parameter_does_not_change_what_the_run_sets(tmp_path: Path, field: str) -> None:
+    """Of another model, or past the budget, the numbers would be wrong."""
+    with serving() as server:
+        said = Bench(server, tmp_path, "--parameter", field).run(code=1).output
+    assert f"--parameter {field.partition('=')[0]}: the run sets this field" in said
+    assert server.requests == []
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -75,6 +84,10 @@ def test_that_failure_has_its_exit_code(tmp_path: Path) -> None:
         (["--cases", "nothing*"], "No case of small is called 'nothing*'"),
         (["--group", "no"], "small has no group 'no'; it has: light, mail, weather."),
         (["--parameter", "temperature"], "'temperature' is no NAME=JSON"),
+        (["--models", ","], "--models names none"),
+        (["--modes", ""], "--modes names none"),
+        (["--base-url", "localhost:8000"], "'localhost:8000' is no base URL"),
+        (["--base-url", ""], "'' is no base URL"),
         (["--price-in", "cheap"], "'cheap' is no price"),
         (["--base-url", "http://a:b@localhost/v1"], "no user name"),
     ],
