@@ -174,7 +174,8 @@ class _Reader:
         if tool not in tools:
             fail(f'calls the tool {tool!r}, which is not in the list: add it to "tools", or correct the name')
         if not isinstance(arguments, dict):
-            fail('has no object in "arguments"')
+            hint = "; it is a text: write the JSON in it" if isinstance(arguments, str) else ""
+            fail(f'has no object in "arguments"{hint}')
         try:
             compact(given).encode()
             # What no protocol can write would be in the way of all formats.

@@ -231,6 +231,9 @@ class Endpoint:
             raise BenchError(
                 "A base URL has no user name, password or query: keys come from the environment."
             )
+        if parts.scheme not in ("http", "https"):
+            # Not shown: it may hold a key all the same.
+            raise BenchError("A base URL begins with http:// or https://.")
         self.api: Api = api
         self.model = model
         self.mode = mode
@@ -463,11 +466,16 @@ def _headers(error: BaseException | None) -> Mapping[str, str]:
 
 
 def _message(error: BaseException | None) -> str:
-    """What the server says, without the wrapping of the SDK."""
+    """What the server says, without the wrapping of the SDK; where none answered, why."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
-    return message if isinstance(message, str) else str(error)
+    if isinstance(message, str):
+        return message
+    first = error
+    while first is not None and first.__cause__ is not None:
+        first = first.__cause__
+    return str(error) if first is error else f"{error} {first}"
 
 
 def _is_unpaid(error: BaseException) -> bool:

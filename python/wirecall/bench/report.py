@@ -5,6 +5,7 @@ artifact came from models and servers, so every text is escaped.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ from wirecall.bench.speeds import lines, rules
 from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import Difference, Interval
 from wirecall.bench.tables import Table
-from wirecall.bench.ways import Way, as_asked_for, baselines
+from wirecall.bench.ways import Way, as_asked_for, baselines, case_of, way_of
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -137,6 +138,7 @@ def _asked(name: str, run: Run) -> Section:
         *_means(found.values(), measures),
         *_differences(found, measures),
         *_by_group(run, found),
+        *_missed(cells),
         *_requests(cells),
         *_reasons(found.values()),
     ]
@@ -243,6 +245,22 @@ def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
         for way in found
     ]
     return [Table(f"By group: {_head(judged_by)}", head, rows)]
+
+
+def _missed(cells: Iterable[Cell]) -> list[Table]:
+    """What tasks of agents left undone, the most frequent first within a way."""
+    counts: dict[Way, Counter[tuple[str, str]]] = {}
+    for cell in cells:
+        for what in cell.get("missed") or ():
+            counts.setdefault(way_of(cell), Counter())[case_of(cell), what] += 1
+    rows = [
+        [str(way), task, what[:_REASON_CHARS], str(count)]
+        for way, found in counts.items()
+        for (task, what), count in found.most_common()
+    ]
+    head = ["way", "task", "missed", "tries"]
+    notes = ["missed: what should be so at the end. tries: in how many of them it was not."]
+    return [Table("What was missed", head, rows, left=3, notes=notes)] if rows else []
 
 
 def _requests(cells: Iterable[Cell]) -> list[Table]:

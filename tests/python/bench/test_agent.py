@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ from server.erring import mode_of
 from server.model import OtherModel
 
 from wirecall.bench.artifact import Cell, read
+from wirecall.bench.report import markdown, report
 from wirecall.bench.tasks import _CODE, TASKS, Task
 from wirecall.bench.world import TOOLS, ToolFailed, World
 from wirecall.commands import wirecall as command
@@ -295,6 +297,12 @@ def test_what_is_nearly_right_is_not_done(path: Path) -> None:
     for cell in read(path).cells:
         assert (cell["status"], cell["scores"]) == ("ok", {"success": False}), cell["task"]
         assert set(cell["missed"]) <= {name for name, _ in BY_NAME[cell["task"]].checks}
+    said = markdown(report([path])).split("### What was missed\n\n")[1].split("\n\n")[0].splitlines()[2:]
+    assert Counter(tuple(line.strip("| ").split(" | ")) for line in said) == Counter(
+        (f"m, {cell['mode']}", cell["task"], what, "1")
+        for cell in read(path).cells
+        for what in cell["missed"]
+    )
 
 
 def test_a_planted_share_of_success_comes_out(path: Path) -> None:

@@ -159,6 +159,7 @@ def lines(*cases: Any, tools: Any = (TOOL,)) -> str:
         (lines(CASE, {**CASE, "name": 3}), 'line 11: case 2 has 3 for "name"; expected a text'),
         (lines(CASE, {**CASE, "tool": "g"}), "line 11: case 2 calls the tool 'g', which is not in the list"),
         (lines(CASE, {**CASE, "arguments": []}), 'line 11: case 2 has no object in "arguments"'),
+        (lines(CASE, {**CASE, "arguments": "{}"}), 'in "arguments"; it is a text: write the JSON in it'),
         (lines(CASE, CASE), "line 11: there are two cases 'one': rename one"),
         (lines({**CASE, "prompt": "\ud800"}), "line 10: case 1 holds half of a surrogate pair"),
         (

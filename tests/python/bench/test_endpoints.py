@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from email.utils import formatdate
 from types import SimpleNamespace
 from typing import Any
@@ -531,6 +531,18 @@ def test_an_empty_account_ends_the_run() -> None:
     with asked([failure], "openai") as (server, endpoint), pytest.raises(BenchError, match="exceeded"):
         endpoint.ask(ASK)
     assert len(server.requests) == 1
+
+
+def test_where_nobody_listens_the_reason_says_so() -> None:
+    with closing(Endpoint("openai", "http://127.0.0.1:1/v1", "m", "native", key="k", tries=Tries(1))) as made:
+        answer = made.ask([{"role": "user", "content": "Hi"}])
+    assert answer.status == "failed"
+    assert "refused" in (answer.reason or "")
+
+
+def test_an_address_without_its_scheme_is_refused() -> None:
+    with pytest.raises(BenchError, match="begins with http"):
+        Endpoint("openai", "localhost:8000/v1", "m", "native", key="k")
 
 
 @pytest.mark.parametrize("where", ["http://me:secret@localhost/v1", "http://localhost/v1?key=secret"])
