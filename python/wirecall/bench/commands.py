@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from wirecall.bench.artifact import Artifact, BenchError
+from wirecall.bench.artifact import Artifact, BenchError, harmless
 from wirecall.bench.asking import Asking, FiniteRange, asking, listed
 
 # What the commands share of the extra `bench`.
@@ -42,7 +42,7 @@ class _Bench(click.Group):
         try:
             return super().invoke(ctx)
         except BenchError as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(harmless(str(error))) from error
 
 
 @click.group(
@@ -166,7 +166,8 @@ Ablations change one thing each, of the mode wire:
 
 \b
 Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt,
-or not judged; 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries on.
+or not judged, or everything failed; 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries
+on.
 """,
 )
 @asking("live.jsonl", modes="native,wire")
@@ -229,8 +230,9 @@ Examples:
   wirecall bench agent --api anthropic --models one --dry-run
 
 \b
-Exit codes: 0 all was tried; 1 some was skipped, because the budget did not reach; 2 it cannot be done;
-130 interrupted. After 1 and 130, --resume carries on: with what was not finished, from its beginning.
+Exit codes: 0 all was tried; 1 some was skipped, because the budget did not reach, or everything failed; 2 it
+cannot be done; 130 interrupted. After 1 and 130, --resume carries on: with what was not finished, from its
+beginning.
 """,
 )
 @asking("agent.jsonl", modes="native,wire,hermes")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jinja2
 
-from wirecall.bench.artifact import BenchError, Cell, Run, read
+from wirecall.bench.artifact import BenchError, Cell, Run, harmless, read
 from wirecall.bench.formats import BASELINE
 from wirecall.bench.offline import Total, tables, totals, unit
 from wirecall.bench.outcomes import (
@@ -399,7 +399,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return _harmless("\n\n".join(parts) + "\n")
+    return harmless("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -418,12 +418,4 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return _harmless(environment.get_template("report.html").render(document=document))
-
-
-# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
-_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def _harmless(text: str) -> str:
-    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return harmless(environment.get_template("report.html").render(document=document))

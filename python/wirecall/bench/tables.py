@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
+from wirecall.bench.artifact import harmless
 from wirecall.demo import OutputConsole
 
 # The width of what goes to no terminal: no table is cut in pieces.
@@ -72,10 +73,10 @@ def _print(console: Console, table: Table) -> None:
             )
         for index, row in enumerate(table.rows):
             is_sum = index >= len(table.rows) - table.sums
-            grid.add_row(*(row[column] for column in columns), style="bold" if is_sum else None)
+            grid.add_row(*(harmless(row[column]) for column in columns), style="bold" if is_sum else None)
         console.print(grid)
     for note in table.notes:
-        console.print(Text(note, "dim"))
+        console.print(Text(harmless(note), "dim"))
 
 
 def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:

@@ -154,7 +154,7 @@ def carry_on(
         stop: Is set when the run is to end.
 
     Returns:
-        The exit code: 1 if something was skipped or not judged.
+        The exit code: 1 if something was skipped or not judged, or if nothing worked.
 
     Raises:
         BenchError: The endpoint takes no request any more.
@@ -180,7 +180,7 @@ def carry_on(
             shown.step(note=_note(found, budget))
 
         each(do, todo, concurrency=asking.concurrency, stop=stop)
-    return 1 if found["skipped"] or found[_UNJUDGED] else 0
+    return 1 if found["skipped"] or found[_UNJUDGED] or not found["ok"] else 0
 
 
 def endings(cells: Iterable[Cell]) -> list[str]:

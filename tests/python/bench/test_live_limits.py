@@ -35,6 +35,19 @@ def test_busy_servers_are_counted(tmp_path: Path) -> None:
         assert reasons == ["HTTP 429: Slow down."] * (1 if cell["mode"] == "native" else 2)
 
 
+def test_what_a_server_says_moves_no_cursor_and_a_run_without_an_answer_failed(tmp_path: Path) -> None:
+    with serving(lambda asked: Failure(400, "No\x1b[2J \u202elights.")) as server:
+        said = Bench(server, tmp_path).run(code=1).stdout
+    assert "12 failed: HTTP 400: No\N{REPLACEMENT CHARACTER}[2J \N{REPLACEMENT CHARACTER}lights." in said
+
+
+def test_an_account_without_money_moves_no_cursor(tmp_path: Path) -> None:
+    broke = Failure(429, "No money.\x1b[2J", code="insufficient_quota")
+    with serving(lambda asked: broke) as server:
+        said = Bench(server, tmp_path).run(code=1).output
+    assert "Error: HTTP 429: No money.\N{REPLACEMENT CHARACTER}[2J" in said
+
+
 def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Path) -> None:
     works = False
 

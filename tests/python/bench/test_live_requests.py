@@ -159,7 +159,7 @@ def test_a_key_that_is_said_is_struck_out(tmp_path: Path) -> None:
 
     with serving(script=script) as server:
         bench = Bench(server, tmp_path)
-        bench.run()
+        bench.run(code=1)
         assert any(KEY in value for value in server.last.headers.values())
     assert {cell["reason"] for cell in bench.cells} == {"HTTP 400: Bearer [key]"}
 
