@@ -1,6 +1,28 @@
 """Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
 
 from wirecall.compaction.base import MixedFormats
+from wirecall.compaction.context import (
+    CompactContext,
+    Compress,
+    Compressed,
+    ContextNotice,
+    compact_context,
+)
 from wirecall.compaction.planning import CompactionPlan, Repair, plan_compaction
+from wirecall.compaction.pruning import Clear, Prune
+from wirecall.compaction.truncation import Truncate
 
-__all__ = ["CompactionPlan", "MixedFormats", "Repair", "plan_compaction"]
+__all__ = [
+    "Clear",
+    "CompactContext",
+    "CompactionPlan",
+    "Compress",
+    "Compressed",
+    "ContextNotice",
+    "MixedFormats",
+    "Prune",
+    "Repair",
+    "Truncate",
+    "compact_context",
+    "plan_compaction",
+]
