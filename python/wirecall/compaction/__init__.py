@@ -8,8 +8,15 @@ from wirecall.compaction.context import (
     ContextNotice,
     compact_context,
 )
+from wirecall.compaction.durable import (
+    acompact_messages,
+    asummarize_messages,
+    compact_messages,
+    summarize_messages,
+)
 from wirecall.compaction.planning import CompactionPlan, Repair, plan_compaction
 from wirecall.compaction.pruning import Clear, Prune
+from wirecall.compaction.summarizers import NoSummary, summarizer
 from wirecall.compaction.truncation import Truncate
 
 __all__ = [
@@ -20,9 +27,15 @@ __all__ = [
     "Compressed",
     "ContextNotice",
     "MixedFormats",
+    "NoSummary",
     "Prune",
     "Repair",
     "Truncate",
+    "acompact_messages",
+    "asummarize_messages",
     "compact_context",
+    "compact_messages",
     "plan_compaction",
+    "summarize_messages",
+    "summarizer",
 ]

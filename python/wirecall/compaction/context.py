@@ -10,40 +10,46 @@ It stacks with `compact_tools`, and stands in front of it:
 
 import inspect
 import math
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, TimeoutError
+import operator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import Format, FormatName, Json, Message, dict_of, log, parts_of
+from wirecall.compaction.base import (
+    MAX_SUMMARY_TOKENS,
+    Format,
+    FormatName,
+    Json,
+    Message,
+    dict_of,
+    log,
+    parts_of,
+)
 from wirecall.compaction.counting import Count, estimate, texts, tokens_of, written
 from wirecall.compaction.detection import FORMATS
 from wirecall.compaction.planning import Conversation, Turn, turns_of
 from wirecall.compaction.pruning import EXPLANATION, Clear, Prune, cleared, pruned
 from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, recalled
-from wirecall.compaction.summary import MAX_SUMMARY_TOKENS, cleaned, question, wrapped
+from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
+from wirecall.compaction.summary import cleaned, question, wrapped
 from wirecall.compaction.truncation import Truncate, at_least, truncated
 
 Request = Mapping[str, Any]
+Kind = Literal["compressed", "failed", "opened"]
 Summarize = Callable[[list[dict[str, str]]], Any]
-T = TypeVar("T")
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
 # The firing at which it is said that nobody keeps what is summarised.
 _TELLING = 3
-# Seconds that a request waits for the summary that another one makes, before it makes its own.
-_PATIENCE = 120.0
 # What stands for messages that could not be summarised.
 NOTICE = (
-    "[Earlier messages of this conversation are left out here, since there is no room for them and they could not "
-    "be summarized. Continue from what follows.]"
+    "[Earlier messages of this conversation are left out here, since they had no room and could not be "
+    "summarised. Continue from what follows.]"
 )
 
 _KEYS: Mapping[FormatName, str] = {"chat": "messages", "responses": "input", "messages": "messages"}
-_ASYNC = "the summarizer is async: use atransform_params, atransform_request, awrap_generate or awrap_stream"
 
 
 @dataclass(frozen=True)
@@ -51,12 +57,12 @@ class Compress:
     """How older turns become a summary.
 
     Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it shall
-            do as the last one, and returns the summary; may be async. An empty summary is a failure.
+        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
+            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
         keep_share: The share of the window that the recent turns may take, where there is a `count`.
         keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
         instructions: Added to what `summarize` is told to do.
-        tool_result_stub_threshold: Results of more characters are not given to `summarize`: only their length.
+        tool_result_stub_threshold: As for `compact_messages`.
         max_summary_tokens: What a summary may have; never more than a quarter of the window.
     """
 
@@ -91,15 +97,15 @@ class Compressed(NamedTuple):
         messages: What can be stored instead of the request's messages: system messages, the summary, and the
             recent turns as they were given, neither truncated nor pruned.
         summary: The text of the summary.
-        count: How many of the request's messages it stands for, from the first on (system messages among them
-            stay).
+        replaced: How many of the request's messages it stands for, from the first on; system messages among
+            them stay.
     """
 
     session: str | None
     format: FormatName
     messages: list[Message]
     summary: str
-    count: int
+    replaced: int
 
 
 class ContextNotice(NamedTuple):
@@ -107,12 +113,12 @@ class ContextNotice(NamedTuple):
 
     Attributes:
         kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
-            row: nothing is summarized until `reset`).
+            row: nothing is summarised until `reset`).
         session: Its id; None for the default one.
         detail: A sentence.
     """
 
-    kind: Literal["compressed", "failed", "opened"]
+    kind: Kind
     session: str | None
     detail: str
 
@@ -154,7 +160,7 @@ class CompactContext:
         self._told = False
 
     def transform_params(self, params: Request, *, session: str | None = None) -> Request:
-        """The request of chat completions as it is to be sent; `params` itself where nothing is to be changed.
+        """The request of chat completions as it is to be sent; `params` itself where nothing changes.
 
         Raises:
             TypeError: The summarizer is async.
@@ -178,14 +184,14 @@ class CompactContext:
             TypeError: The summarizer is async.
         """
         if self._compress is not None and _is_async(self._compress.summarize):
-            raise TypeError(_ASYNC)
-        return _drive(self._transform(request, format, session))
+            raise TypeError(f"the summarizer does not fit: {ASYNC}")
+        return drive(self._transform(request, format, session))
 
     async def atransform_request(
         self, request: Request, *, format: FormatName, session: str | None = None
     ) -> Request:
         """`transform_request` for async hosts; the summarizer may be sync, too."""
-        return await _adrive(self._transform(request, format, session))
+        return await adrive(self._transform(request, format, session))
 
     def wrap_generate(
         self, generate: Callable[[Any], Mapping[str, Any]], params: Request, *, session: str | None = None
@@ -237,7 +243,7 @@ class CompactContext:
                 await closing
 
     def feed(self, input_tokens: int, *, session: str | None = None) -> None:
-        """Says how many tokens the provider has counted in the last request. The next check looks at it, once."""
+        """Says how many tokens the provider counted in the last request. One check looks at it."""
         at_least("input_tokens", input_tokens, 0)
         if self not in _busy.get():
             state = self._sessions.of(session)
@@ -264,7 +270,7 @@ class CompactContext:
             if callable(close := getattr(source, "close", None)):
                 close()
 
-    def _transform(self, request: Request, format: FormatName, session: str | None) -> "_Steps[Request]":
+    def _transform(self, request: Request, format: FormatName, session: str | None) -> Steps[Request]:
         if format not in FORMATS:
             raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
         given = request.get(_KEYS[format])
@@ -287,8 +293,8 @@ class CompactContext:
         return _with(request, format, clear, told=not _are_same(clear, left))
 
     def _lighter(self, of: Format, given: Sequence[Message], remembered: Remembered | None) -> "_Light":
-        """With a summary for what is summarized already, truncated and pruned."""
-        start = 0 if remembered is None else remembered.count
+        """With a summary for what is summarised already, truncated and pruned."""
+        start = 0 if remembered is None else remembered.length
         messages = list(given[start:])
         origins = list(range(start, len(given)))
         if remembered is not None:
@@ -304,7 +310,7 @@ class CompactContext:
 
     def _compressed(
         self, of: Format, request: Request, given: Sequence[Message], state: Session, compress: Compress
-    ) -> "_Steps[list[Message]]":
+    ) -> Steps[list[Message]]:
         around = self._around(request)
         key = _conversation(of, given)
         waits = True
@@ -323,7 +329,7 @@ class CompactContext:
                 if making is None:
                     job = state.check(key, over=over)
                     break
-            waits = yield _Wait(making.done)
+            waits = yield Wait(making.done)
         unchanged = light.messages if remembered is None else _joined(_cut(of, light.messages))
         if job is None:
             return unchanged
@@ -358,9 +364,9 @@ class CompactContext:
         light: "_Light",
         around: float,
         scale: float,
-    ) -> "_Steps[list[Message] | None]":
-        """The conversation with a summary of its older turns, or what says that there is none; None if there are
-        no older turns."""
+    ) -> Steps[list[Message] | None]:
+        """The conversation with a summary of its older turns, or a notice that there is none; None if there
+        are no older turns."""
         conversation = _cut(of, light.messages)
         allowed = min(compress.max_summary_tokens, max(1, self._window // 4))
         fixed = scale * (around + sum(map(self._weight, conversation.system)))
@@ -378,9 +384,9 @@ class CompactContext:
         if not old or not asked:
             return None
         try:
-            text = cleaned((yield _Summarize(self, compress.summarize, asked)))
+            text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
             failure = None if text else "the summary is empty"
-        except _Misused:
+        except Misused:
             raise
         except Exception as error:
             text, failure = "", f"{type(error).__name__}: {error}"
@@ -410,16 +416,16 @@ class CompactContext:
             state.firings += 1
             state.failures += 1
             opened = state.failures == FAILURES
-        log.warning("A conversation could not be summarized: %s", why)
+        log.warning("A conversation could not be summarised: %s", why)
         self._tell("failed", state.id, why)
         if opened:
-            said = f"{FAILURES} failures in a row: nothing is summarized in this session until reset()"
+            said = f"{FAILURES} failures in a row: nothing is summarised in this session until reset()"
             log.warning("%s", said)
             self._tell("opened", state.id, said)
 
     def _succeeded(
         self, of: Format, given: Sequence[Message], state: Session, count: int, text: str
-    ) -> "_Steps[None]":
+    ) -> Steps[None]:
         ((_, digest),) = digests(given, [count])
         with state.lock:
             state.skips = True
@@ -430,7 +436,7 @@ class CompactContext:
             self._told = self._told or tells
         if tells:
             log.warning(
-                "A conversation has been summarized %d times, and nobody keeps the summaries: give on_compress, "
+                "A conversation was summarised %d times, and nobody keeps the summaries: give on_compress "
                 "and store what it gets, or shorten what is stored with compact_messages",
                 state.firings,
             )
@@ -438,12 +444,12 @@ class CompactContext:
             recent = _messages(of, _cut(of, given[count:]).turns, ended=False)
             messages = [*_system(of, given), of.user(wrapped(text)), *recent]
             try:
-                yield _Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
+                yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
             except Exception as error:
                 log.warning("on_compress failed: %s: %s", type(error).__name__, error)
         self._tell("compressed", state.id, f"a summary stands for the first {count} messages")
 
-    def _tell(self, kind: Literal["compressed", "failed", "opened"], session: str | None, detail: str) -> None:
+    def _tell(self, kind: Kind, session: str | None, detail: str) -> None:
         if self._on_event is None:
             return
         try:
@@ -484,10 +490,10 @@ def compact_context(
         )
         answer = context.wrap_generate(send, params, session="user-7")
 
-    A summary is remembered in its session, with the messages that it stands for: later requests that begin with
-    these get it without asking again, until they are too long once more. If it cannot be made, a notice
-    stands for what it would stand for; at the third failure in a row a breaker opens, and nothing is
-    summarized in the session until `reset`. Behind each summary or failure, one check is left out; with a
+    A summary is remembered in its session, with the messages that it stands for: later requests that begin
+    with these get it without asking again, until they are too long once more. If it cannot be made, a notice
+    stands in its place; at the third failure in a row a breaker opens, and nothing is
+    summarised in the session until `reset`. Behind each summary or failure, one check is left out; with a
     `count`, behind a summary only what was fed is.
 
     Args:
@@ -497,12 +503,12 @@ def compact_context(
         truncate: Shortens large results of tools.
         prune: Leaves out reasoning and calls; several rules count one after the other.
         clear: Puts placeholders for old results of tools.
-        count: Tokens of a text, such as `wirecall.tokens.tokenizer()`. Without one, what was fed is looked at,
-            or else an estimate, and of the turns `keep_turns` stay.
+        count: Tokens of a text, such as `wirecall.tokens.tokenizer()`. Without one, what was fed is looked
+            at, or else an estimate, and of the turns `keep_turns` stay.
         usage: What is compared with the window: the larger one of our own count and of what providers say
             about the last request ("max"), what they say, if they do ("fed"), or our own count ("own").
-        on_compress: Gets what can be stored instead of the request's messages; may be async in async hosts. An
-            exception is logged only.
+        on_compress: Gets what can be stored instead of the request's messages; may be async in async hosts.
+            An exception is logged only.
         on_event: Gets every `ContextNotice`. An exception is logged only.
         max_sessions: How many sessions are remembered; the one that was used longest ago is forgotten first.
 
@@ -549,128 +555,31 @@ class _Light(NamedTuple):
     origins: list[int]
 
 
-class _Misused(TypeError):
-    pass
-
-
 # Whose summaries are being made here: what is sent meanwhile is theirs.
-_busy: ContextVar[tuple[CompactContext, ...]] = ContextVar("wirecall_summarizing", default=())
-
-
-class _Step(Protocol):
-    """What a request waits for. `_transform` yields it, and gets what it returns or raises."""
-
-    def now(self) -> Any: ...
-
-    async def later(self) -> Any: ...
-
-
-_Steps = Generator[_Step, Any, T]
-
-
-def _drive(steps: _Steps[T]) -> T:
-    try:
-        step = next(steps)
-        while True:
-            try:
-                found = step.now()
-            except BaseException as error:
-                step = steps.throw(error)
-            else:
-                step = steps.send(found)
-    except StopIteration as end:
-        return cast(T, end.value)
-
-
-async def _adrive(steps: _Steps[T]) -> T:
-    try:
-        step = next(steps)
-        while True:
-            try:
-                found = await step.later()
-            except BaseException as error:
-                step = steps.throw(error)
-            else:
-                step = steps.send(found)
-    except StopIteration as end:
-        return cast(T, end.value)
-
-
-class _Call(NamedTuple):
-    """Of a function of the host."""
-
-    function: Callable[[Any], Any]
-    given: object
-
-    def now(self) -> Any:
-        found = self.function(self.given)
-        if inspect.isawaitable(found):
-            if inspect.iscoroutine(found):
-                found.close()
-            raise _Misused(f"it is async: {_ASYNC}")
-        return found
-
-    async def later(self) -> Any:
-        found = self.function(self.given)
-        return await found if inspect.isawaitable(found) else found
+_busy: ContextVar[tuple[CompactContext, ...]] = ContextVar("wirecall_summarising", default=())
 
 
 class _Summarize(NamedTuple):
     context: CompactContext
-    summarize: Summarize
-    asked: list[dict[str, str]]
+    call: Call
 
     def now(self) -> Any:
         token = _busy.set((*_busy.get(), self.context))
         try:
-            return _Call(self.summarize, self.asked).now()
+            return self.call.now()
         finally:
             _busy.reset(token)
 
     async def later(self) -> Any:
         token = _busy.set((*_busy.get(), self.context))
         try:
-            return await _Call(self.summarize, self.asked).later()
+            return await self.call.later()
         finally:
             _busy.reset(token)
 
 
-class _Wait(NamedTuple):
-    """For the summary that another request makes; whether it is there."""
-
-    done: "Future[None]"
-
-    def now(self) -> bool:
-        if _loop_runs():  # who makes the summary may need this thread
-            return False
-        try:
-            self.done.result(_PATIENCE)
-        except TimeoutError:
-            return False
-        return True
-
-    async def later(self) -> bool:
-        if not _loop_runs():  # trio's
-            return False
-        import asyncio
-
-        done, _ = await asyncio.wait([asyncio.wrap_future(self.done)], timeout=_PATIENCE)
-        return bool(done)
-
-
-def _loop_runs() -> bool:
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None:
-        return False
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _is_async(given: object) -> bool:
-    return inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(getattr(given, "__call__", None))
+def _is_async(given: Callable[..., object]) -> bool:
+    return inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(type(given).__call__)
 
 
 def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
@@ -679,9 +588,7 @@ def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
 
 def _messages(of: Format, turns: Sequence[Turn], *, ended: bool = True) -> list[Message]:
     """Of turns. What the last one waits for may still come, unless it has `ended`."""
-    return [
-        one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])
-    ]
+    return [one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])]
 
 
 def _joined(conversation: Conversation) -> list[Message]:
@@ -725,7 +632,11 @@ def _told(messages: list[Message]) -> list[Message]:
     for index, message in enumerate(messages):
         given = dict_of(message)
         if given.get("role") in ("system", "developer"):
-            return [*messages[:index], {**given, "content": _and(given.get("content"))}, *messages[index + 1 :]]
+            return [
+                *messages[:index],
+                {**given, "content": _and(given.get("content"))},
+                *messages[index + 1 :],
+            ]
     return messages
 
 
@@ -737,7 +648,7 @@ def _and(system: object) -> object:
 
 
 def _are_same(messages: Sequence[Message], others: Sequence[Message]) -> bool:
-    return len(messages) == len(others) and all(one is other for one, other in zip(messages, others, strict=True))
+    return len(messages) == len(others) and all(map(operator.is_, messages, others))
 
 
 def _input_tokens(answer: Mapping[str, Any], format: FormatName) -> int:

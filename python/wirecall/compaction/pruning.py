@@ -12,8 +12,8 @@ from wirecall.compaction.truncation import at_least
 CLEARED = "[Old tool result content cleared]"
 # What the model is told where placeholders stand.
 EXPLANATION = (
-    f"To save room, older tool results are replaced with {CLEARED}. What they said may still be mentioned in the "
-    "conversation. Call the tool again if you need a result that was cleared."
+    f"To save room, the contents of older tool results are replaced with {CLEARED}. Call a tool again if "
+    "you need what it said."
 )
 
 Which = Literal["all", "old"] | None
@@ -50,8 +50,8 @@ class Prune:
 
 @dataclass(frozen=True)
 class Clear:
-    """Contents of tool results that requests go without: placeholders stand for them, and the system text says
-    so, where there is one.
+    """Contents of tool results that requests go without: placeholders stand for them, and the system text
+    says so; in chat completions where there is one.
 
     Attributes:
         keep_recent: How many results at the end stay; rounded down, at least 1.
@@ -60,7 +60,7 @@ class Clear:
     keep_recent: float = 1
 
     def __post_init__(self) -> None:
-        given = self.keep_recent
+        given: object = self.keep_recent
         if isinstance(given, bool) or not isinstance(given, (int, float)) or math.isnan(given):
             raise TypeError(f"keep_recent is {given!r}; it must be a number of results, such as 3")
 

@@ -18,12 +18,12 @@ class Remembered(NamedTuple):
     """A summary, and the messages that it stands for.
 
     Attributes:
-        count: How many, from the first on.
+        length: How many, from the first on.
         digest: Of these.
         text: The summary.
     """
 
-    count: int
+    length: int
     digest: bytes
     text: str
 
@@ -137,8 +137,8 @@ class Sessions:
 
 def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
     """The summary that stands for most of the first messages."""
-    fitting = {one.digest: one for one in remembered if one.count < len(messages)}
-    counts = sorted({one.count for one in fitting.values()})
+    fitting = {one.digest: one for one in remembered if one.length < len(messages)}
+    counts = sorted({one.length for one in fitting.values()})
     found = None
     for _, digest in digests(messages, counts):
         found = fitting.get(digest, found)

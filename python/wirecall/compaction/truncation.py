@@ -1,5 +1,6 @@
 """Large results of tools, shortened for a request: how they begin and end, and what was left out."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -38,18 +39,20 @@ class Truncate:
             raise TypeError(f"store must be callable, not {type(self.store).__name__}")
         if not isinstance(self.overrides, Mapping):
             raise TypeError(f"overrides must be a mapping, not {type(self.overrides).__name__}")
-        for pattern, rule in self.overrides.items():
+        rules: list[tuple[object, object]] = [*self.overrides.items()]
+        for pattern, rule in rules:
             if not isinstance(pattern, str) or not (rule is None or isinstance(rule, Truncate)):
                 raise TypeError(f"overrides[{pattern!r}] must map a str to a Truncate or None")
             if rule is not None and rule.overrides:
-                raise ValueError(f"overrides[{pattern!r}] has overrides of its own: put them all in one mapping")
+                raise ValueError(f"overrides[{pattern!r}] has overrides of its own: all stand in one")
 
     def rule(self, tool: str) -> "Truncate | None":
         """What counts for a tool; None: its results stay whole."""
-        for pattern in reversed(self.overrides):
+        chosen: Truncate | None = self
+        for pattern, rule in self.overrides.items():
             if fnmatchcase(tool, pattern):
-                return self.overrides[pattern]
-        return self
+                chosen = rule
+        return chosen
 
 
 def at_least(name: str, given: object, least: int) -> None:
@@ -90,11 +93,7 @@ def _content(content: object, rule: Truncate, store: Callable[[str], str] | None
         text = held.get("text")
         short = _text(text, rule, store) if isinstance(text, str) else text
         made.append(part if short is text else {**held, "text": short})
-    return content if all(map(_same, made, content)) else made
-
-
-def _same(one: object, other: object) -> bool:
-    return one is other
+    return content if all(map(operator.is_, made, content)) else made
 
 
 def _text(text: str, rule: Truncate, store: Callable[[str], str] | None) -> str:
@@ -113,7 +112,7 @@ def _stored(text: str, store: Callable[[str], str] | None) -> str | None:
     if store is None:
         return None
     try:
-        reference = store(text)
+        reference: object = store(text)
         if isinstance(reference, str):
             return reference
         if callable(close := getattr(reference, "close", None)):
