@@ -11,6 +11,7 @@ It stacks with `compact_tools`, and stands in front of it:
 import inspect
 import math
 import operator
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -157,7 +158,8 @@ class CompactContext:
         self._on_compress = on_compress
         self._on_event = on_event
         self._sessions = Sessions(max_sessions)
-        self._told = False
+        # Taken once, for good.
+        self._untold = threading.Lock()
 
     def transform_params(self, params: Request, *, session: str | None = None) -> Request:
         """The request of chat completions as it is to be sent; `params` itself where nothing changes.
@@ -274,7 +276,7 @@ class CompactContext:
         if format not in FORMATS:
             raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
         given = request.get(_KEYS[format])
-        # What summarizes may send through this very context.
+        # What summarises may send through this very context.
         if self in _busy.get() or not isinstance(given, (list, tuple)) or not given:
             return request
         of = FORMATS[format]
@@ -330,19 +332,22 @@ class CompactContext:
                     job = state.check(key, over=over)
                     break
             waits = yield Wait(making.done)
-        unchanged = light.messages if remembered is None else _joined(_cut(of, light.messages))
-        if job is None:
-            return unchanged
-        try:
-            fired = yield from self._fire(of, given, state, compress, light, around, max(1, tokens / own))
-        except BaseException:  # cancelled, or the summarizer does not fit the hook
-            with state.lock:
-                state.undo(job)
-            raise
-        finally:
-            with state.lock:
-                state.end(key, job)
-        return unchanged if fired is None else fired
+        fired = None
+        if job is not None:
+            try:
+                scale = max(1, tokens / own)
+                fired = yield from self._fire(of, given, state, compress, light, around, scale)
+            except BaseException:  # cancelled, or the summarizer does not fit the hook
+                with state.lock:
+                    state.undo(job)
+                raise
+            finally:
+                with state.lock:
+                    state.end(key, job)
+                job.done.set_result(None)
+        if fired is not None:
+            return fired
+        return light.messages if remembered is None else _joined(_cut(of, light.messages))
 
     def _tokens(self, state: Session, own: float) -> float:
         """What a check looks at."""
@@ -374,16 +379,18 @@ class CompactContext:
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
         summary = [] if conversation.summary is None else [conversation.summary]
-        asked = question(
-            [*summary, *_messages(of, old)],
-            instructions=compress.instructions,
-            tool_result_stub_threshold=compress.tool_result_stub_threshold,
-            max_summary_tokens=allowed,
-            format=of.name,
-        )
-        if not old or not asked:
+        if not old:
             return None
         try:
+            asked = question(
+                [*summary, *_messages(of, old)],
+                instructions=compress.instructions,
+                tool_result_stub_threshold=compress.tool_result_stub_threshold,
+                max_summary_tokens=allowed,
+                format=of.name,
+            )
+            if not asked:
+                return None
             text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
             failure = None if text else "the summary is empty"
         except Misused:
@@ -432,9 +439,8 @@ class CompactContext:
             state.firings += 1
             state.failures = 0
             state.remember(Remembered(count, digest, text))
-            tells = state.firings >= _TELLING and self._on_compress is None and not self._told
-            self._told = self._told or tells
-        if tells:
+            often = state.firings >= _TELLING
+        if often and self._on_compress is None and self._untold.acquire(blocking=False):
             log.warning(
                 "A conversation was summarised %d times, and nobody keeps the summaries: give on_compress "
                 "and store what it gets, or shorten what is stored with compact_messages",

@@ -33,7 +33,7 @@ class Job(NamedTuple):
 
     Attributes:
         fed: What was fed, before the check.
-        done: Has a result when all is over, however it went.
+        done: Has a result when it has ended, however that went.
     """
 
     fed: int | None
@@ -85,7 +85,6 @@ class Session:
     def end(self, key: bytes, job: Job) -> None:
         if self.jobs.get(key) is job:
             del self.jobs[key]
-        job.done.set_result(None)
 
     def remember(self, one: Remembered) -> None:
         kept = [old for old in self.remembered if old.digest != one.digest]
