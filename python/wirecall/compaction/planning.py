@@ -132,8 +132,8 @@ def plan_compaction(
             return. Never mutated.
         keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
             same.
-        max_tokens: Of all that is left: nothing is summarised if the messages have no more, else as many turns
-            are kept as fit beside the system messages and a summary; at least one.
+        max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
+            turns are kept as fit beside the system messages and a summary; at least one.
         count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
         usage: The provider's count of input tokens for these very messages. An estimate of each message is
             scaled to it, so that no tokenizer is needed.
