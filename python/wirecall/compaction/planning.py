@@ -43,7 +43,7 @@ class Repair(NamedTuple):
     name: str | None
 
 
-@dataclass
+@dataclass(slots=True)
 class Turn:
     """Messages that stay together.
 
@@ -67,7 +67,7 @@ class Turn:
 
     def messages(self, format: Format, *, ended: bool) -> list[Message]:
         """In their order. Where the turn has `ended`, missing results have placeholders."""
-        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended else []
+        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
         if not missing and not self.mended:
             return [*self.said, *self.results]
         return [*self.said, *format.answered(self.results, missing)]
@@ -288,10 +288,12 @@ class _Reader:
                     summary = message
                 else:
                     self._user(index, rest)
-        for turn in self.turns[:-1]:
-            self.repairs += (
-                Repair("missing_result", index, call.id, call.name) for call, index in turn.missing()
-            )
+        self.repairs += (
+            Repair("missing_result", index, call.id, call.name)
+            for turn in self.turns[:-1]
+            if turn.open
+            for call, index in turn.missing()
+        )
         self.repairs.sort(key=lambda repair: repair.at)
         return Conversation(self.format, system, summary, self.turns, self.repairs)
 

@@ -197,10 +197,11 @@ def test_compacting_again_is_nothing_until_there_are_new_turns(format: FormatNam
     before: list[Any] = made.messages
     for _ in range(3):
         asked: list[str] = []
+        summary = f"{SUMMARY} {rng.random()}{' and more' * rng.choice((0, 1, 100))}"
 
-        def answer(given: list[dict[str, str]], asked: list[str] = asked) -> str:
+        def answer(given: list[dict[str, str]], asked: list[str] = asked, summary: str = summary) -> str:
             asked.append(as_json(given[:-1]))
-            return f"{SUMMARY} {rng.random()} {'and more ' * rng.choice((0, 10, 100))}"
+            return summary
 
         after = compact_messages(before, answer, **chosen)
         assert len(asked) == (after is not before)
@@ -210,6 +211,11 @@ def test_compacting_again_is_nothing_until_there_are_new_turns(format: FormatNam
             assert asked[0].count(json.dumps(OPENING)[1:-1]) == earlier
         assert compact_messages(after, answer, **chosen) is after
         assert len(asked) <= 1
+        if asked:
+            plan = plan_compaction(after, keep_recent_turns=0, format=format)
+            assert own([*plan.system, *plan.to_summarize, *plan.to_keep]) == own(after)
+            if plan.turns > 1 and len(summary) <= chosen.get("max_summary_tokens", 0):
+                assert said(after) <= chosen["max_tokens"]
         more = conversation(rng, format, turns=rng.choice((1, 5, 60)), pending=False, tame=True).messages
         before = [*after, *(one for one in more if plain(one).get("role") not in ("system", "developer"))]
 
