@@ -100,7 +100,7 @@ class Messages:
 
 
 def _said(content: object) -> Seen:
-    """What the model said. With a server tool's result, but not its call, it goes on: the server had paused."""
+    """What the model said. It goes on where it holds a server tool's result without its call."""
     calls, asked, joins = [], set(), False
     for given in parts_of(content):
         block = dict_of(given)
