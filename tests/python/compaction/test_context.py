@@ -864,3 +864,17 @@ def test_what_is_pruned_to_nothing_divides_by_nothing() -> None:
         {"role": "tool", "tool_call_id": "c1", "content": "r"},
     ]
     assert send(context, messages) == []
+
+
+@pytest.mark.parametrize(
+    "odd", ["no message", {"role": "user", "content": [{"type": "input_text", "text": "of Responses"}]}]
+)
+def test_odd_messages_are_sent_and_not_judged(odd: Any, caplog: pytest.LogCaptureFixture) -> None:
+    context = compact_context(
+        context_window=100, compress=Summarizer(), truncate=Truncate(1), prune=Prune("all"), clear=Clear()
+    )
+    messages = [*FOUR[:2], odd, *FOUR[2:]]
+    assert send(context, messages) is messages
+    context.feed(1000)
+    assert send(context, messages)[0]["content"] == NOTICE
+    assert "could not be summarised" in caplog.text
