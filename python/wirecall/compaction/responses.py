@@ -53,6 +53,8 @@ class Responses:
             return Seen("assistant", (call,), joins=True)
         if kind in _OUTPUTS:
             return Seen("result", results=(Result(_id(message), None, message.get("output")),))
+        if kind == "compaction":  # nobody else can read it, so it cannot be summarised
+            return SYSTEM
         return _REASONING if kind == "reasoning" else _SERVER
 
     def text(self, message: Mapping[str, Any]) -> str:

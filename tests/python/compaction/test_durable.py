@@ -159,6 +159,7 @@ def test_an_empty_summary_changes_nothing(answer: Any) -> None:
         ("<analysis>a <summary>no</summary></analysis><summary>yes</summary>", "yes"),
         ("<analysis>a</analysis>one <analysis>b</analysis>two", "one two"),
         ("None of it worked.", "None of it worked."),
+        (f"{OPENING}\nThey like tea.", "They like tea."),
         ("7", "7"),
     ],
 )
@@ -319,6 +320,20 @@ def test_what_a_server_did_is_named() -> None:
     assert asked_of([{"type": "web_search_call", "id": "ws"}]) == [
         ("assistant", "[Called web_search on the server]")
     ]
+
+
+def test_what_a_server_compacted_is_kept_or_summarised() -> None:
+    hidden = {"type": "compaction", "id": "cmp", "encrypted_content": "secret"}
+    items = [{"type": "message", "role": "user", "content": "hi"}, hidden, {"role": "user", "content": "ho"}]
+    assert compact_messages(items, hello, keep_recent_turns=1)[0] is hidden
+    block = {"type": "compaction", "content": "They like tea."}
+    assert asked_of([{"role": "assistant", "content": [block]}]) == [("assistant", "They like tea.")]
+
+
+@pytest.mark.parametrize("threshold", [-1, float("nan")])
+def test_a_threshold_is_a_number_of_characters(threshold: float) -> None:
+    with pytest.raises(ValueError, match="tool_result_stub_threshold is"):
+        compact_messages(chat(), never, keep_recent_turns=1, tool_result_stub_threshold=threshold)
 
 
 @pytest.mark.parametrize(("threshold", "stubbed"), [(None, False), (4, False), (3, True), (0, True)])
