@@ -293,7 +293,7 @@ class _Reader:
         self.last = None
 
     def _begin(self, message: Message) -> Turn:
-        if self.turns:
+        if self.turns and self.turns[-1].open:
             self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
         turn = Turn([message])
         self.turns.append(turn)
