@@ -41,8 +41,8 @@ class Responses:
     merges = True
 
     def see(self, message: Mapping[str, Any]) -> Seen:
-        kind = message.get("type", "message")
-        if kind == "message":
+        kind = message.get("type")
+        if kind == "message" or not isinstance(kind, str):
             role = message.get("role")
             return ASSISTANT if role == "assistant" else SYSTEM if role in ("system", "developer") else USER
         if kind in _PAIRS:

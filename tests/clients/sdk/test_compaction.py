@@ -1,4 +1,4 @@
-"""Histories with the objects that the SDKs return: compacted at every step, and taken on by a strict server."""
+"""Histories with the objects that the SDKs return, compacted at every step and taken by a strict server."""
 
 import json
 from typing import Any

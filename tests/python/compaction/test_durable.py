@@ -421,3 +421,28 @@ def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     with pytest.raises(VocabularyError):
         plan_compaction(chat(), max_tokens=10)
     assert plan_compaction([], max_tokens=10).turns == 0
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": None}],
+        [{"role": "user", "content": {"text": 7}}],
+        [{"role": "assistant", "tool_calls": [None, 7, {"type": ["x"], "function": "f"}]}],
+        [{"role": "assistant", "tool_calls": {"id": 7}}],
+        [{"role": "assistant", "function_call": "f"}],
+        [{"role": "tool"}],
+        [{"type": {"of": "it"}, "role": "user"}],
+        [{"type": "function_call"}, {"type": "function_call_output"}],
+        [{"type": "made_up", "content": [[7]]}],
+        [{"role": "assistant", "content": [{"type": "tool_use"}]}, {"content": [{"type": "tool_result"}]}],
+        [{"role": "user", "content": [7, None, "text", {"type": ["x"]}]}],
+    ],
+)
+def test_what_no_api_takes_is_shortened_all_the_same(messages: list[Any]) -> None:
+    before = copy.deepcopy(messages)
+    said = {"role": "user", "content": "hi"}
+    chosen: Json = {"keep_recent_turns": 1, "max_tokens": 9999, "count": len}
+    result = compact_messages([said, *messages, said, said], hello, **chosen)
+    assert str(result[0]["content"]).startswith(OPENING)
+    assert messages == before
