@@ -75,7 +75,7 @@ class Compress:
     keep_share: float = 0.8
     keep_turns: int = 1
     instructions: str | None = None
-    tool_result_stub_threshold: float | None = None
+    tool_result_stub_threshold: int | None = None
     max_summary_tokens: int = MAX_SUMMARY_TOKENS
 
     def __post_init__(self) -> None:
@@ -91,6 +91,8 @@ class Compress:
             raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
         at_least("keep_turns", self.keep_turns, 1)
         at_least("max_summary_tokens", self.max_summary_tokens, 1)
+        if self.tool_result_stub_threshold is not None:
+            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
 
 
 class Compressed(NamedTuple):

@@ -165,6 +165,27 @@ def test_a_summary_that_is_stored_is_summarised_again() -> None:
     assert "They greeted." in summarize.asked[0][0]["content"]
 
 
+def test_what_the_summarizer_is_told() -> None:
+    asked = Summarizer()
+    compress = Compress(
+        asked, instructions="In French.", tool_result_stub_threshold=10, max_summary_tokens=99
+    )
+    context = compact_context(context_window=200, compress=compress)
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        FOUR[0],
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x" * 11},
+        FOUR[2],
+    ]
+    context.feed(1000)
+    send(context, messages)
+    *others, last = asked.asked[0]
+    assert "xxx" not in str(others)
+    assert "In French." in last["content"]
+    assert "50 tokens" in last["content"]  # a quarter of the window
+
+
 def test_a_failure_behind_a_summary_keeps_it() -> None:
     context = compact_context(context_window=100, compress=Summarizer("They counted.", ""))
     context.feed(1000)
@@ -849,6 +870,7 @@ def test_wrong_options_are_named(options: Any, error: type[Exception], said: str
         ({"keep_share": "half"}, TypeError, "keep_share must be a number"),
         ({"keep_turns": 0}, ValueError, "keep_turns is 0"),
         ({"max_summary_tokens": None}, TypeError, "max_summary_tokens must be an int"),
+        ({"tool_result_stub_threshold": -1}, ValueError, "tool_result_stub_threshold is -1"),
     ],
 )
 def test_wrong_options_of_compress_are_named(options: Any, error: type[Exception], said: str) -> None:
