@@ -955,3 +955,28 @@ def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.Monk
     thread.join(10)
     assert made == [[SUMMARY, *messages[3:]]] * 3
     assert len(asked) == 3
+
+
+def test_a_summary_that_was_begun_while_tokens_were_counted_is_waited_for() -> None:
+    begun = threading.Event()
+    asked, made, threads = [], [], []
+    messages = talk(*["word " * 40] * 4)
+
+    def summarize(given: Any) -> str:
+        asked.append(given)
+        begun.set()
+        time.sleep(0.05)
+        return "They counted."
+
+    def count(text: str) -> int:
+        if not threads:
+            threads.append(threading.Thread(target=lambda: made.append(send(context, messages))))
+            threads[0].start()
+            begun.wait(10)
+        return words(text)
+
+    context = compact_context(context_window=100, compress=summarize, count=count)
+    made.append(send(context, messages))
+    threads[0].join(10)
+    assert made == [[SUMMARY, *messages[3:]]] * 2
+    assert len(asked) == 1
