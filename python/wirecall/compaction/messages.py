@@ -1,6 +1,6 @@
 """Messages of Anthropic's API."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -28,11 +28,10 @@ class Messages:
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
-            calls = () if isinstance(content, str) else tuple(_calls(content))
-            return Seen("assistant", calls) if calls else ASSISTANT
+            return ASSISTANT if isinstance(content, str) else _said(content)
         if role == "system":
             return SYSTEM
-        results = () if isinstance(content, str) else tuple(_results(content))
+        results = () if isinstance(content, str) else _results(content)
         return Seen("result", results=results) if results else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
@@ -76,19 +75,24 @@ class Messages:
             return None, message
         return ({**given, "content": taken}, {**given, "content": rest}) if rest else (message, None)
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
         if not any(result.id in contents for result in self.see(given).results):
             return message
         blocks = []
         for block in parts_of(given.get("content")):
             held = dict_of(block)
-            text = contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
-            blocks.append(block if text is None else {**held, "content": text})
+            content = (
+                contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
+            )
+            blocks.append(block if content is None else {**held, "content": content})
         return {**given, "content": blocks}
 
     def without_reasoning(self, message: Message) -> Message | None:
-        return _without(message, lambda block: block.get("type") in _REASONING)
+        return _without(message, _is_reasoning)
+
+    def unbound(self, message: Message) -> Message | None:
+        return message
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         def of_these(block: Mapping[str, Any]) -> bool:
@@ -97,21 +101,39 @@ class Messages:
                 return str(block.get("id")) in ids
             return kind == "tool_result" and str(block.get("tool_use_id")) in ids
 
-        return _without(message, of_these)
+        left = _without(message, of_these)
+        if left is None or left is message:
+            return left
+        return left if any(not _is_reasoning(dict_of(block)) for block in left["content"]) else None
 
 
-def _calls(content: object) -> Iterator[Call]:
+def _is_reasoning(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in _REASONING
+
+
+def _said(content: object) -> Seen:
+    """What the model said. It goes on where it holds a server tool's result without its call."""
+    calls, asked, joins = [], set(), False
     for given in parts_of(content):
         block = dict_of(given)
-        if block.get("type") == "tool_use":
-            yield Call(str(block.get("id")), str(block.get("name")), block.get("input"))
+        kind = block.get("type")
+        if kind == "text" or kind == "thinking" or not isinstance(kind, str):
+            continue
+        if kind == "tool_use":
+            calls.append(Call(str(block.get("id")), str(block.get("name")), block.get("input")))
+        elif kind.endswith("_tool_use"):
+            asked.add(block.get("id"))
+        elif kind.endswith("_tool_result"):
+            joins = joins or block.get("tool_use_id") not in asked
+    return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
-def _results(content: object) -> Iterator[Result]:
-    for given in parts_of(content):
-        block = dict_of(given)
-        if block.get("type") == "tool_result":
-            yield Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+def _results(content: object) -> tuple[Result, ...]:
+    return tuple(
+        Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+        for block in map(dict_of, parts_of(content))
+        if block.get("type") == "tool_result"
+    )
 
 
 def _blocks(content: object) -> Sequence[Any]:
@@ -142,6 +164,10 @@ def _named(block: Mapping[str, Any]) -> str | None:
     if kind == "document":
         title = block.get("title") or dict_of(block.get("source")).get("filename")
         return f"[document: {title}]" if title else "[document]"
+    if kind == "compaction":
+        return str(block.get("content") or "")
+    if kind in ("server_tool_use", "mcp_tool_use"):
+        return f"[Called {block.get('name')} on the server]"
     return "[attachment]" if kind in ("container_upload", "search_result") else None
 
 

@@ -41,8 +41,8 @@ class Responses:
     merges = True
 
     def see(self, message: Mapping[str, Any]) -> Seen:
-        kind = message.get("type", "message")
-        if kind == "message":
+        kind = message.get("type")
+        if kind == "message" or not isinstance(kind, str):
             role = message.get("role")
             return ASSISTANT if role == "assistant" else SYSTEM if role in ("system", "developer") else USER
         if kind in _PAIRS:
@@ -53,6 +53,8 @@ class Responses:
             return Seen("assistant", (call,), joins=True)
         if kind in _OUTPUTS:
             return Seen("result", results=(Result(_id(message), None, message.get("output")),))
+        if kind == "compaction":  # nobody else can read it, so it cannot be summarised
+            return SYSTEM
         return _REASONING if kind == "reasoning" else _SERVER
 
     def text(self, message: Mapping[str, Any]) -> str:
@@ -63,6 +65,9 @@ class Responses:
         return "\n".join(text for text in said if isinstance(text, str))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        kind = str(message.get("type"))
+        if kind.endswith("_call") and kind not in _PAIRS:
+            return [f"[Called {message.get('name') or kind.removesuffix('_call')} on the server]"]
         parts = (dict_of(part) for part in parts_of(message.get("content")))
         return [named for part in parts if (named := _named(part)) is not None]
 
@@ -81,7 +86,7 @@ class Responses:
     def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
         return (message, None) if places else (None, message)
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
         call = str(given.get("type")).removesuffix("_output")
         if call not in _TEXTUAL or given.get("type") not in _OUTPUTS or _id(given) not in contents:
@@ -90,6 +95,15 @@ class Responses:
 
     def without_reasoning(self, message: Message) -> Message | None:
         return None if dict_of(message).get("type") == "reasoning" else message
+
+    def unbound(self, message: Message) -> Message | None:
+        given = dict_of(message)
+        if given.get("id") is None:
+            return message
+        # By its id, the API knows which reasoning it wants; what the server answered cannot be without one.
+        if given.get("type", "message") not in ("message", *_TEXTUAL):
+            return None
+        return {key: value for key, value in given.items() if key != "id"}
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         seen = self.see(dict_of(message))
