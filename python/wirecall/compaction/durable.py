@@ -87,8 +87,9 @@ async def acompact_messages(
 ) -> Messages | list[Message]:
     """`compact_messages` with a `summarize` that may be async.
 
-    What is appended to `messages` meanwhile is not in the result.
+    What is appended to `messages` meanwhile stands at the end of the result.
     """
+    given = len(messages)
     plan = plan_compaction(
         messages,
         keep_recent_turns=keep_recent_turns,
@@ -106,7 +107,9 @@ async def acompact_messages(
         max_summary_tokens=max_summary_tokens,
         format=plan.format,
     )
-    return compacted(plan, summary, merge=merge_summary) if summary else messages
+    if not summary:
+        return messages
+    return [*compacted(plan, summary, merge=merge_summary), *messages[given:]]
 
 
 def summarize_messages(

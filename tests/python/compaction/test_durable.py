@@ -200,6 +200,19 @@ def test_what_a_summariser_raises_is_raised_and_nothing_is_changed(error: BaseEx
     assert all(one is other for one, other in zip(messages, objects, strict=True))
 
 
+def test_what_is_appended_while_it_summarises_is_kept() -> None:
+    messages = chat(3)
+
+    async def summarize(flat: list[dict[str, str]]) -> str:
+        await asyncio.sleep(0)
+        messages.append({"role": "user", "content": "And then?"})
+        return "Three turns."
+
+    shorter = asyncio.run(acompact_messages(messages, summarize, keep_recent_turns=1))
+    assert shorter[-2:] == messages[-2:]
+    assert [one["role"] for one in shorter] == ["system", "user", "user", "user"]
+
+
 def test_cancelled_while_it_summarises() -> None:
     messages = chat()
 
