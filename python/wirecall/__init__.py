@@ -15,6 +15,7 @@ from wirecall._core import (
     loads,
 )
 from wirecall.answer import CallFailed
+from wirecall.chain import Middleware
 from wirecall.clients import wrap
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
@@ -42,6 +43,7 @@ __all__ = [
     "JsonError",
     "JsonWarning",
     "Message",
+    "Middleware",
     "Notice",
     "Options",
     "Parser",
