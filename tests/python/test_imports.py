@@ -30,8 +30,9 @@ def order() -> list[str]:
     return listed("`limits, error → [^`]+?rust/py → ([^`]+)`")
 
 
-def order_of_bench() -> list[str]:
-    return listed("Inside `bench`: `([^`]+)`")
+def order_inside(package: str) -> dict[str, int]:
+    steps = listed(f"Inside `{package}`: `([^`]+)`")
+    return {module: at for at, step in enumerate(steps) for module in step.split(",")}
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -66,10 +67,10 @@ def test_nothing_imports_to_the_right(file: Path) -> None:
         if top == place == "dialects":
             own = inner[0].partition("_")[0]
             assert dialect == "base" or (own in DIALECTS and dialect.partition("_")[0] == own)
-        elif top == place == "bench":
-            benches = order_of_bench()
+        elif top == place and place in ("bench", "compaction"):
+            steps = order_inside(place)
             dialect = dialect.partition(".")[0]
-            assert dialect == inner[0] == "handwritten" or benches.index(dialect) < benches.index(inner[0])
+            assert dialect == inner[0] == "handwritten" or steps[dialect] < steps[inner[0]]
         elif not (inner and top == place):
             assert places[top] < places[place]
 

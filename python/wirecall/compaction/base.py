@@ -14,6 +14,14 @@ FormatName = Literal["chat", "responses", "messages"]
 
 # How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
 OPENING = "[Summary of the conversation so far]"
+# What stands in front of each summary.
+INTRODUCTION = (
+    f"{OPENING}\n"
+    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
+    "stands, without a recap and without questions about what the summary says.\n\n"
+)
+# The most tokens that a summary may have, unless it is said.
+MAX_SUMMARY_TOKENS = 2048
 
 
 class MixedFormats(ValueError):

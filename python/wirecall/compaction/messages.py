@@ -29,7 +29,8 @@ class Messages:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
             calls = () if isinstance(content, str) else tuple(_calls(content))
-            return Seen("assistant", calls) if calls else ASSISTANT
+            joins = not isinstance(content, str) and _goes_on(content)
+            return Seen("assistant", calls, joins=joins) if calls or joins else ASSISTANT
         if role == "system":
             return SYSTEM
         results = () if isinstance(content, str) else tuple(_results(content))
@@ -107,6 +108,19 @@ def _calls(content: object) -> Iterator[Call]:
             yield Call(str(block.get("id")), str(block.get("name")), block.get("input"))
 
 
+def _goes_on(content: object) -> bool:
+    """Whether it holds a server tool's result whose call is in an earlier message: the server had paused."""
+    called = set()
+    for given in parts_of(content):
+        block = dict_of(given)
+        kind = str(block.get("type"))
+        if kind.endswith("_tool_use"):
+            called.add(block.get("id"))
+        elif kind.endswith("_tool_result") and block.get("tool_use_id") not in called:
+            return True
+    return False
+
+
 def _results(content: object) -> Iterator[Result]:
     for given in parts_of(content):
         block = dict_of(given)
@@ -142,6 +156,8 @@ def _named(block: Mapping[str, Any]) -> str | None:
     if kind == "document":
         title = block.get("title") or dict_of(block.get("source")).get("filename")
         return f"[document: {title}]" if title else "[document]"
+    if kind in ("server_tool_use", "mcp_tool_use"):
+        return f"[Called {block.get('name')} on the server]"
     return "[attachment]" if kind in ("container_upload", "search_result") else None
 
 

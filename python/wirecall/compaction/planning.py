@@ -9,7 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import OPENING, Call, Format, FormatName, Message, Result, Seen
+from wirecall.compaction.base import (
+    INTRODUCTION,
+    MAX_SUMMARY_TOKENS,
+    OPENING,
+    Call,
+    Format,
+    FormatName,
+    Message,
+    Result,
+    Seen,
+    dict_of,
+    parts_of,
+)
+from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.detection import read
 
 
@@ -99,21 +112,78 @@ class CompactionPlan:
 
 
 def plan_compaction(
-    messages: Sequence[Message], *, keep_recent_turns: float, format: FormatName | None = None
+    messages: Sequence[Message],
+    *,
+    keep_recent_turns: float | None = None,
+    max_tokens: float | None = None,
+    count: Count | None = None,
+    usage: float | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    format: FormatName | None = None,
 ) -> CompactionPlan:
     """Says what a compaction would summarise and what it would keep. Takes linear time.
+
+    Where both `keep_recent_turns` and `max_tokens` are given, what keeps less counts.
 
     Args:
         messages: Of chat completions, items of Responses, or messages of Anthropic: dicts, or what SDKs
             return. Never mutated.
-        keep_recent_turns: Rounded down; 0 summarises all.
+        keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
+            same.
+        max_tokens: Of all that is left: nothing is summarised if the messages have no more, else as many turns
+            are kept as fit beside the system messages and a summary; at least one.
+        count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
+        usage: The provider's count of input tokens for these very messages. An estimate of each message is
+            scaled to it, so that no tokenizer is needed.
+        max_summary_tokens: What is left for the summary, however long it is.
         format: "chat", "responses" or "messages"; by default what the messages look like.
 
     Raises:
         MixedFormats: The messages are not of one format.
-        ValueError: `keep_recent_turns` is no number.
+        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given.
+        ValueError: `keep_recent_turns` is no number, or `max_tokens` or `usage` none above 0.
+        VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
-    return cut(conversation(messages, format), whole_turns(keep_recent_turns))
+    if keep_recent_turns is None and max_tokens is None:
+        raise TypeError("what shall be kept? Give keep_recent_turns=…, max_tokens=…, or both")
+    keep = math.inf if keep_recent_turns is None else whole_turns(keep_recent_turns)
+    of = conversation(messages, format)
+    if max_tokens is not None:
+        keep = min(keep, affordable(of, max_tokens, count, usage, max_summary_tokens))
+    return cut(of, keep)
+
+
+def affordable(
+    of: Conversation, max_tokens: float, count: Count | None, usage: float | None, max_summary_tokens: float
+) -> int:
+    """How many of the last turns `max_tokens` leave room for, beside the system messages and a summary."""
+    limit = _above_zero("max_tokens", max_tokens)
+    if usage is not None:
+        usage = _above_zero("usage", usage)
+        count = count or estimate
+    if not of.turns:
+        return 0
+    if count is None:
+        from wirecall.tokens import tokenizer
+
+        count = tokenizer()
+    turns = [tokens(turn.messages(of.format, ended=turn is not of.turns[-1]), count) for turn in of.turns]
+    system = tokens(of.system, count)
+    if usage is not None:
+        summary = 0 if of.summary is None else tokens([of.summary], count)
+        scale = usage / (system + summary + sum(turns))
+        limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
+    # A summary counts the same whatever its length, so that a list that was compacted is left alone.
+    beside = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
+    if sum(turns) + (system if of.summary is None else beside) <= limit:
+        return len(turns)
+    kept = 0
+    for size in reversed(turns):
+        beside += size
+        if beside > limit:
+            break
+        kept += 1
+    return max(kept, 1)
 
 
 def whole_turns(given: object) -> float:
@@ -123,10 +193,17 @@ def whole_turns(given: object) -> float:
     return given if math.isinf(given) and given > 0 else max(0, math.floor(max(given, 0)))
 
 
+def _above_zero(name: str, given: object) -> float:
+    if not isinstance(given, (int, float)) or isinstance(given, bool) or not given > 0:
+        raise ValueError(f"{name} is {given!r}; it must be a number above 0")
+    return given
+
+
 def cut(of: Conversation, keep: float) -> CompactionPlan:
-    """The last `keep` turns are kept."""
+    """The last `keep` turns are kept, and one that waits for results."""
     count = len(of.turns)
-    kept = int(min(keep, count))
+    waits = bool(of.turns and of.turns[-1].open)
+    kept = int(max(min(keep, count), waits))
     old, recent = of.turns[: count - kept], of.turns[count - kept :]
     summary = [] if of.summary is None else [of.summary]
     last = of.turns[-1] if of.turns else None
@@ -156,8 +233,16 @@ def conversation(messages: Sequence[Message], format: FormatName | None = None) 
     return _Reader(of).read(messages, mappings)
 
 
-def is_summary(format: Format, message: Mapping[str, Any]) -> bool:
-    return format.see(message).role == "user" and format.text(message).startswith(OPENING)
+def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
+    """The summary that a user's message begins with, and the rest of it if it was merged, or None."""
+    content = message.get("content")
+    parts = parts_of(content)
+    text = dict_of(parts[0]).get("text") if parts else content
+    if not isinstance(text, str) or not text.startswith(OPENING):
+        return None
+    if len(parts) < 2:
+        return message, None
+    return {**message, "content": [parts[0]]}, {**message, "content": [*parts[1:]]}
 
 
 def placeholder(call: Call) -> str:
@@ -186,10 +271,14 @@ class _Reader:
                 self._results(index, message, seen)
             elif seen.role == "assistant":
                 self._said(index, message, seen)
-            elif not self.turns and summary is None and is_summary(self.format, mapping):
-                summary = message
-            else:
+            elif self.turns or summary is not None or (found := summary_in(mapping)) is None:
                 self._user(message)
+            else:
+                summary, rest = found
+                if rest is None:
+                    summary = message
+                else:
+                    self._user(rest)
         for turn in self.turns[:-1]:
             self.repairs += (
                 Repair("missing_result", index, call.id, call.name) for call, index in turn.missing()

@@ -63,6 +63,9 @@ class Responses:
         return "\n".join(text for text in said if isinstance(text, str))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        kind = str(message.get("type"))
+        if kind.endswith("_call") and kind not in _PAIRS:
+            return [f"[Called {message.get('name') or kind.removesuffix('_call')} on the server]"]
         parts = (dict_of(part) for part in parts_of(message.get("content")))
         return [named for part in parts if (named := _named(part)) is not None]
 

@@ -1,0 +1,106 @@
+"""How many tokens a model reads in a message.
+
+What counts: texts, names, arguments, results and reasoning, as they stand, and a little for what holds a
+message together. An image, a document or a recording has a fixed number, whatever its bytes. Signatures,
+encrypted content, ids and keys that no API reads count nothing.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from wirecall.compaction.base import Message, dict_of, parts_of
+
+Count = Callable[[str], float]
+
+# What roles and separators cost, about.
+MESSAGE = 4
+# What providers ask for a picture of usual size, for some pages, and for half a minute of speech, about.
+MEDIA: Mapping[str, int] = {
+    **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), 1000),
+    **dict.fromkeys(("document", "file", "input_file", "container_upload"), 2000),
+    **dict.fromkeys(("audio", "input_audio"), 500),
+}
+
+# Keys of messages and of their parts behind which models read text.
+_READ = {
+    *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
+    *("input", "arguments", "output", "action", "operation", "queries", "code", "outputs", "results"),
+    *("title", "context", "url", "stdout", "stderr", "summary", "thinking"),
+}
+# The same reasoning under the names that servers have for it: the first one that is there counts.
+_REASONING = {"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
+# Values of these are the model's own, or a tool's: every key in them is read.
+_VALUES = {"input", "arguments", "action", "operation"}
+
+_WIDE = re.compile(
+    r"[\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
+)
+
+
+def estimate(text: str) -> float:
+    """Tokens of a text without a tokenizer: 0.3 a character, 1.5 one of Chinese, Japanese or Korean."""
+    wide = 0 if text.isascii() else sum(map(len, _WIDE.findall(text)))
+    return 0.3 * len(text) + 1.2 * wide
+
+
+def tokens_of(message: Message, count: Count = estimate) -> int:
+    """Tokens of a message, in any format."""
+    read = _read(dict_of(message))
+    return MESSAGE + math.ceil(sum(count(part) if isinstance(part, str) else part for part in read))
+
+
+def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
+    """Tokens of messages, in any format."""
+    return sum(tokens_of(message, count) for message in messages)
+
+
+def texts(value: object) -> list[str]:
+    """All that a model reads in a content, text by text."""
+    return [text for text in _read_value(value) if isinstance(text, str)]
+
+
+def _read(held: Mapping[str, Any]) -> Iterator[str | int]:
+    """Texts, and the tokens of what is none."""
+    kind = held.get("type")
+    if isinstance(kind, str) and kind in MEDIA:
+        source = dict_of(held.get("source"))
+        if source.get("type") in ("text", "content"):
+            yield from _read_value(source.get("data", source.get("content")))
+        else:
+            yield MEDIA[kind]
+        return
+    reasoning = None
+    for key, value in held.items():
+        if not value:
+            continue
+        if key in _REASONING:
+            reasoning = reasoning or value
+        elif key not in _READ:
+            continue
+        elif isinstance(value, str):
+            yield value
+        elif key in _VALUES:
+            yield written(value)
+        else:
+            yield from _read_value(value)
+    yield from _read_value(reasoning)
+
+
+def _read_value(value: object) -> Iterator[str | int]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in parts_of(value):
+            yield from _read_value(part)
+    elif value is not None:
+        yield from _read(dict_of(value))
+
+
+def written(value: object) -> str:
+    """A value as compact JSON; a string as it is."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
