@@ -1,0 +1,199 @@
+"""Agent loops of 300 turns that never fit into the model's window, kept short in every way there is.
+
+The application must see what it sees where nothing is compacted: the same calls, results and final answer.
+"""
+
+import asyncio
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anthropic
+import handwritten
+import openai
+import pytest
+from application import Json, Seen
+from ledger import LEDGER, STEPS, SUMMARIZER, Ledger
+from server import Server, serve
+from server.conversation import text_of
+
+import wirecall
+from wirecall.compaction import compact_messages, counting, summarizer
+from wirecall.compaction.context import Compress
+from wirecall.tokens import cached_tokenizer, compact
+
+APIS = ("chat", "responses", "messages")
+WINDOW = 4000
+# What the application gives to its history: the rest is for the system text, the tools and the answer.
+BUDGET = 3400
+SUMMARY = 200
+COUNT = cached_tokenizer() or counting.estimate
+
+
+def measure(request: Json) -> int:
+    """The tokens of a request, with its system text and its tools."""
+    told = text_of(request.get("system")) + text_of(request.get("instructions"))
+    tools = compact(request["tools"]) if request.get("tools") else ""
+    messages = request.get("messages", request.get("input"))
+    return round(counting.tokens(messages, COUNT) + COUNT(told) + COUNT(tools))
+
+
+def bare(server: Server, api: str, *, asynchronous: bool = False) -> Any:
+    if api == "messages":
+        kind: Any = anthropic.AsyncAnthropic if asynchronous else anthropic.Anthropic
+        return kind(base_url=server.url, api_key="k", max_retries=0)
+    kind = openai.AsyncOpenAI if asynchronous else openai.OpenAI
+    return kind(base_url=server.openai_url, api_key="k", max_retries=0)
+
+
+def run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
+    if api == "chat" and stream:
+        more["stream_options"] = {"include_usage": True}
+    if hasattr(client, "__aenter__"):
+        return asyncio.run(_run(client, api, stream=stream, **more))
+    return handwritten.loop(client, api, stream=stream, task=LEDGER, **more)
+
+
+async def _run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
+    async with client:
+        return await handwritten.loop_async(client, api, stream=stream, task=LEDGER, **more)
+
+
+@functools.cache
+def control(api: str) -> Seen:
+    """What the application sees if the model has a window for all of it."""
+    with serve(Ledger(measure)) as server, bare(server, api) as client:
+        seen = run(client, api, stream=False)
+        assert measure(server.last.json) > 5 * WINDOW
+    return seen
+
+
+@contextmanager
+def watched() -> Iterator[Server]:
+    """A server, of which each request is looked at in the end."""
+    with serve(Ledger(measure)) as server:
+        yield server
+        assert server.errors == []
+        assert [request.refused for request in server.requests] == [None] * len(server.requests)
+        assert max(measure(request.json) for request in server.requests) <= WINDOW
+        asked = sum(request.json["model"] == SUMMARIZER for request in server.requests)
+        assert 5 <= asked <= STEPS // 4
+        assert len(server.requests) - asked == STEPS + 2
+
+
+def summarize(server: Server, api: str, *, asynchronous: bool = False) -> Any:
+    return summarizer(bare(server, api, asynchronous=asynchronous), model=SUMMARIZER, max_tokens=SUMMARY)
+
+
+def context(server: Server, api: str, *, asynchronous: bool = False) -> Any:
+    """The middleware, with a model of the server that summarises."""
+    compress = Compress(summarize(server, api, asynchronous=asynchronous), max_summary_tokens=SUMMARY)
+    return wirecall.compact_context(context_window=BUDGET, compress=compress, count=COUNT)
+
+
+def test_the_control_is_right() -> None:
+    chat, *others = map(control, APIS)
+    calls = [call for _, calls, _ in chat.turns for call in calls]
+    assert [name for name, _ in calls].count("draw") == STEPS
+    assert [name for name, _ in calls].count("note") == STEPS // 10
+    assert chat.turns[-1][0] == f"heron-41: {sum(step * 7919 % 100 for step in range(1, STEPS + 1))}"
+    for other in others:
+        assert [turn[:2] for turn in other.turns] == [turn[:2] for turn in chat.turns]
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["text", "native"])
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("api", APIS)
+def test_in_flight(api: str, asynchronous: bool, native: bool) -> None:
+    """The application sends its whole history; half of them stream."""
+    with watched() as server:
+        client = wirecall.wrap(
+            bare(server, api, asynchronous=asynchronous),
+            middleware=[context(server, api, asynchronous=asynchronous)],
+            native_when=lambda request: native,
+        )
+        assert run(client, api, stream=asynchronous != native) == control(api)
+        assert all(
+            native == ("tools" in request.json) for request in server.requests if is_agent(request.json)
+        )
+
+
+def is_agent(request: Json) -> bool:
+    return request["model"] != SUMMARIZER
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["text", "native"])
+@pytest.mark.parametrize("api", APIS)
+def test_durably(api: str, native: bool) -> None:
+    """The application stores what it gets back."""
+    stored: list[int] = []
+    with watched() as server:
+        client = bare(server, api)
+
+        def before(messages: list[Any]) -> list[Any]:
+            made: list[Any] = compact_messages(
+                messages,
+                summarize(server, api),
+                max_tokens=BUDGET,
+                max_summary_tokens=SUMMARY,
+                count=COUNT,
+            )
+            stored.append(len(made))
+            return made
+
+        used = client if native else wirecall.wrap(client)
+        assert run(used, api, stream=not native, before=before) == control(api)
+    assert max(stored) < 150
+
+
+class Hooked:
+    """A client of hooks: what an application has that sends dicts by itself."""
+
+    def __init__(self, client: Any, hooks: Any) -> None:
+        self.chat = self.completions = self
+        self._client = client
+        self._hooks = hooks
+        self._tools = wirecall.compact_tools()
+
+    def create(self, **params: Any) -> Any:
+        if params.get("stream"):
+            return self._events(params)
+        answer = self._hooks.wrap_generate(
+            lambda sent: self._tools.wrap_generate(lambda asked: self._send(asked).model_dump(), sent), params
+        )
+        return openai.types.chat.ChatCompletion.model_validate(answer)
+
+    @contextmanager
+    def _events(self, params: Json) -> Iterator[Any]:
+        chunks = self._hooks.wrap_stream(
+            lambda sent: self._tools.wrap_stream(
+                lambda asked: (chunk.model_dump() for chunk in self._send(asked)), sent
+            ),
+            params,
+        )
+        yield map(openai.types.chat.ChatCompletionChunk.model_validate, chunks)
+
+    def _send(self, asked: Json) -> Any:
+        return self._client.chat.completions.create(**asked)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_with_hooks_stacked_on_those_of_tools(stream: bool) -> None:
+    with watched() as server, bare(server, "chat") as client:
+        assert run(Hooked(client, context(server, "chat")), "chat", stream=stream) == control("chat")
+
+
+def test_what_is_lost_is_missed() -> None:
+    """The summary matters: without one, the model cannot go on."""
+
+    def before(messages: list[Any]) -> list[Any]:
+        made: list[Any] = compact_messages(messages, lambda _: "Much was drawn.", keep_recent_turns=5)
+        return made
+
+    with (
+        serve(Ledger(measure)) as server,
+        bare(server, "chat") as client,
+        pytest.raises(openai.BadRequestError, match="nobody says how often to draw"),
+    ):
+        run(client, "chat", stream=False, before=before)
