@@ -17,6 +17,7 @@ from wirecall._core import (
 from wirecall.answer import CallFailed
 from wirecall.chain import Middleware
 from wirecall.clients import wrap
+from wirecall.compaction import compact_context
 from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
@@ -57,6 +58,7 @@ __all__ = [
     "XmlError",
     "XmlParser",
     "XmlWarning",
+    "compact_context",
     "compact_tools",
     "definitions",
     "detect",

@@ -1,6 +1,13 @@
 """Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
 
 from wirecall.compaction.base import MixedFormats
+from wirecall.compaction.context import (
+    CompactContext,
+    Compress,
+    Compressed,
+    ContextNotice,
+    compact_context,
+)
 from wirecall.compaction.durable import (
     acompact_messages,
     asummarize_messages,
@@ -8,15 +15,25 @@ from wirecall.compaction.durable import (
     summarize_messages,
 )
 from wirecall.compaction.planning import CompactionPlan, Repair, plan_compaction
+from wirecall.compaction.pruning import Clear, Prune
 from wirecall.compaction.summarizers import NoSummary, summarizer
+from wirecall.compaction.truncation import Truncate
 
 __all__ = [
+    "Clear",
+    "CompactContext",
     "CompactionPlan",
+    "Compress",
+    "Compressed",
+    "ContextNotice",
     "MixedFormats",
     "NoSummary",
+    "Prune",
     "Repair",
+    "Truncate",
     "acompact_messages",
     "asummarize_messages",
+    "compact_context",
     "compact_messages",
     "plan_compaction",
     "summarize_messages",

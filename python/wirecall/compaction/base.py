@@ -5,8 +5,11 @@ what it does not know stays where it is, the same object. Messages may be dicts 
 have `model_dump`, alone or inside of dicts, as applications append answers to their histories.
 """
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
+
+log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
 Message = Any
@@ -117,14 +120,18 @@ class Format(Protocol):
         """A message with results in two: what holds those at these places, and the rest. The very message
         where one of the two is None."""
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
-        """The message with other contents for the results of these ids. Whatever else is in it stays."""
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
+        """The message with other contents for the results of these ids: texts, or parts. Whatever else
+        is in it stays."""
 
     def without_reasoning(self, message: Message) -> Message | None:
         """The message without reasoning: None if nothing is left, the very message if there was none."""
 
+    def unbound(self, message: Message) -> Message | None:
+        """The message as the API takes it without the reasoning that it came with; None if it does not."""
+
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
-        """The message without these calls or results: None if nothing is left."""
+        """The message without these calls or results: None if nothing but reasoning is left."""
 
 
 def dict_of(value: object) -> Mapping[str, Any]:

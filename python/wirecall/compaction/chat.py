@@ -64,7 +64,7 @@ class Chat:
     def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
         return (message, None) if places else (None, message)
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
         results = self.see(given).results
         if not results or results[0].id not in contents:
@@ -75,7 +75,11 @@ class Chat:
         given = dict_of(message)
         if given.get("role") != "assistant" or not any(given.get(key) for key in _REASONING):
             return message
-        return {key: value for key, value in given.items() if key not in _REASONING}
+        left = {key: value for key, value in given.items() if key not in _REASONING}
+        return left if any(value for key, value in left.items() if key not in ("role", "name")) else None
+
+    def unbound(self, message: Message) -> Message | None:
+        return message
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         given = dict_of(message)

@@ -77,19 +77,24 @@ class Messages:
             return None, message
         return ({**given, "content": taken}, {**given, "content": rest}) if rest else (message, None)
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
         if not any(result.id in contents for result in self.see(given).results):
             return message
         blocks = []
         for block in parts_of(given.get("content")):
             held = dict_of(block)
-            text = contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
-            blocks.append(block if text is None else {**held, "content": text})
+            content = (
+                contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
+            )
+            blocks.append(block if content is None else {**held, "content": content})
         return {**given, "content": blocks}
 
     def without_reasoning(self, message: Message) -> Message | None:
-        return _without(message, lambda block: block.get("type") in _REASONING)
+        return _without(message, _is_reasoning)
+
+    def unbound(self, message: Message) -> Message | None:
+        return message
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         def of_these(block: Mapping[str, Any]) -> bool:
@@ -98,7 +103,14 @@ class Messages:
                 return str(block.get("id")) in ids
             return kind == "tool_result" and str(block.get("tool_use_id")) in ids
 
-        return _without(message, of_these)
+        left = _without(message, of_these)
+        if left is None or left is message:
+            return left
+        return left if any(not _is_reasoning(dict_of(block)) for block in left["content"]) else None
+
+
+def _is_reasoning(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in _REASONING
 
 
 def _calls(content: object) -> Iterator[Call]:

@@ -49,12 +49,14 @@ class Turn:
 
     Attributes:
         said: The user's message, or the model's.
+        at: Index of the first of them in the list.
         results: Messages with results of its calls.
         open: Calls that have no result yet, with the index of their message, by their ids.
         mended: Results were put to it, or taken away.
     """
 
     said: list[Message]
+    at: int
     results: list[Message] = field(default_factory=list)
     open: dict[str, list[tuple[Call, int]]] = field(default_factory=dict)
     mended: bool = False
@@ -230,7 +232,14 @@ def conversation(messages: Sequence[Message], format: FormatName | None = None) 
         MixedFormats: The messages are not of one format.
     """
     of, mappings = read(messages, format)
-    return _Reader(of).read(messages, mappings)
+    return turns_of(of, messages, mappings)
+
+
+def turns_of(
+    format: Format, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
+) -> Conversation:
+    """`conversation` of what is known to be of a format; nothing is refused."""
+    return _Reader(format).read(messages, mappings)
 
 
 def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
@@ -272,13 +281,13 @@ class _Reader:
             elif seen.role == "assistant":
                 self._said(index, message, seen)
             elif self.turns or summary is not None or (found := summary_in(mapping)) is None:
-                self._user(message)
+                self._user(index, message)
             else:
                 summary, rest = found
                 if rest is None:
                     summary = message
                 else:
-                    self._user(rest)
+                    self._user(index, rest)
         for turn in self.turns[:-1]:
             self.repairs += (
                 Repair("missing_result", index, call.id, call.name) for call, index in turn.missing()
@@ -286,14 +295,14 @@ class _Reader:
         self.repairs.sort(key=lambda repair: repair.at)
         return Conversation(self.format, system, summary, self.turns, self.repairs)
 
-    def _user(self, message: Message) -> None:
-        self._begin(message)
+    def _user(self, index: int, message: Message) -> None:
+        self._begin(index, message)
         self.last = None
 
-    def _begin(self, message: Message) -> Turn:
+    def _begin(self, index: int, message: Message) -> Turn:
         if self.turns:
             self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
-        turn = Turn([message])
+        turn = Turn([message], index)
         self.turns.append(turn)
         return turn
 
@@ -302,7 +311,7 @@ class _Reader:
             turn = self.turns[-1]
             turn.said.append(message)
         else:
-            turn = self._begin(message)
+            turn = self._begin(index, message)
         self.last = seen
         for call in seen.calls:
             self.waiting.pop(call.id, None)
@@ -344,7 +353,7 @@ class _Reader:
             self.turns[-1].results.append(rest)
             self.turns[-1].mended = True
         else:
-            self._user(rest)
+            self._user(index, rest)
 
     @staticmethod
     def _close(turn: Turn, result: Result) -> bool:

@@ -84,7 +84,7 @@ class Responses:
     def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
         return (message, None) if places else (None, message)
 
-    def with_results(self, message: Message, contents: Mapping[str, str]) -> Message:
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
         call = str(given.get("type")).removesuffix("_output")
         if call not in _TEXTUAL or given.get("type") not in _OUTPUTS or _id(given) not in contents:
@@ -93,6 +93,15 @@ class Responses:
 
     def without_reasoning(self, message: Message) -> Message | None:
         return None if dict_of(message).get("type") == "reasoning" else message
+
+    def unbound(self, message: Message) -> Message | None:
+        given = dict_of(message)
+        if given.get("id") is None:
+            return message
+        # By its id, the API knows which reasoning it wants; what the server answered cannot be without one.
+        if given.get("type", "message") not in ("message", *_TEXTUAL):
+            return None
+        return {key: value for key, value in given.items() if key != "id"}
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         seen = self.see(dict_of(message))

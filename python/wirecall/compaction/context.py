@@ -1,0 +1,676 @@
+"""Requests kept within a context window, one by one; what an application stores stays as it is.
+
+    context = compact_context(context_window=128_000, compress=summarize, count=tokenizer())
+    answer = context.wrap_generate(send, params, session="user-7")
+
+It stacks with `compact_tools`, and stands in front of it:
+
+    context.wrap_generate(lambda params: tools.wrap_generate(send, params), params)
+"""
+
+import inspect
+import math
+import operator
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from wirecall.compaction.base import (
+    MAX_SUMMARY_TOKENS,
+    Format,
+    FormatName,
+    Json,
+    Message,
+    dict_of,
+    log,
+    parts_of,
+)
+from wirecall.compaction.counting import Count, estimate, texts, tokens_of, written
+from wirecall.compaction.detection import FORMATS
+from wirecall.compaction.planning import Conversation, Turn, turns_of
+from wirecall.compaction.pruning import EXPLANATION, Clear, Prune, cleared, pruned
+from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, recalled
+from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
+from wirecall.compaction.summary import cleaned, question, wrapped
+from wirecall.compaction.truncation import Truncate, at_least, truncated
+
+Request = Mapping[str, Any]
+Kind = Literal["compressed", "failed", "opened"]
+Summarize = Callable[[list[dict[str, str]]], Any]
+
+# The third failure in a row opens the breaker.
+FAILURES = 3
+# The firing at which it is said that nobody keeps what is summarised.
+_TELLING = 3
+# What stands for messages that could not be summarised.
+NOTICE = (
+    "[Earlier messages of this conversation are left out here, since they had no room and could not be "
+    "summarised. Continue from what follows.]"
+)
+
+_KEYS: Mapping[FormatName, str] = {"chat": "messages", "responses": "input", "messages": "messages"}
+
+
+@dataclass(frozen=True)
+class Compress:
+    """How older turns become a summary.
+
+    Attributes:
+        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
+            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
+        keep_share: The share of the window that the recent turns may take, where there is a `count`.
+        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
+        instructions: Added to what `summarize` is told to do.
+        tool_result_stub_threshold: As for `compact_messages`.
+        max_summary_tokens: What a summary may have; never more than a quarter of the window.
+    """
+
+    summarize: Summarize
+    keep_share: float = 0.8
+    keep_turns: int = 1
+    instructions: str | None = None
+    tool_result_stub_threshold: float | None = None
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS
+
+    def __post_init__(self) -> None:
+        if not callable(self.summarize):
+            raise TypeError(
+                f"summarize must be callable, not {type(self.summarize).__name__}: of a client, "
+                "wirecall.compaction.summarizer(client, model=…) makes one"
+            )
+        share = self.keep_share
+        if isinstance(share, bool) or not isinstance(share, (int, float)):
+            raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
+        if not 0 < share <= 1:
+            raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
+        at_least("keep_turns", self.keep_turns, 1)
+        at_least("max_summary_tokens", self.max_summary_tokens, 1)
+
+
+class Compressed(NamedTuple):
+    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
+
+    Attributes:
+        session: Its id; None for the default one.
+        format: Of the messages.
+        messages: What can be stored instead of the request's messages: system messages, the summary, and the
+            recent turns as they were given, neither truncated nor pruned.
+        summary: The text of the summary.
+        replaced: How many of the request's messages it stands for, from the first on; system messages among
+            them stay.
+    """
+
+    session: str | None
+    format: FormatName
+    messages: list[Message]
+    summary: str
+    replaced: int
+
+
+class ContextNotice(NamedTuple):
+    """Something that happened, for `on_event`.
+
+    Attributes:
+        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
+            row: nothing is summarised until `reset`).
+        session: Its id; None for the default one.
+        detail: A sentence.
+    """
+
+    kind: Kind
+    session: str | None
+    detail: str
+
+
+class CompactContext:
+    """Made by `compact_context`. One serves any number of requests at once, in threads and in tasks.
+
+    Nothing that is given is ever mutated; messages that need no change stay the same objects, and a request
+    that needs none is returned itself.
+
+    Every method takes a session: the id of a conversation, a str. Requests without one share the default
+    session.
+    """
+
+    def __init__(
+        self,
+        *,
+        context_window: int | None,
+        compress: Compress | None,
+        truncate: Truncate | None,
+        prune: Sequence[Prune],
+        clear: Clear | None,
+        count: Count | None,
+        usage: Literal["max", "fed", "own"],
+        on_compress: Callable[[Compressed], object] | None,
+        on_event: Callable[[ContextNotice], object] | None,
+        max_sessions: int,
+    ) -> None:
+        self._window = context_window or 0
+        self._compress = compress
+        self._truncate = truncate
+        self._prune = prune
+        self._clear = clear
+        self._count = count
+        self._usage = usage
+        self._on_compress = on_compress
+        self._on_event = on_event
+        self._sessions = Sessions(max_sessions)
+        # Taken once, for good.
+        self._untold = threading.Lock()
+
+    def transform_params(self, params: Request, *, session: str | None = None) -> Request:
+        """The request of chat completions as it is to be sent; `params` itself where nothing changes.
+
+        Raises:
+            TypeError: The summarizer is async.
+        """
+        return self.transform_request(params, format="chat", session=session)
+
+    async def atransform_params(self, params: Request, *, session: str | None = None) -> Request:
+        """`transform_params` for async hosts; the summarizer may be sync, too."""
+        return await self.atransform_request(params, format="chat", session=session)
+
+    def transform_request(
+        self, request: Request, *, format: FormatName, session: str | None = None
+    ) -> Request:
+        """A request of any API as it is to be sent; the very request where nothing is to be changed.
+
+        Args:
+            request: Its JSON, with "messages", or "input" for Responses.
+            format: "chat", "responses" or "messages".
+
+        Raises:
+            TypeError: The summarizer is async.
+        """
+        if self._compress is not None and _is_async(self._compress.summarize):
+            raise TypeError(f"the summarizer does not fit: {ASYNC}")
+        return drive(self._transform(request, format, session))
+
+    async def atransform_request(
+        self, request: Request, *, format: FormatName, session: str | None = None
+    ) -> Request:
+        """`transform_request` for async hosts; the summarizer may be sync, too."""
+        return await adrive(self._transform(request, format, session))
+
+    def wrap_generate(
+        self, generate: Callable[[Any], Mapping[str, Any]], params: Request, *, session: str | None = None
+    ) -> Mapping[str, Any]:
+        """Sends a request of chat completions, and remembers what its answer says about usage.
+
+        Args:
+            generate: Sends a request and returns the answer.
+            params: The request.
+        """
+        answer = generate(self.transform_params(params, session=session))
+        self.answered(answer, format="chat", session=session)
+        return answer
+
+    async def awrap_generate(
+        self,
+        generate: Callable[[Any], Awaitable[Mapping[str, Any]]],
+        params: Request,
+        *,
+        session: str | None = None,
+    ) -> Mapping[str, Any]:
+        """`wrap_generate` for an async `generate`."""
+        answer = await generate(await self.atransform_params(params, session=session))
+        self.answered(answer, format="chat", session=session)
+        return answer
+
+    def wrap_stream(
+        self, stream: Callable[[Any], Any], params: Request, *, session: str | None = None
+    ) -> Iterator[Any]:
+        """`wrap_generate` for an answer in chunks, which go out as they come. What `stream` returns is closed
+        in any case."""
+        return self._stream(stream, self.transform_params(params, session=session), session)
+
+    async def awrap_stream(
+        self, stream: Callable[[Any], Any], params: Request, *, session: str | None = None
+    ) -> AsyncIterator[Any]:
+        """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
+        itself: `async for chunk in context.awrap_stream(stream, params)`."""
+        source = stream(await self.atransform_params(params, session=session))
+        if inspect.isawaitable(source):
+            source = await source
+        try:
+            async for chunk in source:
+                self.answered(chunk, format="chat", session=session)
+                yield chunk
+        finally:
+            close = getattr(source, "aclose", None) or getattr(source, "close", None)
+            if callable(close) and inspect.isawaitable(closing := close()):
+                await closing
+
+    def feed(self, input_tokens: int, *, session: str | None = None) -> None:
+        """Says how many tokens the provider counted in the last request. One check looks at it."""
+        at_least("input_tokens", input_tokens, 0)
+        if self not in _busy.get():
+            state = self._sessions.of(session)
+            with state.lock:
+                state.fed = input_tokens
+
+    def answered(self, answer: object, *, format: FormatName, session: str | None = None) -> None:
+        """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""
+        found = _input_tokens(dict_of(answer), format)
+        if found:
+            self.feed(found, session=session)
+
+    def reset(self, *, session: str | None = None) -> None:
+        """Forgets all about a session: failures, usage and summaries."""
+        self._sessions.forget(session)
+
+    def _stream(self, stream: Callable[[Any], Any], params: Request, session: str | None) -> Iterator[Any]:
+        source = stream(params)
+        try:
+            for chunk in source:
+                self.answered(chunk, format="chat", session=session)
+                yield chunk
+        finally:
+            if callable(close := getattr(source, "close", None)):
+                close()
+
+    def _transform(self, request: Request, format: FormatName, session: str | None) -> Steps[Request]:
+        if format not in FORMATS:
+            raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+        given = request.get(_KEYS[format])
+        # What summarises may send through this very context.
+        if self in _busy.get() or not isinstance(given, (list, tuple)) or not given:
+            return request
+        of = FORMATS[format]
+        if _is_held_by_server(request, format):
+            # Results whose calls are there cannot be left out.
+            left = list(given) if self._truncate is None else truncated(of, given, self._truncate)
+            return _with(request, format, left)
+        if self._compress is None:
+            left = self._lighter(of, given, None).messages
+        else:
+            state = self._sessions.of(session)
+            left = yield from self._compressed(of, request, given, state, self._compress)
+        if self._clear is None:
+            return _with(request, format, left)
+        clear = cleared(of, left, self._clear.kept)
+        return _with(request, format, clear, told=not _are_same(clear, left))
+
+    def _lighter(self, of: Format, given: Sequence[Message], remembered: Remembered | None) -> "_Light":
+        """With a summary for what is summarised already, truncated and pruned."""
+        start = 0 if remembered is None else remembered.length
+        messages = list(given[start:])
+        origins = list(range(start, len(given)))
+        if remembered is not None:
+            front = [*_system(of, given[:start]), of.user(wrapped(remembered.text))]
+            messages, origins = [*front, *messages], [*([-1] * len(front)), *origins]
+        if self._truncate is not None:
+            messages = truncated(of, messages, self._truncate)
+        for rule in self._prune:
+            left = pruned(of, messages, rule)
+            origins = [origin for origin, message in zip(origins, left, strict=True) if message is not None]
+            messages = [message for message in left if message is not None]
+        return _Light(messages, origins)
+
+    def _compressed(
+        self, of: Format, request: Request, given: Sequence[Message], state: Session, compress: Compress
+    ) -> Steps[list[Message]]:
+        around = self._around(request)
+        key = _conversation(of, given)
+        waits = True
+        while True:
+            with state.lock:
+                version, known = state.version, state.remembered
+            remembered = recalled(known, given)
+            light = self._lighter(of, given, remembered)
+            own = around + sum(map(self._weight, light.messages))
+            with state.lock:
+                if version != state.version:  # another request has made a summary meanwhile
+                    continue
+                tokens = self._tokens(state, own)
+                over = tokens > self._window
+                making = state.jobs.get(key) if over and waits else None
+                if making is None:
+                    job = state.check(key, over=over)
+                    break
+            waits = yield Wait(making.done)
+        fired = None
+        if job is not None:
+            try:
+                scale = max(1, tokens / own)
+                fired = yield from self._fire(of, given, state, compress, light, around, scale)
+            except BaseException:  # cancelled, or the summarizer does not fit the hook
+                with state.lock:
+                    state.undo(job)
+                raise
+            finally:
+                with state.lock:
+                    state.end(key, job)
+                job.done.set_result(None)
+        if fired is not None:
+            return fired
+        return light.messages if remembered is None else _joined(_cut(of, light.messages))
+
+    def _tokens(self, state: Session, own: float) -> float:
+        """What a check looks at."""
+        if state.failures >= FAILURES:
+            return 0
+        if state.skips:
+            # What was fed is of an earlier request; a counter knows what is to be sent now.
+            return own if self._count is not None and self._usage != "fed" and not state.failures else 0
+        if state.fed is None or self._usage == "own":
+            return own
+        return max(own, state.fed) if self._usage == "max" and self._count is not None else state.fed
+
+    def _fire(
+        self,
+        of: Format,
+        given: Sequence[Message],
+        state: Session,
+        compress: Compress,
+        light: "_Light",
+        around: float,
+        scale: float,
+    ) -> Steps[list[Message] | None]:
+        """The conversation with a summary of its older turns, or a notice that there is none; None if there
+        are no older turns."""
+        conversation = _cut(of, light.messages)
+        allowed = min(compress.max_summary_tokens, max(1, self._window // 4))
+        fixed = scale * (around + sum(map(self._weight, conversation.system)))
+        room = min(math.floor(compress.keep_share * self._window), self._window - fixed - allowed)
+        kept = self._kept(conversation, compress, room / scale)
+        old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
+        summary = [] if conversation.summary is None else [conversation.summary]
+        if not old:
+            return None
+        try:
+            asked = question(
+                [*summary, *_messages(of, old)],
+                instructions=compress.instructions,
+                tool_result_stub_threshold=compress.tool_result_stub_threshold,
+                max_summary_tokens=allowed,
+                format=of.name,
+            )
+            if not asked:
+                return None
+            text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
+            failure = None if text else "the summary is empty"
+        except Misused:
+            raise
+        except Exception as error:
+            text, failure = "", f"{type(error).__name__}: {error}"
+        tail = _messages(of, recent)
+        if failure is not None:
+            self._failed(state, failure)
+            return [*conversation.system, *summary, of.user(NOTICE), *tail]
+        count = light.origins[recent[0].at]
+        yield from self._succeeded(of, given, state, count, text)
+        return [*conversation.system, of.user(wrapped(text)), *tail]
+
+    def _kept(self, conversation: Conversation, compress: Compress, room: float) -> int:
+        """How many turns at the end stay."""
+        if self._count is None:
+            return compress.keep_turns
+        kept, taken = 0, 0.0
+        for turn in reversed(conversation.turns):
+            taken += sum(map(self._weight, turn.messages(conversation.format, ended=True)))
+            if kept >= compress.keep_turns and taken > room:
+                break
+            kept += 1
+        return kept
+
+    def _failed(self, state: Session, why: str) -> None:
+        with state.lock:
+            state.skips = True
+            state.firings += 1
+            state.failures += 1
+            opened = state.failures == FAILURES
+        log.warning("A conversation could not be summarised: %s", why)
+        self._tell("failed", state.id, why)
+        if opened:
+            said = f"{FAILURES} failures in a row: nothing is summarised in this session until reset()"
+            log.warning("%s", said)
+            self._tell("opened", state.id, said)
+
+    def _succeeded(
+        self, of: Format, given: Sequence[Message], state: Session, count: int, text: str
+    ) -> Steps[None]:
+        ((_, digest),) = digests(given, [count])
+        with state.lock:
+            state.skips = True
+            state.firings += 1
+            state.failures = 0
+            state.remember(Remembered(count, digest, text))
+            often = state.firings >= _TELLING
+        if often and self._on_compress is None and self._untold.acquire(blocking=False):
+            log.warning(
+                "A conversation was summarised %d times, and nobody keeps the summaries: give on_compress "
+                "and store what it gets, or shorten what is stored with compact_messages",
+                state.firings,
+            )
+        if self._on_compress is not None:
+            recent = _messages(of, _cut(of, given[count:]).turns, ended=False)
+            messages = [*_system(of, given), of.user(wrapped(text)), *recent]
+            try:
+                yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
+            except Exception as error:
+                log.warning("on_compress failed: %s: %s", type(error).__name__, error)
+        self._tell("compressed", state.id, f"a summary stands for the first {count} messages")
+
+    def _tell(self, kind: Kind, session: str | None, detail: str) -> None:
+        if self._on_event is None:
+            return
+        try:
+            self._on_event(ContextNotice(kind, session, detail))
+        except Exception as error:
+            log.warning("on_event failed: %s: %s", type(error).__name__, error)
+
+    def _weight(self, message: Message) -> float:
+        return tokens_of(message, self._count or estimate)
+
+    def _around(self, request: Request) -> float:
+        """Tokens of what stands beside the messages: the system text, and tools."""
+        count = self._count or estimate
+        system = (text for key in ("system", "instructions") for text in texts(request.get(key)))
+        tools = (written(one) for key in ("tools", "functions") for one in parts_of(request.get(key)))
+        return sum(map(count, system)) + sum(map(count, tools))
+
+
+def compact_context(
+    *,
+    context_window: int | None = None,
+    compress: Compress | Summarize | None = None,
+    truncate: Truncate | None = None,
+    prune: Prune | Sequence[Prune] | None = None,
+    clear: Clear | None = None,
+    count: Count | None = None,
+    usage: Literal["max", "fed", "own"] = "max",
+    on_compress: Callable[[Compressed], object] | None = None,
+    on_event: Callable[[ContextNotice], object] | None = None,
+    max_sessions: int = 256,
+) -> CompactContext:
+    """A middleware that makes requests smaller, in this order: truncate, prune, compress, clear.
+
+        context = compact_context(
+            context_window=128_000,
+            compress=summarizer(client, model="a-small-one"),
+            truncate=Truncate(20_000, head=2_000, tail=2_000),
+        )
+        answer = context.wrap_generate(send, params, session="user-7")
+
+    A summary is remembered in its session, with the messages that it stands for: later requests that begin
+    with these get it without asking again, until they are too long once more. If it cannot be made, a notice
+    stands in its place; at the third failure in a row a breaker opens, and nothing is
+    summarised in the session until `reset`. Behind each summary or failure, one check is left out; with a
+    `count`, behind a summary only what was fed is.
+
+    Args:
+        context_window: Tokens that a request may have. Needed with `compress`.
+        compress: Makes a summary of older turns where a request has more: what `compact_messages` takes as
+            `summarize`, or a `Compress`.
+        truncate: Shortens large results of tools.
+        prune: Leaves out reasoning and calls; several rules count one after the other.
+        clear: Puts placeholders for old results of tools.
+        count: Tokens of a text, such as `wirecall.tokens.tokenizer()`. Without one, what was fed is looked
+            at, or else an estimate, and of the turns `keep_turns` stay.
+        usage: What is compared with the window: the larger one of our own count and of what providers say
+            about the last request ("max"), what they say, if they do ("fed"), or our own count ("own").
+        on_compress: Gets what can be stored instead of the request's messages; may be async in async hosts.
+            An exception is logged only.
+        on_event: Gets every `ContextNotice`. An exception is logged only.
+        max_sessions: How many sessions are remembered; the one that was used longest ago is forgotten first.
+
+    Raises:
+        TypeError: `compress` without `context_window`, or an option of a wrong type.
+        ValueError: An option that is none of its choices.
+    """
+    if compress is not None and not isinstance(compress, Compress):
+        compress = Compress(compress)
+    if context_window is not None:
+        at_least("context_window", context_window, 1)
+    elif compress is not None:
+        raise TypeError("compress needs context_window: how many tokens a request may have, such as 128_000")
+    rules = [prune] if isinstance(prune, Prune) else [] if prune is None else list(prune)
+    kinds: list[tuple[str, object, type]] = [("truncate", truncate, Truncate), ("clear", clear, Clear)]
+    for name, given, kind in [*kinds, *(("prune", rule, Prune) for rule in rules)]:
+        if given is not None and not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
+    calls = {"count": count, "on_compress": on_compress, "on_event": on_event}
+    for name, call in calls.items():
+        if call is not None and not callable(call):
+            raise TypeError(f"{name} must be callable, not {type(call).__name__}")
+    if usage not in ("max", "fed", "own"):
+        raise ValueError(f"usage is {usage!r}; it must be one of 'max', 'fed', 'own'")
+    at_least("max_sessions", max_sessions, 1)
+    return CompactContext(
+        context_window=context_window,
+        compress=compress,
+        truncate=truncate,
+        prune=rules,
+        clear=clear,
+        count=count,
+        usage=usage,
+        on_compress=on_compress,
+        on_event=on_event,
+        max_sessions=max_sessions,
+    )
+
+
+class _Light(NamedTuple):
+    """Messages, and which of those given each one was; -1 for none."""
+
+    messages: list[Message]
+    origins: list[int]
+
+
+# Whose summaries are being made here: what is sent meanwhile is theirs.
+_busy: ContextVar[tuple[CompactContext, ...]] = ContextVar("wirecall_summarising", default=())
+
+
+class _Summarize(NamedTuple):
+    context: CompactContext
+    call: Call
+
+    def now(self) -> Any:
+        token = _busy.set((*_busy.get(), self.context))
+        try:
+            return self.call.now()
+        finally:
+            _busy.reset(token)
+
+    async def later(self) -> Any:
+        token = _busy.set((*_busy.get(), self.context))
+        try:
+            return await self.call.later()
+        finally:
+            _busy.reset(token)
+
+
+def _is_async(given: Callable[..., object]) -> bool:
+    return inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(type(given).__call__)
+
+
+def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
+    return turns_of(of, messages, [dict_of(message) for message in messages])
+
+
+def _messages(of: Format, turns: Sequence[Turn], *, ended: bool = True) -> list[Message]:
+    """Of turns. What the last one waits for may still come, unless it has `ended`."""
+    return [one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])]
+
+
+def _joined(conversation: Conversation) -> list[Message]:
+    summary = [] if conversation.summary is None else [conversation.summary]
+    return [*conversation.system, *summary, *_messages(conversation.format, conversation.turns)]
+
+
+def _system(of: Format, messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if of.see(dict_of(message)).role == "system"]
+
+
+def _conversation(of: Format, messages: Sequence[Message]) -> bytes:
+    """What tells conversations of one session apart: their first message that is no system message."""
+    roles = (of.see(dict_of(message)).role for message in messages)
+    first = next((index for index, role in enumerate(roles) if role != "system"), 0)
+    ((_, digest),) = digests(messages[first:], [1])
+    return digest
+
+
+def _is_held_by_server(request: Request, format: FormatName) -> bool:
+    """Whether the messages are only what is new."""
+    return format == "responses" and bool(request.get("previous_response_id") or request.get("conversation"))
+
+
+def _with(request: Request, format: FormatName, messages: list[Message], *, told: bool = False) -> Request:
+    """The request with other messages, and in its system text, if there is one, what placeholders are."""
+    key = _KEYS[format]
+    if told and format == "chat":
+        messages = _told(messages)
+    if _are_same(messages, request[key]):
+        return request
+    made: Json = {**request, key: messages}
+    if told and format != "chat":
+        name = "system" if format == "messages" else "instructions"
+        made[name] = _and(request.get(name))
+    return made
+
+
+def _told(messages: list[Message]) -> list[Message]:
+    """In the first system message; without one, nowhere: placeholders say enough."""
+    for index, message in enumerate(messages):
+        given = dict_of(message)
+        if given.get("role") in ("system", "developer"):
+            return [
+                *messages[:index],
+                {**given, "content": _and(given.get("content"))},
+                *messages[index + 1 :],
+            ]
+    return messages
+
+
+def _and(system: object) -> object:
+    """A system text with the explanation behind it."""
+    if isinstance(system, (list, tuple)):
+        return [*system, {"type": "text", "text": EXPLANATION}]
+    return f"{system}\n\n{EXPLANATION}" if system else EXPLANATION
+
+
+def _are_same(messages: Sequence[Message], others: Sequence[Message]) -> bool:
+    return len(messages) == len(others) and all(map(operator.is_, messages, others))
+
+
+def _input_tokens(answer: Mapping[str, Any], format: FormatName) -> int:
+    """0 where nothing is said."""
+    held = [answer, *(dict_of(answer.get(name)) for name in ("response", "message"))]
+    for one in held:
+        usage = dict_of(one.get("usage"))
+        names = _USAGE[format]
+        if isinstance(usage.get(names[0]), int):
+            return sum(value for name in names if isinstance(value := usage.get(name), int) and value > 0)
+    return 0
+
+
+# The first one is always there; others are not counted in it.
+_USAGE: Mapping[FormatName, tuple[str, ...]] = {
+    "chat": ("prompt_tokens",),
+    "responses": ("input_tokens",),
+    "messages": ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+}
