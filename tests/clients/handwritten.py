@@ -250,32 +250,54 @@ def method(client: Any, api: str) -> Any:
     }[api]()
 
 
-def loop(client: Any, api: str, *, stream: bool, before: Before = None, **more: Any) -> Seen:
-    """A whole conversation, sync. `before` each request the application may store another history."""
+def past_the_sdk(request: Json) -> Json:
+    """The same request, whose messages the SDK does not look at one by one: of a long history that would take
+    more time than all else."""
+    key = "input" if "input" in request else "messages"
+    return {**request, key: [], "extra_body": {key: request[key]}}
+
+
+def loop(
+    client: Any,
+    api: str,
+    *,
+    stream: bool,
+    before: Before = None,
+    given: Callable[[Json], Json] = dict,
+    **more: Any,
+) -> Seen:
+    """A whole conversation, sync.
+
+    Args:
+        before: Each request the application may store another history.
+        given: What the SDK is given of a request.
+    """
     talk: Conversation = CONVERSATIONS[api](**more)
     create = method(client, api)
     while True:
         if before is not None:
             talk.messages = before(talk.messages)
         if stream:
-            with create(**talk.request(), stream=True) as events:
+            with create(**given(talk.request()), stream=True) as events:
                 turn = talk.folded(list(events))
         else:
-            turn = talk.whole(create(**talk.request()))
+            turn = talk.whole(create(**given(talk.request())))
         if not talk.goes_on(turn):
             return talk.seen
 
 
-async def loop_async(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
+async def loop_async(
+    client: Any, api: str, *, stream: bool, given: Callable[[Json], Json] = dict, **more: Any
+) -> Seen:
     """A whole conversation, async."""
     talk: Conversation = CONVERSATIONS[api](**more)
     create = method(client, api)
     while True:
         if stream:
-            async with await create(**talk.request(), stream=True) as events:
+            async with await create(**given(talk.request()), stream=True) as events:
                 turn = talk.folded(await collect(events))
         else:
-            turn = talk.whole(await create(**talk.request()))
+            turn = talk.whole(await create(**given(talk.request())))
         if not talk.goes_on(turn):
             return talk.seen
 

@@ -19,7 +19,7 @@ from server import Server, serve
 from server.conversation import text_of
 
 import wirecall
-from wirecall.compaction import compact_messages, counting, summarizer
+from wirecall.compaction import compact_messages, counting, plan_compaction, summarizer
 from wirecall.compaction.context import Compress
 from wirecall.tokens import cached_tokenizer, compact
 
@@ -50,6 +50,8 @@ def bare(server: Server, api: str, *, asynchronous: bool = False) -> Any:
 def run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
     if api == "chat" and stream:
         more["stream_options"] = {"include_usage": True}
+    if not isinstance(client, Hooked):
+        more["given"] = handwritten.past_the_sdk
     if hasattr(client, "__aenter__"):
         return asyncio.run(_run(client, api, stream=stream, **more))
     return handwritten.loop(client, api, stream=stream, task=LEDGER, **more)
@@ -88,7 +90,8 @@ def summarize(server: Server, api: str, *, asynchronous: bool = False) -> Any:
 
 def context(server: Server, api: str, *, asynchronous: bool = False) -> Any:
     """The middleware, with a model of the server that summarises."""
-    compress = Compress(summarize(server, api, asynchronous=asynchronous), max_summary_tokens=SUMMARY)
+    ask = summarize(server, api, asynchronous=asynchronous)
+    compress = Compress(ask, keep_share=0.5, max_summary_tokens=SUMMARY)
     return wirecall.compact_context(context_window=BUDGET, compress=compress, count=COUNT)
 
 
@@ -128,17 +131,15 @@ def is_agent(request: Json) -> bool:
 def test_durably(api: str, native: bool) -> None:
     """The application stores what it gets back."""
     stored: list[int] = []
+    counted: Any = {"count": COUNT, "max_summary_tokens": SUMMARY}
     with watched() as server:
-        client = bare(server, api)
+        client, ask = bare(server, api), summarize(server, api)
 
         def before(messages: list[Any]) -> list[Any]:
-            made: list[Any] = compact_messages(
-                messages,
-                summarize(server, api),
-                max_tokens=BUDGET,
-                max_summary_tokens=SUMMARY,
-                count=COUNT,
-            )
+            # To less than what is too much, or each turn would be summarised anew.
+            if not plan_compaction(messages, max_tokens=BUDGET, **counted).to_summarize:
+                return messages
+            made: list[Any] = compact_messages(messages, ask, max_tokens=BUDGET / 2, **counted)
             stored.append(len(made))
             return made
 
