@@ -18,6 +18,7 @@ from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolse
 from wirecall import demo as replay
 from wirecall import tokens as counting
 from wirecall.bench.commands import bench
+from wirecall.compaction.commands import compact
 
 # How much is read at once, at most; what is there is read at once, however little.
 _CHUNK_BYTES = 1 << 16
@@ -108,6 +109,7 @@ def wirecall() -> None:
 
 
 wirecall.add_command(bench)
+wirecall.add_command(compact)
 
 
 @wirecall.command(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from wirecall.compaction.base import (
+    INTRODUCTION,
     MAX_SUMMARY_TOKENS,
     Format,
     FormatName,
@@ -327,9 +328,9 @@ class CompactContext:
                     continue
                 tokens = self._tokens(state, own)
                 over = tokens > self._window
-                making = state.jobs.get(key) if over and waits else None
-                if making is None:
-                    job = state.check(key, over=over)
+                making = state.jobs.get(key) if waits else None
+                if making is None or not (over or len(given) >= making.length):
+                    job = state.check(key, len(given), over=over)
                     break
             waits = yield Wait(making.done)
         fired = None
@@ -374,8 +375,9 @@ class CompactContext:
         are no older turns."""
         conversation = _cut(of, light.messages)
         allowed = min(compress.max_summary_tokens, max(1, self._window // 4))
-        fixed = scale * (around + sum(map(self._weight, conversation.system)))
-        room = min(math.floor(compress.keep_share * self._window), self._window - fixed - allowed)
+        beside = [*conversation.system, of.user(INTRODUCTION)]
+        fixed = allowed + scale * (around + sum(map(self._weight, beside)))
+        room = min(math.floor(compress.keep_share * self._window), self._window - fixed)
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
         summary = [] if conversation.summary is None else [conversation.summary]
@@ -528,7 +530,7 @@ def compact_context(
         at_least("context_window", context_window, 1)
     elif compress is not None:
         raise TypeError("compress needs context_window: how many tokens a request may have, such as 128_000")
-    rules = [prune] if isinstance(prune, Prune) else [] if prune is None else list(prune)
+    rules: list[Any] = [] if prune is None else [*prune] if isinstance(prune, (list, tuple)) else [prune]
     kinds: list[tuple[str, object, type]] = [("truncate", truncate, Truncate), ("clear", clear, Clear)]
     for name, given, kind in [*kinds, *(("prune", rule, Prune) for rule in rules)]:
         if given is not None and not isinstance(given, kind):

@@ -8,10 +8,10 @@ encrypted content, ids and keys that no API reads count nothing.
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wirecall.compaction.base import Message, dict_of, parts_of
+from wirecall.compaction.base import Message, dict_of
 
 Count = Callable[[str], float]
 
@@ -48,8 +48,9 @@ def estimate(text: str) -> float:
 
 def tokens_of(message: Message, count: Count = estimate) -> int:
     """Tokens of a message, in any format."""
-    read = _read(dict_of(message))
-    return MESSAGE + math.ceil(sum(count(part) if isinstance(part, str) else part for part in read))
+    read: list[str] = []
+    media = _read(dict_of(message), read)
+    return MESSAGE + media + math.ceil(sum(map(count, read)))
 
 
 def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
@@ -59,44 +60,47 @@ def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
 
 def texts(value: object) -> list[str]:
     """All that a model reads in a content, text by text."""
-    return [text for text in _read_value(value) if isinstance(text, str)]
+    read: list[str] = []
+    _read_value(value, read)
+    return read
 
 
-def _read(held: Mapping[str, Any]) -> Iterator[str | int]:
-    """Texts, and the tokens of what is none."""
+def _read(held: Mapping[str, Any], read: list[str]) -> int:
+    """Adds all texts; returns the tokens of what is none."""
     kind = held.get("type")
+    if kind == "text":
+        return _read_value(held.get("text", ""), read)
     if isinstance(kind, str) and kind in MEDIA:
         source = dict_of(held.get("source"))
         if source.get("type") in ("text", "content"):
-            yield from _read_value(source.get("data", source.get("content")))
-        else:
-            yield MEDIA[kind]
-        return
+            return _read_value(source.get("data", source.get("content")), read)
+        return MEDIA[kind]
+    media = 0
     reasoning = None
     for key, value in held.items():
         if not value:
             continue
-        if key in _REASONING:
+        if key in _READ:
+            if isinstance(value, str):
+                read.append(value)
+            elif key in _VALUES:
+                read.append(written(value))
+            else:
+                media += _read_value(value, read)
+        elif key in _REASONING:
             reasoning = reasoning or value
-        elif key not in _READ:
-            continue
-        elif isinstance(value, str):
-            yield value
-        elif key in _VALUES:
-            yield written(value)
-        else:
-            yield from _read_value(value)
-    yield from _read_value(reasoning)
+    if reasoning is not None:
+        media += _read_value(reasoning, read)
+    return media
 
 
-def _read_value(value: object) -> Iterator[str | int]:
+def _read_value(value: object, read: list[str]) -> int:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for part in parts_of(value):
-            yield from _read_value(part)
-    elif value is not None:
-        yield from _read(dict_of(value))
+        read.append(value)
+        return 0
+    if isinstance(value, (list, tuple)):
+        return sum(_read_value(part, read) for part in value)
+    return _read(dict_of(value), read)
 
 
 def written(value: object) -> str:

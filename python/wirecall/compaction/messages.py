@@ -28,9 +28,7 @@ class Messages:
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
         if role == "assistant":
-            calls = () if isinstance(content, str) else tuple(_calls(content))
-            joins = not isinstance(content, str) and _goes_on(content)
-            return Seen("assistant", calls, joins=joins) if calls or joins else ASSISTANT
+            return ASSISTANT if isinstance(content, str) else _said(content)
         if role == "system":
             return SYSTEM
         results = () if isinstance(content, str) else tuple(_results(content))
@@ -113,24 +111,21 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
     return block.get("type") in _REASONING
 
 
-def _calls(content: object) -> Iterator[Call]:
+def _said(content: object) -> Seen:
+    """What the model said. With a server tool's result, but not its call, it goes on: the server had paused."""
+    calls, asked, joins = [], set(), False
     for given in parts_of(content):
         block = dict_of(given)
-        if block.get("type") == "tool_use":
-            yield Call(str(block.get("id")), str(block.get("name")), block.get("input"))
-
-
-def _goes_on(content: object) -> bool:
-    """Whether it holds a server tool's result whose call is in an earlier message: the server had paused."""
-    called = set()
-    for given in parts_of(content):
-        block = dict_of(given)
-        kind = str(block.get("type"))
-        if kind.endswith("_tool_use"):
-            called.add(block.get("id"))
-        elif kind.endswith("_tool_result") and block.get("tool_use_id") not in called:
-            return True
-    return False
+        kind = block.get("type")
+        if kind == "text" or kind == "thinking" or not isinstance(kind, str):
+            continue
+        if kind == "tool_use":
+            calls.append(Call(str(block.get("id")), str(block.get("name")), block.get("input")))
+        elif kind.endswith("_tool_use"):
+            asked.add(block.get("id"))
+        elif kind.endswith("_tool_result"):
+            joins = joins or block.get("tool_use_id") not in asked
+    return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
 def _results(content: object) -> Iterator[Result]:

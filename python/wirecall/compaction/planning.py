@@ -43,7 +43,7 @@ class Repair(NamedTuple):
     name: str | None
 
 
-@dataclass
+@dataclass(slots=True)
 class Turn:
     """Messages that stay together.
 
@@ -67,7 +67,7 @@ class Turn:
 
     def messages(self, format: Format, *, ended: bool) -> list[Message]:
         """In their order. Where the turn has `ended`, missing results have placeholders."""
-        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended else []
+        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
         if not missing and not self.mended:
             return [*self.said, *self.results]
         return [*self.said, *format.answered(self.results, missing)]
@@ -132,8 +132,8 @@ def plan_compaction(
             return. Never mutated.
         keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
             same.
-        max_tokens: Of all that is left: nothing is summarised if the messages have no more, else as many turns
-            are kept as fit beside the system messages and a summary; at least one.
+        max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
+            turns are kept as fit beside the system messages and a summary; at least one.
         count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
         usage: The provider's count of input tokens for these very messages. An estimate of each message is
             scaled to it, so that no tokenizer is needed.
@@ -288,10 +288,12 @@ class _Reader:
                     summary = message
                 else:
                     self._user(index, rest)
-        for turn in self.turns[:-1]:
-            self.repairs += (
-                Repair("missing_result", index, call.id, call.name) for call, index in turn.missing()
-            )
+        self.repairs += (
+            Repair("missing_result", index, call.id, call.name)
+            for turn in self.turns[:-1]
+            if turn.open
+            for call, index in turn.missing()
+        )
         self.repairs.sort(key=lambda repair: repair.at)
         return Conversation(self.format, system, summary, self.turns, self.repairs)
 

@@ -33,10 +33,12 @@ class Job(NamedTuple):
 
     Attributes:
         fed: What was fed, before the check.
+        length: How many messages the request has.
         done: Has a result when it has ended, however that went.
     """
 
     fed: int | None
+    length: int
     done: "Future[None]"
 
 
@@ -64,7 +66,7 @@ class Session:
     version: int = 0
     jobs: dict[bytes, Job] = field(default_factory=dict)
 
-    def check(self, key: bytes, *, over: bool) -> Job | None:
+    def check(self, key: bytes, length: int, *, over: bool) -> Job | None:
         """Counts a check, or the one that is left out. If there are too many tokens, the job is the caller's,
         who ends it with `end`."""
         fed = self.fed
@@ -74,7 +76,7 @@ class Session:
             self.fed = None
         if not over:
             return None
-        job = self.jobs[key] = Job(fed, Future())
+        job = self.jobs[key] = Job(fed, length, Future())
         return job
 
     def undo(self, job: Job) -> None:

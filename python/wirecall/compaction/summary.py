@@ -22,13 +22,14 @@ _ANALYSIS = re.compile(r"<(/?)analysis>", re.IGNORECASE)
 _OPENS, _CLOSES = re.compile("<summary>", re.IGNORECASE), re.compile("</summary>", re.IGNORECASE)
 _LINE_BREAKS = re.compile(r"\n{3,}")
 # What says no more than nothing, compared without case and without the signs around it.
-FILLERS = frozenset(
-    (
-        "empty, empty summary, n/a, na, nil, no content, no conversation, no messages, no response, no summary, "
-        "no summary available, no summary provided, none, not applicable, not available, nothing, "
-        "nothing to summarise, nothing to summarize, null, summary, undefined, unavailable"
-    ).split(", ")
-)
+# fmt: off
+FILLERS = frozenset((
+    "empty", "empty summary", "n/a", "na", "nil", "no content", "no conversation", "no messages",
+    "no response", "no summary", "no summary available", "no summary provided", "none", "not applicable",
+    "not available", "nothing", "nothing to summarise", "nothing to summarize", "null", "summary",
+    "unavailable", "undefined",
+))
+# fmt: on
 
 
 def wrapped(summary: str) -> str:

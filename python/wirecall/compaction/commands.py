@@ -1,0 +1,324 @@
+"""The command `wirecall compact`."""
+
+import importlib
+import json
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import click
+
+from wirecall import tokens as vocabularies
+from wirecall.compaction.base import MAX_SUMMARY_TOKENS, FormatName, MixedFormats
+from wirecall.compaction.counting import Count, estimate, tokens
+from wirecall.compaction.durable import compacted, summarize_messages
+from wirecall.compaction.planning import CompactionPlan, plan_compaction
+from wirecall.compaction.summarizers import NoSummary, summarizer
+
+# Of each API: the package, its client and base of all its errors, and where the key is by default.
+_SDKS = {
+    "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
+    "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
+}
+_EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
+
+
+@click.command(
+    epilog="""\b
+FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with "messages" or
+"input", or JSON lines. What is written has the same form; a file is written whole or not at all.
+
+\b
+Examples:
+  wirecall compact history.json --keep-recent-turns 10 --plan
+  wirecall compact history.jsonl --keep-recent-turns 10 --model gpt-5-mini --output history.jsonl
+  wirecall compact history.json --max-tokens 8000 --model claude-haiku-4-5 --api anthropic > short.json
+  wirecall compact history.json --max-tokens 8000 --model qwen3 --base-url http://localhost:8000/v1
+""",
+)
+@click.option(
+    "--keep-recent-turns", type=click.FloatRange(min=0), metavar="N", help="Turns that are kept; 0 for none."
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Keep as many turns as fit into this, with a summary. Needs tiktoken, or --estimate.",
+)
+@click.option(
+    "--max-summary-tokens",
+    type=click.IntRange(min=1),
+    default=MAX_SUMMARY_TOKENS,
+    show_default=True,
+    metavar="N",
+    help="The most that a summary may have.",
+)
+@click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens by the number of characters.")
+@click.option(
+    "--tool-result-stub-threshold",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Of tool results of more characters, summarise only that they were there.",
+)
+@click.option("--instructions", metavar="TEXT", help="Added to what the summarising model is told.")
+@click.option(
+    "--merge-summary", is_flag=True, help="Put the summary into the first message kept, if it is a user's."
+)
+@click.option(
+    "--format",
+    type=click.Choice(["chat", "responses", "messages"]),
+    help="Of the messages.  [default: what they look like]",
+)
+@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done. Needs no model.")
+@click.option("--json", "as_json", is_flag=True, help="With --plan: print one JSON object.")
+@click.option("--model", metavar="NAME", help="Who summarises.")
+@click.option(
+    "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="The model's API."
+)
+@click.option("--base-url", metavar="URL", help="Of the API.  [default: the provider's]")
+@click.option(
+    "--key-variable",
+    metavar="NAME",
+    help="The environment variable with the key.  [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]",
+)
+@click.option("--output", metavar="FILE", help="Where to write; FILE itself is fine.  [default: print]")
+@click.argument("file", default="-")
+def compact(
+    keep_recent_turns: float | None,
+    max_tokens: int | None,
+    max_summary_tokens: int,
+    estimated: bool,
+    tool_result_stub_threshold: int | None,
+    instructions: str | None,
+    merge_summary: bool,
+    format: FormatName | None,
+    only_plan: bool,
+    as_json: bool,
+    model: str | None,
+    api: Literal["openai", "anthropic"],
+    base_url: str | None,
+    key_variable: str | None,
+    output: str | None,
+    file: str,
+) -> None:
+    """Replace the older turns of a conversation by a summary.
+
+    Nothing is written but the conversation; what is to be said of it goes to standard error.
+    """
+    if keep_recent_turns is None and max_tokens is None:
+        raise click.UsageError("what shall be kept? Give --keep-recent-turns, --max-tokens, or both.")
+    if not only_plan and model is None:
+        raise click.UsageError("who shall summarise? Give --model, or --plan to see what would be done.")
+    if as_json and not only_plan:
+        raise click.UsageError("--json needs --plan.")
+    title = "standard input" if file == "-" else file
+    given = _Conversation(_read(file), title)
+    count = _counter(estimated, needed=max_tokens is not None)
+    try:
+        plan = plan_compaction(
+            given.messages,
+            keep_recent_turns=keep_recent_turns,
+            max_tokens=max_tokens,
+            count=count,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
+    except (MixedFormats, TypeError) as error:
+        raise click.ClickException(f"{title}: {error}") from error
+    if only_plan:
+        unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
+        _show(plan, count, unit, as_json)
+        return
+    summary = ""
+    if plan.to_summarize:
+        summarize, errors = _summarizer(api, model or "", base_url, key_variable, max_summary_tokens)
+        try:
+            summary = summarize_messages(
+                plan.to_summarize,
+                summarize,
+                tool_result_stub_threshold=tool_result_stub_threshold,
+                instructions=instructions,
+                max_summary_tokens=max_summary_tokens,
+                format=plan.format,
+            )
+        except (NoSummary, errors) as error:
+            reason = textwrap.shorten(str(error) or type(error).__name__, 500, placeholder=" …")
+            raise click.ClickException(f"{model}: {reason}") from error
+    if summary:
+        _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
+        old, kept = plan.turns - plan.kept_turns, plan.kept_turns
+        click.echo(f"{_turns(old)} summarised, {_turns(kept)} kept", err=True)
+    else:
+        _write(output, given.text)
+        why = f"the summary of {model} is empty" if plan.to_summarize else "no turn is old enough"
+        click.echo(f"unchanged: {why}", err=True)
+
+
+class _Conversation:
+    """Messages in the form in which they were given."""
+
+    def __init__(self, text: str, title: str) -> None:
+        self.text, self.title = text, title
+        # Of JSON lines, the line of each message, by its identity.
+        self.lines: dict[int, str] = {}
+        self.body: dict[str, Any] | None = None
+        self.key = ""
+        try:
+            loaded = json.loads(text)
+        except json.JSONDecodeError as error:
+            loaded = None
+            if "\n" not in text.strip() or text.lstrip().startswith("["):
+                raise self._no_json(error, error.lineno) from error
+        except (ValueError, RecursionError) as error:
+            raise click.ClickException(f"{title}: this JSON cannot be read: {error}") from error
+        if isinstance(loaded, list):
+            self.messages = loaded
+        elif isinstance(loaded, dict) and (key := _held(loaded)):
+            self.body, self.key, self.messages = loaded, key, loaded[key]
+        elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
+            self.messages = self._of_lines()
+        else:
+            raise click.ClickException(f"{title}: expected {_EXPECTED}")
+
+    def _of_lines(self) -> list[Any]:
+        messages = []
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            try:
+                message = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise self._no_json(error, number) from error
+            except (ValueError, RecursionError) as error:
+                place = f"{self.title}, line {number}"
+                raise click.ClickException(f"{place}: this JSON cannot be read: {error}") from error
+            messages.append(message)
+            self.lines[id(message)] = line.rstrip("\r")
+        return messages
+
+    def _no_json(self, error: json.JSONDecodeError, line: int) -> click.ClickException:
+        place = f"{self.title}, line {line}, column {error.colno}"
+        return click.ClickException(f"{place}: this is no JSON: {error.msg}. Expected {_EXPECTED}")
+
+    def written(self, messages: Sequence[Any]) -> str:
+        if self.lines or not self.text.strip():
+            kept = (self.lines.get(id(one)) or _json(one, (",", ":")) for one in messages)
+            return "".join(f"{line}\n" for line in kept)
+        indented = re.match(r"\s*[\[{][ \r]*\n([ \t]*)", self.text)
+        separators = (",", ": ") if indented else (", ", ": ") if '": ' in self.text else (",", ":")
+        whole = messages if self.body is None else {**self.body, self.key: messages}
+        end = "\n" if self.text.endswith("\n") else ""
+        return _json(whole, separators, indented[1] if indented else None) + end
+
+
+def _held(body: Mapping[str, Any]) -> str | None:
+    return next((key for key in ("messages", "input") if isinstance(body.get(key), list)), None)
+
+
+def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(value, separators=separators, indent=indent)
+    return text
+
+
+def _read(path: str) -> str:
+    try:
+        if path == "-":
+            if sys.stdin is None:
+                raise click.ClickException("standard input is closed")
+            data = sys.stdin.buffer.read()
+        else:
+            with open(path, "rb") as file:
+                data = file.read()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise click.ClickException(f"{path}: byte {error.start} is no UTF-8") from error
+
+
+def _write(path: str | None, text: str) -> None:
+    """To standard output, or to a file, of which nobody ever sees a part."""
+    if path is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    target = os.path.realpath(path)
+    part = f"{target}.{os.getpid()}.part"
+    try:
+        try:
+            with open(part, "xb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):
+                os.chmod(part, os.stat(target).st_mode)
+            os.replace(part, target)
+        except BaseException:
+            if os.path.exists(part):
+                os.unlink(part)
+            raise
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+
+
+def _counter(estimated: bool, *, needed: bool) -> Count:
+    if estimated:
+        return estimate
+    if not needed:
+        return vocabularies.cached_tokenizer() or estimate
+    try:
+        return vocabularies.tokenizer()
+    except vocabularies.VocabularyError as error:
+        raise click.ClickException(f"{error} Or give --estimate.") from error
+
+
+def _summarizer(
+    api: str, model: str, base_url: str | None, key_variable: str | None, max_tokens: int
+) -> tuple[Callable[[list[dict[str, str]]], Any], type[Exception]]:
+    """The summariser, and what its SDK raises."""
+    package, client, errors, usual = _SDKS[api]
+    try:
+        sdk = importlib.import_module(package)
+    except ImportError as error:
+        message = f"{package} is not installed: pip install 'wirecall[{package}]'"
+        raise click.ClickException(message) from error
+    variable = key_variable or usual
+    key = os.environ.get(variable)
+    if not key and base_url is not None and key_variable is None:
+        key = "none"  # a server of one's own may want none, but the SDK does
+    if not key:
+        raise click.ClickException(f"there is no key: the environment variable {variable} is not set")
+    options = {} if base_url is None else {"base_url": base_url}
+    made = getattr(sdk, client)(api_key=key, **options)
+    return summarizer(made, model=model, max_tokens=max_tokens), getattr(sdk, errors)
+
+
+def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
+    parts = {"system": plan.system, "to_summarize": plan.to_summarize, "to_keep": plan.to_keep}
+    turns = {"system": 0, "to_summarize": plan.turns - plan.kept_turns, "to_keep": plan.kept_turns}
+    counted = {
+        name: {"messages": len(part), "turns": turns[name], "tokens": tokens(part, count)}
+        for name, part in parts.items()
+    }
+    if as_json:
+        repairs = [repair._asdict() for repair in plan.repairs]
+        click.echo(json.dumps({"format": plan.format, "unit": unit, **counted, "repairs": repairs}))
+        return
+    click.echo(f"format {plan.format}, {unit}")
+    for name, word in (("system", "system"), ("to_summarize", "summarise"), ("to_keep", "keep")):
+        held = counted[name]
+        click.echo(f"{word:<10}{held['tokens']:>9,}  messages {held['messages']:,}, turns {held['turns']:,}")
+    for repair in plan.repairs:
+        tool = f" of {repair.name}" if repair.name else ""
+        click.echo(f"{repair.kind} at message {repair.at}: {repair.id}{tool}")
+
+
+def _turns(number: int) -> str:
+    return f"{number:,} turn" if number == 1 else f"{number:,} turns"

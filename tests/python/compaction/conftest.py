@@ -1,0 +1,10 @@
+"""What the tests import by name: the modules beside them, and the server of the client tests."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+sys.path.insert(0, str(HERE))
+# Behind everything else: other modules there have names that are not theirs alone.
+sys.path.append(str(HERE.parents[1] / "clients"))

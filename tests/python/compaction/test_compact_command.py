@@ -1,0 +1,198 @@
+"""`wirecall compact`: files in, files out, and what goes wrong."""
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("click")
+
+from click.testing import CliRunner, Result
+from server import Answer, Failure, Server, serve
+
+from wirecall.commands import wirecall
+from wirecall.compaction.base import OPENING
+
+MESSAGES = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": "caf\u00e9?"},
+    {"role": "assistant", "content": "yes"},
+    {"role": "tool", "tool_call_id": "nobody's", "content": "x"},
+    {"role": "user", "content": "and?"},
+]
+SUMMARY = Answer(["<analysis>a</analysis><summary>They like caf\u00e9s.</summary>"])
+
+
+def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
+    return CliRunner().invoke(wirecall, ["compact", *arguments], input=stdin, env=environment)
+
+
+def ask(server: Server, *arguments: str, api: str = "openai", stdin: str = "") -> Result:
+    pytest.importorskip(api)
+    url = server.openai_url if api == "openai" else server.url
+    return run(
+        *arguments, "--model", "m", "--api", api, "--base-url", url, "--keep-recent-turns", "1", stdin=stdin
+    )
+
+
+def test_the_plan() -> None:
+    result = run("--keep-recent-turns", "1", "--plan", "--estimate", stdin=json.dumps(MESSAGES))
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "format chat, estimated tokens\n"
+        "system            7  messages 1, turns 0\n"
+        "summarise        11  messages 2, turns 2\n"
+        "keep              6  messages 1, turns 1\n"
+        "orphan_result at message 3: nobody's\n"
+    )
+    plan = ("--max-tokens", "1", "--max-summary-tokens", "9", "--plan", "--estimate", "--json")
+    assert json.loads(run(*plan, stdin=json.dumps(MESSAGES)).stdout) == {
+        "format": "chat",
+        "unit": "estimated tokens",
+        "system": {"messages": 1, "turns": 0, "tokens": 7},
+        "to_summarize": {"messages": 2, "turns": 2, "tokens": 11},
+        "to_keep": {"messages": 1, "turns": 1, "tokens": 6},
+        "repairs": [{"kind": "orphan_result", "at": 3, "id": "nobody's", "name": None}],
+    }
+
+
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_a_list_stays_a_list(api: str) -> None:
+    with serve([SUMMARY]) as server:
+        result = ask(server, api=api, stdin=json.dumps(MESSAGES, indent=2, ensure_ascii=False) + "\n")
+        [request] = server.requests
+    assert result.exit_code == 0
+    assert result.stderr == "2 turns summarised, 1 turn kept\n"
+    assert result.stdout.startswith('[\n  {\n    "role": "system",')
+    assert result.stdout.endswith("\n]\n")
+    written = json.loads(result.stdout)
+    assert [one["role"] for one in written] == ["system", "user", "user"]
+    assert written[1]["content"].startswith(OPENING)
+    assert written[1]["content"].endswith("\n\nThey like caf\u00e9s.")
+    assert "caf\u00e9s" in result.stdout
+    assert request.json["model"] == "m"
+    assert request.json["messages"][0] == {"role": "user", "content": "caf\u00e9?"}
+
+
+def test_a_request_stays_a_request() -> None:
+    body = {"model": "x", "input": [{**one, "type": "message"} for one in (MESSAGES[1], *MESSAGES[1:3])]}
+    with serve([SUMMARY]) as server:
+        result = ask(server, stdin=json.dumps(body, separators=(",", ":")))
+    written = json.loads(result.stdout)
+    assert list(written) == ["model", "input"]
+    assert [one["type"] for one in written["input"]] == ["message", "message"]
+    assert '": ' not in result.stdout.partition('"input"')[0]
+    assert not result.stdout.endswith("\n")
+
+
+def test_kept_lines_stay_as_they_are(tmp_path: Path) -> None:
+    odd = '{ "role" : "user", "content":"caf\\u00e9 1.50", "x": 1.50 }'
+    lines = [*(json.dumps(one) for one in MESSAGES), "", odd]
+    path = tmp_path / "history.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    path.chmod(0o640)
+    with serve([SUMMARY]) as server:
+        result = ask(server, str(path), "--output", str(path))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    written = path.read_text(encoding="utf-8").split("\n")
+    assert written[0] == lines[0]
+    assert OPENING in written[1]
+    assert written[2:] == [odd, ""]
+    assert os.listdir(tmp_path) == ["history.jsonl"]
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("text", [json.dumps(MESSAGES[:2]), "\n\n".join(map(json.dumps, MESSAGES[:2])), "[]"])
+def test_what_is_short_enough_is_written_as_it_is_and_asks_nobody(text: str) -> None:
+    result = run("--keep-recent-turns", "9", "--model", "m", stdin=text, OPENAI_API_KEY="")
+    assert (result.exit_code, result.stdout) == (0, text)
+    assert result.stderr == "unchanged: no turn is old enough\n"
+
+
+def test_an_empty_summary_leaves_it_as_it_is() -> None:
+    with serve([Answer(["N/A"])]) as server:
+        result = ask(server, stdin=json.dumps(MESSAGES))
+    assert (result.exit_code, result.stdout) == (0, json.dumps(MESSAGES))
+    assert result.stderr == "unchanged: the summary of m is empty\n"
+
+
+@pytest.mark.parametrize(
+    "answer", [Failure(400, message="no such model"), Answer(["half a"], finish="length")]
+)
+def test_what_fails_writes_nothing(tmp_path: Path, answer: Any) -> None:
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps(MESSAGES), encoding="utf-8")
+    with serve([answer]) as server:
+        result = ask(server, str(path), "--output", str(path))
+    assert result.exit_code != 0
+    assert "m: " in result.stderr
+    assert "no such model" in result.stderr or "cut off" in result.stderr
+    assert path.read_text(encoding="utf-8") == json.dumps(MESSAGES)
+    assert os.listdir(tmp_path) == ["history.json"]
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    with serve([SUMMARY]) as server:
+        result = ask(server, "--output", str(tmp_path / "no" / "h.json"), stdin=json.dumps(MESSAGES))
+    assert result.exit_code != 0
+    assert "No such file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "said"),
+    [
+        ((), "[]", "what shall be kept?"),
+        (("--keep-recent-turns", "1"), "[]", "who shall summarise?"),
+        (("--keep-recent-turns", "1", "--model", "m", "--json"), "[]", "--json needs --plan"),
+        (("--keep-recent-turns", "-1", "--plan"), "[]", "-1"),
+        (("--keep-recent-turns", "1", "--plan"), "[{]", "line 1, column 3: this is no JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "{}\n{", "line 2, column 2: this is no JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "", "this is no JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "7", "expected a JSON list of messages"),
+        (("--keep-recent-turns", "1", "--plan"), '{"a": 1}', "expected a JSON list of messages"),
+        (("--keep-recent-turns", "1", "--plan"), "[7]", "messages[0] is no message"),
+        (
+            ("--keep-recent-turns", "1", "--plan"),
+            '[{"role": "tool"}, {"type": "reasoning"}]',
+            "messages[0] is one of chat, but messages[1] is one of responses",
+        ),
+        (("--keep-recent-turns", "1", "--plan", "no.json"), "", "no.json: No such file or directory"),
+        (
+            ("--keep-recent-turns", "0", "--model", "m"),
+            json.dumps(MESSAGES),
+            "the environment variable OPENAI_API_KEY is not set",
+        ),
+        (
+            (
+                "--keep-recent-turns",
+                "0",
+                "--model",
+                "m",
+                "--key-variable",
+                "MY_KEY",
+                "--base-url",
+                "http://x",
+            ),
+            json.dumps(MESSAGES),
+            "the environment variable MY_KEY is not set",
+        ),
+    ],
+)
+def test_what_cannot_work_says_why(arguments: tuple[str, ...], text: str, said: str) -> None:
+    result = run(*arguments, stdin=text, OPENAI_API_KEY="")
+    assert result.exit_code != 0
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    result = run("--keep-recent-turns", "0", "--model", "m", "--api", "anthropic", stdin=json.dumps(MESSAGES))
+    assert result.exit_code != 0
+    assert "pip install 'wirecall[anthropic]'" in result.stderr

@@ -1,0 +1,176 @@
+"""Requests in flight over random conversations in each format.
+
+The model that summarises repeats the numbers that it reads, and nothing else. So each number that a
+conversation says must be found once in what is sent, in a summary or in a message, however often it was
+compressed.
+"""
+
+import copy
+import random
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from conversations import FORMATS, Made, as_json, conversation, numbers, plain
+from hypothesis import given
+from hypothesis import strategies as st
+from strict import check
+
+from law import law
+from wirecall import compact_context
+from wirecall.compaction import Clear, Compress, Prune, Truncate
+from wirecall.compaction.base import INTRODUCTION, OPENING
+from wirecall.compaction.counting import tokens_of
+from wirecall.compaction.detection import FORMATS as FORMAT
+from wirecall.compaction.detection import read
+from wirecall.compaction.planning import turns_of
+from wirecall.compaction.pruning import CLEARED
+
+pytestmark = pytest.mark.laws
+SEEDS = st.integers(0, 2**32)
+
+
+def key_of(format: str) -> str:
+    return "input" if format == "responses" else "messages"
+
+
+def count(text: str) -> int:
+    return len(re.findall(r"\w+|\W", text))
+
+
+class Repeats:
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, asked: Any) -> str:
+        self.calls += 1
+        said = [f"<{number}>" for one in asked[:-1] for number in numbers(one["content"])]
+        return "numbers: " + " ".join(dict.fromkeys(said))
+
+
+def said(messages: Any) -> "Counter[str]":
+    """The numbers of texts."""
+    return Counter(number for number in numbers(messages) if number.isdigit())
+
+
+def whole(format: Any, messages: list[Any]) -> bool:
+    """Whether an agent would send these: nothing waits, and no answer is cut."""
+    turns = turns_of(FORMAT[format], messages, read(messages, format)[1]).turns
+    role = FORMAT[format].see(messages[-1]).role
+    return role in ("user", "result") and not turns[-1].open
+
+
+@law(25)
+@given(SEEDS, st.sampled_from(FORMATS), st.integers(100, 3000), st.booleans())
+def test_a_loop_keeps_within_its_window_and_loses_nothing(
+    seed: int, format: Any, window: int, feeds: bool
+) -> None:
+    made = conversation(random.Random(seed), format, turns=30, tame=True, pending=False).messages
+    summarize = Repeats()
+    context = compact_context(
+        context_window=window,
+        compress=Compress(summarize, max_summary_tokens=10**6),
+        count=count,
+        usage="fed" if feeds else "max",
+    )
+    fired = False
+    for end in range(1, len(made) + 1):
+        messages = made[:end]
+        if not whole(format, messages):
+            continue
+        before = copy.deepcopy(messages)
+        request = {key_of(format): messages}
+        calls = summarize.calls
+        sent = context.transform_request(request, format=format)[key_of(format)]
+        assert messages == before
+        fired = fired or summarize.calls > calls
+        if not fired:
+            assert sent is messages
+            continue
+        check(sent, format)
+        assert said(sent) == said(messages)
+        own = [one for one in sent if not any(one is other for other in messages)]
+        assert len(own) == 1
+        assert OPENING in as_json(own[0])
+        size = sum(tokens_of(one, count) for one in sent)
+        if feeds:
+            context.feed(int(size))
+        elif size > window:
+            # What is left is the last turn, or the summary is longer than it was told to be.
+            turns = turns_of(FORMAT[format], sent, read(sent, format)[1]).turns
+            allowed = window // 4 + tokens_of(FORMAT[format].user(INTRODUCTION), count)
+            assert len(turns) == 1 or tokens_of(own[0], count) > allowed
+    # Another context that sees all at once has the same to say.
+    again = compact_context(context_window=window, compress=Repeats(), count=count)
+    sent = again.transform_request({key_of(format): made}, format=format)[key_of(format)]
+    assert said(sent) == said(made)
+
+
+@law(25)
+@given(SEEDS, st.sampled_from(FORMATS), st.integers(1, 500))
+def test_what_providers_would_refuse_is_mended_where_it_is_compressed(
+    seed: int, format: Any, window: int
+) -> None:
+    made: Made = conversation(random.Random(seed), format, turns=20)
+    stored: list[Any] = []
+    before = plain(made.messages)
+    context = compact_context(
+        context_window=window, compress=Repeats(), count=count, on_compress=stored.append
+    )
+    request = {key_of(format): made.messages}
+    sent = context.transform_request(request, format=format)[key_of(format)]
+    assert plain(made.messages) == before
+    if not stored:
+        assert sent is made.messages
+        return
+    expected = said(made.messages)
+    for number in made.orphans:
+        del expected[number]
+    for messages in (sent, stored[0].messages):
+        check(messages, format)
+        assert said(messages) == expected
+    # The same request gets the same answer, without asking again.
+    assert plain(context.transform_request(request, format=format)) == plain({key_of(format): sent})
+    assert len(stored) == 1
+
+
+@law(25)
+@given(
+    SEEDS,
+    st.sampled_from(FORMATS),
+    st.integers(1, 2000),
+    st.integers(0, 100),
+    st.sampled_from(["all", "old", None]),
+    st.sampled_from(["old", None]),
+    st.integers(1, 10),
+)
+def test_all_together_stay_valid(
+    seed: int, format: Any, window: int, threshold: int, reasoning: Any, calls: Any, keep: int
+) -> None:
+    made = conversation(random.Random(seed), format, turns=30, tame=True, pending=False).messages
+    context = compact_context(
+        context_window=window,
+        compress=Repeats(),
+        truncate=Truncate(threshold, tail=10),
+        prune=Prune(reasoning=reasoning, calls=calls, keep_messages=keep),
+        clear=Clear(keep),
+        count=count,
+    )
+    for end in range(1, len(made) + 1):
+        messages = made[:end]
+        if not whole(format, messages):
+            continue
+        before = copy.deepcopy(messages)
+        request = {key_of(format): messages}
+        sent = context.transform_request(request, format=format)
+        assert messages == before
+        if sent is request:
+            continue
+        messages = sent[key_of(format)]
+        system = [one for one in messages if FORMAT[format].see(one).role == "system"]
+        others = [one for one in messages if FORMAT[format].see(one).role != "system"]
+        check([*system, *others], format)
+        results = [one for message in messages for one in FORMAT[format].see(message).results]
+        assert all(one.content == CLEARED for one in results[:-keep])
+        assert not any(one.content == CLEARED for one in results[-keep:])

@@ -1,0 +1,408 @@
+"""Compacting lists that applications store: what comes back, and what happens when the summary fails."""
+
+import asyncio
+import copy
+from typing import Any
+
+import pytest
+
+from wirecall.compaction import (
+    MixedFormats,
+    acompact_messages,
+    asummarize_messages,
+    compact_messages,
+    plan_compaction,
+    summarize_messages,
+)
+from wirecall.compaction.base import OPENING
+from wirecall.compaction.counting import tokens
+from wirecall.tokens import VocabularyError
+
+Json = dict[str, Any]
+
+
+def chat(turns: int = 6) -> list[Json]:
+    said = [{"role": ("user", "assistant")[at % 2], "content": f"says {at}"} for at in range(turns)]
+    return [{"role": "system", "content": "Be kind."}, *said]
+
+
+def hello(asked: list[dict[str, str]]) -> str:
+    return "Hello"
+
+
+def never(asked: list[dict[str, str]]) -> str:
+    raise AssertionError("nothing is to be summarised")
+
+
+CALL = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}],
+}
+RESULT = {"role": "tool", "tool_call_id": "c1", "content": "seen"}
+
+
+def test_system_summary_and_tail() -> None:
+    messages = chat()
+    result = compact_messages(messages, hello, keep_recent_turns=2)
+    assert result[0] is messages[0]
+    assert result[1]["role"] == "user"
+    assert result[1]["content"].startswith(OPENING)
+    assert result[1]["content"].endswith("\n\nHello")
+    assert [id(one) for one in result[2:]] == [id(one) for one in messages[-2:]]
+
+
+def test_a_new_summary_takes_the_place_of_the_old_one_and_has_read_it() -> None:
+    asked: list[list[dict[str, str]]] = []
+
+    def summarize(given: list[dict[str, str]]) -> str:
+        asked.append(given)
+        return f"summary {len(asked)}"
+
+    first = compact_messages(chat(), summarize, keep_recent_turns=2)
+    assert compact_messages(first, summarize, keep_recent_turns=2) is first
+    second = compact_messages([*first, *chat()[1:]], summarize, keep_recent_turns=2)
+    assert asked[1][0] == {"role": "user", "content": f"{OPENING}\nsummary 1"}
+    assert [str(one).count(OPENING) for one in second] == [0, 1, 0, 0]
+    assert "summary 2" in second[1]["content"]
+    assert "summary 1" not in second[1]["content"]
+
+
+def test_the_opening_line_in_the_middle_is_a_turn() -> None:
+    messages = [*chat(2), {"role": "user", "content": f"{OPENING} is what you wrote. Why?"}]
+    assert plan_compaction(messages, keep_recent_turns=1).turns == 3
+
+
+@pytest.mark.parametrize("content", ["and now?", [{"type": "text", "text": "and now?"}]])
+def test_a_summary_can_be_put_into_the_first_kept_message(content: Any) -> None:
+    messages = [*chat(4), {"role": "user", "content": content}, {"role": "assistant", "content": "well"}]
+    result = compact_messages(messages, hello, keep_recent_turns=2, merge_summary=True)
+    assert [one["role"] for one in result] == ["system", "user", "assistant"]
+    summary, rest = result[1]["content"]
+    assert summary["text"].startswith(OPENING)
+    assert rest == {"type": "text", "text": "and now?"}
+    assert compact_messages(result, never, keep_recent_turns=2, merge_summary=True) is result
+    again = compact_messages([*result, *chat(4)[1:]], hello, keep_recent_turns=5)
+    assert str(again).count(OPENING) == 1
+    assert [one["content"] for one in again[2:]] == ["well", "says 0", "says 1", "says 2", "says 3"]
+    plan = plan_compaction(result, keep_recent_turns=2)
+    assert plan.to_keep[1:] == [{"role": "user", "content": [rest]}, messages[-1]]
+
+
+def test_a_summary_stands_alone_where_the_first_kept_message_is_the_models() -> None:
+    result = compact_messages(chat(), hello, keep_recent_turns=1, merge_summary=True)
+    assert [one["role"] for one in result] == ["system", "user", "assistant"]
+    assert isinstance(result[1]["content"], str)
+
+
+def test_a_last_turn_that_waits_for_results_is_kept_so_that_they_have_a_call() -> None:
+    messages = [*chat(), CALL]
+    result = compact_messages(messages, hello, keep_recent_turns=0)
+    assert result[2:] == [CALL]
+    assert result[2] is CALL
+    assert compact_messages(result, never, keep_recent_turns=0) is result
+    assert [one["role"] for one in compact_messages([*result, RESULT], hello, keep_recent_turns=0)] == [
+        "system",
+        "user",
+    ]
+
+
+def test_a_server_tool_that_paused_stays_with_its_call() -> None:
+    paused = {"role": "assistant", "content": [{"type": "server_tool_use", "id": "st", "name": "web_search"}]}
+    goes_on = {
+        "role": "assistant",
+        "content": [{"type": "web_search_tool_result", "tool_use_id": "st", "content": []}],
+    }
+    messages = [{"role": "user", "content": "search"}, paused, goes_on]
+    plan = plan_compaction(messages, keep_recent_turns=1)
+    assert plan.to_keep == [paused, goes_on]
+
+
+# What is no summary ----------------------------------------------------------------------------------------
+
+
+BLANK = [
+    *(None, "", " \n", "...", "---", "\u2026", "<summary></summary>", "<summary> \n</summary>"),
+    *(
+        "<analysis>all</analysis>",
+        "<analysis>cut in the middle",
+        "none",
+        "None.",
+        "**None**",
+        "N/A",
+        "(empty)",
+    ),
+    *("[No summary]", "No summary available.", "null", "undefined", "Nothing to summarize."),
+    "<summary>none</summary>",
+]
+
+
+@pytest.mark.parametrize("answer", BLANK)
+def test_an_empty_summary_changes_nothing(answer: Any) -> None:
+    messages = [*chat(), CALL, RESULT, {**RESULT, "tool_call_id": "nobody's"}, *chat()[1:]]
+    before = copy.deepcopy(messages)
+    assert compact_messages(messages, lambda _: answer, keep_recent_turns=1) is messages
+    assert messages == before
+    assert asyncio.run(acompact_messages(messages, lambda _: answer, keep_recent_turns=1)) is messages
+    assert summarize_messages(messages, lambda _: answer) == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary"),
+    [
+        ("plain", "plain"),
+        ("<analysis>a</analysis><summary>\nyes\n\n\n\nno </summary> thanks", "yes\n\nno"),
+        ("<ANALYSIS>a</ANALYSIS> <Summary>yes</Summary>", "yes"),
+        ("<summary>first</summary><summary>second</summary>", "first"),
+        ("<summary>not closed", "not closed"),
+        ("<analysis>not closed <summary>yes</summary>", "yes"),
+        ("<analysis>a <summary>no</summary></analysis><summary>yes</summary>", "yes"),
+        ("<analysis>a</analysis>one <analysis>b</analysis>two", "one two"),
+        ("None of it worked.", "None of it worked."),
+        ("7", "7"),
+    ],
+)
+def test_what_becomes_the_summary(answer: str, summary: str) -> None:
+    assert summarize_messages(chat(), lambda _: answer) == summary
+
+
+@pytest.mark.parametrize("answer", [7, b"text", ["text"], {"text": "x"}, True])
+def test_what_is_no_text_is_an_error(answer: Any) -> None:
+    messages = chat()
+    with pytest.raises(TypeError, match="a summary is a str or None, not"):
+        compact_messages(messages, lambda _: answer, keep_recent_turns=1)
+    with pytest.raises(TypeError, match="a summary is a str or None, not"):
+        asyncio.run(acompact_messages(messages, lambda _: answer, keep_recent_turns=1))
+    assert messages == chat()
+
+
+# What fails ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), TimeoutError(), KeyboardInterrupt()])
+def test_what_a_summariser_raises_is_raised_and_nothing_is_changed(error: BaseException) -> None:
+    def summarize(asked: list[dict[str, str]]) -> str:
+        asked.clear()
+        raise error
+
+    async def later(asked: list[dict[str, str]]) -> str:
+        return summarize(asked)
+
+    messages = chat()
+    objects = list(messages)
+    with pytest.raises(type(error)):
+        compact_messages(messages, summarize, keep_recent_turns=1)
+    if isinstance(error, Exception):
+        with pytest.raises(type(error)):
+            asyncio.run(acompact_messages(messages, later, keep_recent_turns=1))
+    assert messages == chat()
+    assert all(one is other for one, other in zip(messages, objects, strict=True))
+
+
+def test_cancelled_while_it_summarises() -> None:
+    messages = chat()
+
+    async def run() -> None:
+        asked = asyncio.Event()
+
+        async def summarize(given: list[dict[str, str]]) -> str:
+            asked.set()
+            await asyncio.sleep(60)
+            return "too late"
+
+        task = asyncio.ensure_future(acompact_messages(messages, summarize, keep_recent_turns=1))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(acompact_messages(messages, summarize, keep_recent_turns=1), 0.01)
+
+    asyncio.run(run())
+    assert messages == chat()
+
+
+def test_an_async_summariser_needs_the_async_function() -> None:
+    async def summarize(asked: list[dict[str, str]]) -> str:
+        return "Hello"
+
+    with pytest.raises(TypeError, match="acompact_messages"):
+        compact_messages(chat(), summarize, keep_recent_turns=1)  # type: ignore[arg-type]
+    result = asyncio.run(acompact_messages(chat(), summarize, keep_recent_turns=1))
+    assert result == compact_messages(chat(), hello, keep_recent_turns=1)
+    assert asyncio.run(asummarize_messages(chat(), summarize)) == "Hello"
+
+
+def test_what_a_summariser_does_to_its_messages_does_not_come_back() -> None:
+    def summarize(asked: list[dict[str, str]]) -> str:
+        for message in asked:
+            message["content"] = "spoilt"
+        return "Hello"
+
+    messages = chat()
+    compact_messages(messages, summarize, keep_recent_turns=1)
+    assert messages == chat()
+
+
+# What is summarised ----------------------------------------------------------------------------------------
+
+
+def asked_of(messages: list[Any], **options: Any) -> list[tuple[str, str]]:
+    found: list[list[dict[str, str]]] = []
+    summarize_messages(messages, lambda asked: found.append(asked), **options)  # type: ignore[func-returns-value]
+    return [(one["role"], one["content"]) for one in found[0][:-1]] if found else []
+
+
+def test_nothing_to_summarise_asks_nobody() -> None:
+    assert summarize_messages([], never) == ""
+    assert summarize_messages([{"role": "system", "content": "Be kind."}], never) == ""
+    assert summarize_messages([{"type": "reasoning", "summary": []}], never) == ""
+    assert asyncio.run(asummarize_messages([], never)) == ""
+
+
+def test_attachments_are_named_in_front_of_the_text() -> None:
+    parts = [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": "data:,"}},
+        {"type": "file", "file": {"filename": "r.pdf", "file_data": "data:,"}},
+        {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
+    ]
+    assert asked_of([{"role": "user", "content": parts}]) == [
+        ("user", "[image]\n[document: r.pdf]\n[audio]\nlook")
+    ]
+    blocks = [
+        {"type": "image", "source": {"type": "url", "url": "http://x"}},
+        {"type": "document", "title": "r.pdf", "source": {"type": "base64", "data": "AA"}},
+        {"type": "container_upload", "file_id": "f"},
+        {"type": "text", "text": "look"},
+    ]
+    assert asked_of([{"role": "user", "content": blocks}]) == [
+        ("user", "[image]\n[document: r.pdf]\n[attachment]\nlook")
+    ]
+    items = [
+        {"type": "input_image", "image_url": "http://x"},
+        {"type": "input_file", "filename": "r.pdf", "file_data": "AA"},
+    ]
+    assert asked_of([{"role": "user", "content": items}]) == [("user", "[image]\n[document: r.pdf]")]
+
+
+def test_calls_and_results_are_texts_in_each_format() -> None:
+    said = [("assistant", '[Called tool: look({"of":"x"})]'), ("user", "[Tool result (c1): seen]")]
+    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"of":"x"}'}}
+    assert asked_of([{"role": "assistant", "content": None, "tool_calls": [call]}, RESULT]) == said
+    legacy = {"role": "assistant", "content": None, "function_call": call["function"]}
+    assert asked_of([legacy, {"role": "function", "name": "look", "content": "seen"}])[0] == said[0]
+    item = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": '{"of":"x"}'}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "seen"}
+    assert asked_of([item, output]) == said
+    listed = {**output, "output": [{"type": "input_text", "text": "seen"}]}
+    assert asked_of([item, listed]) == said
+    blocks = [
+        {"type": "thinking", "thinking": "hm", "signature": "s"},
+        {"type": "tool_use", "id": "c1", "name": "look", "input": {"of": "x"}},
+    ]
+    results = [
+        {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "seen"}]},
+        {"type": "text", "text": "go on"},
+    ]
+    assert asked_of([{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]) == [
+        said[0],
+        ("user", "[Tool result (c1): seen]\ngo on"),
+    ]
+
+
+def test_what_a_server_did_is_named() -> None:
+    block = {"type": "server_tool_use", "id": "st", "name": "web_search", "input": {}}
+    assert asked_of([{"role": "assistant", "content": [block]}]) == [
+        ("assistant", "[Called web_search on the server]")
+    ]
+    assert asked_of([{"type": "web_search_call", "id": "ws"}]) == [
+        ("assistant", "[Called web_search on the server]")
+    ]
+
+
+@pytest.mark.parametrize(("threshold", "stubbed"), [(None, False), (4, False), (3, True), (0, True)])
+def test_long_results_are_named_with_their_length(threshold: int | None, stubbed: bool) -> None:
+    [_, (_, text)] = asked_of([CALL, RESULT], tool_result_stub_threshold=threshold)
+    stub = "[Tool look returned 4 chars; omitted before summarization]"
+    assert text == f"[Tool result (c1): {stub if stubbed else 'seen'}]"
+
+
+def test_an_empty_result_is_no_long_one() -> None:
+    [_, (_, text)] = asked_of([CALL, {**RESULT, "content": ""}], tool_result_stub_threshold=0)
+    assert text == "[Tool result (c1): ]"
+
+
+# What is kept ----------------------------------------------------------------------------------------------
+
+
+def kept(messages: list[Any], **options: Any) -> int:
+    return plan_compaction(messages, **{"count": len, "max_summary_tokens": 100, **options}).kept_turns
+
+
+def test_as_many_turns_are_kept_as_there_are_tokens_for() -> None:
+    messages = [{"role": ("user", "assistant")[at % 2], "content": "x" * 96} for at in range(20)]
+    assert tokens(messages, len) == 2000
+    assert kept(messages, max_tokens=2000) == 20
+    assert kept(messages, max_tokens=1999) < 20
+    beside = 100 + tokens([compact_messages(messages, lambda _: "!a", keep_recent_turns=0)[0]], len) - 2
+    assert kept(messages, max_tokens=beside + 700) == 7
+    assert kept(messages, max_tokens=beside + 699) == 6
+    assert kept(messages, max_tokens=1) == 1
+    assert kept(messages, max_tokens=beside + 700, keep_recent_turns=3) == 3
+    assert kept(messages, max_tokens=beside + 700, keep_recent_turns=9) == 7
+    system = {"role": "system", "content": "x" * 96}
+    assert kept([system, *messages], max_tokens=beside + 700) == 6
+
+
+def test_the_providers_count_scales_the_estimate() -> None:
+    messages = [{"role": "user", "content": "x" * 100} for _ in range(10)]
+    assert kept(messages, max_tokens=1000, usage=1000, count=None) == 10
+    assert kept(messages, max_tokens=1000, usage=1001, count=None) < 10
+    assert kept(messages, max_tokens=1000, usage=2000, count=None) < kept(
+        messages, max_tokens=1000, usage=1200, count=None
+    )
+
+
+@pytest.mark.parametrize("length", [10, 3000])
+def test_a_list_that_was_compacted_is_left_alone_however_long_its_summary(length: int) -> None:
+    messages = [{"role": "user", "content": "x" * 96} for _ in range(20)]
+    chosen: Json = {"max_tokens": 1000, "count": len, "max_summary_tokens": 100}
+    result = compact_messages(messages, lambda _: "y" * length, **chosen)
+    assert len(result) < 20
+    assert compact_messages(result, never, **chosen) is result
+
+
+def test_each_text_is_counted_once() -> None:
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return len(text)
+
+    messages = [{"role": "user", "content": f"text {at}"} for at in range(1000)]
+    plan_compaction(messages, max_tokens=2000, count=count, max_summary_tokens=100)
+    assert len(counted) == 1001
+
+
+def test_what_must_be_said() -> None:
+    with pytest.raises(TypeError, match=r"keep_recent_turns=…, max_tokens=…"):
+        plan_compaction(chat())
+    for wrong in (0, -1, float("nan"), "9", True, None):
+        if wrong is not None:
+            with pytest.raises(ValueError, match="max_tokens is"):
+                plan_compaction(chat(), max_tokens=wrong)  # type: ignore[arg-type]
+            with pytest.raises(ValueError, match="usage is"):
+                plan_compaction(chat(), max_tokens=9, usage=wrong)  # type: ignore[arg-type]
+    with pytest.raises(MixedFormats):
+        compact_messages([CALL, {"type": "reasoning"}], hello, keep_recent_turns=0)
+
+
+def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise VocabularyError("counting tokens needs tiktoken")
+
+    monkeypatch.setattr("wirecall.tokens.tokenizer", missing)
+    with pytest.raises(VocabularyError):
+        plan_compaction(chat(), max_tokens=10)
+    assert plan_compaction([], max_tokens=10).turns == 0
