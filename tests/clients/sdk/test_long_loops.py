@@ -20,7 +20,7 @@ from server.conversation import text_of
 
 import wirecall
 from wirecall.compaction import compact_messages, counting, plan_compaction, summarizer
-from wirecall.compaction.context import Compress
+from wirecall.compaction.context import CompactContext, Compress
 from wirecall.tokens import cached_tokenizer, compact
 
 APIS = ("chat", "responses", "messages")
@@ -54,7 +54,8 @@ def run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
         more["given"] = handwritten.past_the_sdk
     if hasattr(client, "__aenter__"):
         return asyncio.run(_run(client, api, stream=stream, **more))
-    return handwritten.loop(client, api, stream=stream, task=LEDGER, **more)
+    with client:
+        return handwritten.loop(client, api, stream=stream, task=LEDGER, **more)
 
 
 async def _run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
@@ -65,8 +66,8 @@ async def _run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
 @functools.cache
 def control(api: str) -> Seen:
     """What the application sees if the model has a window for all of it."""
-    with serve(Ledger(measure)) as server, bare(server, api) as client:
-        seen = run(client, api, stream=False)
+    with serve(Ledger(measure)) as server:
+        seen = run(bare(server, api), api, stream=False)
         assert measure(server.last.json) > 5 * WINDOW
     return seen
 
@@ -84,14 +85,12 @@ def watched() -> Iterator[Server]:
         assert len(server.requests) - asked == STEPS + 2
 
 
-def summarize(server: Server, api: str, *, asynchronous: bool = False) -> Any:
-    return summarizer(bare(server, api, asynchronous=asynchronous), model=SUMMARIZER, max_tokens=SUMMARY)
+def summarize(client: Any) -> Any:
+    return summarizer(client, model=SUMMARIZER, max_tokens=SUMMARY)
 
 
-def context(server: Server, api: str, *, asynchronous: bool = False) -> Any:
-    """The middleware, with a model of the server that summarises."""
-    ask = summarize(server, api, asynchronous=asynchronous)
-    compress = Compress(ask, keep_share=0.5, max_summary_tokens=SUMMARY)
+def context(client: Any) -> CompactContext:
+    compress = Compress(summarize(client), keep_share=0.5, max_summary_tokens=SUMMARY)
     return wirecall.compact_context(context_window=BUDGET, compress=compress, count=COUNT)
 
 
@@ -111,19 +110,11 @@ def test_the_control_is_right() -> None:
 def test_in_flight(api: str, asynchronous: bool, native: bool) -> None:
     """The application sends its whole history; half of them stream."""
     with watched() as server:
-        client = wirecall.wrap(
-            bare(server, api, asynchronous=asynchronous),
-            middleware=[context(server, api, asynchronous=asynchronous)],
-            native_when=lambda request: native,
-        )
+        client = bare(server, api, asynchronous=asynchronous)
+        client = wirecall.wrap(client, middleware=[context(client)], native_when=lambda request: native)
         assert run(client, api, stream=asynchronous != native) == control(api)
-        assert all(
-            native == ("tools" in request.json) for request in server.requests if is_agent(request.json)
-        )
-
-
-def is_agent(request: Json) -> bool:
-    return request["model"] != SUMMARIZER
+        told = [request.json for request in server.requests if request.json["model"] != SUMMARIZER]
+        assert all(native == ("tools" in request) for request in told)
 
 
 @pytest.mark.parametrize("native", [False, True], ids=["text", "native"])
@@ -133,7 +124,8 @@ def test_durably(api: str, native: bool) -> None:
     stored: list[int] = []
     counted: Any = {"count": COUNT, "max_summary_tokens": SUMMARY}
     with watched() as server:
-        client, ask = bare(server, api), summarize(server, api)
+        client = bare(server, api)
+        ask = summarize(client)
 
         def before(messages: list[Any]) -> list[Any]:
             # To less than what is too much, or each turn would be summarised anew.
@@ -156,6 +148,12 @@ class Hooked:
         self._client = client
         self._hooks = hooks
         self._tools = wirecall.compact_tools()
+
+    def __enter__(self) -> "Hooked":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
     def create(self, **params: Any) -> Any:
         if params.get("stream"):
@@ -181,8 +179,10 @@ class Hooked:
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 def test_with_hooks_stacked_on_those_of_tools(stream: bool) -> None:
-    with watched() as server, bare(server, "chat") as client:
-        assert run(Hooked(client, context(server, "chat")), "chat", stream=stream) == control("chat")
+    with watched() as server:
+        client = bare(server, "chat")
+        seen = run(Hooked(client, context(client)), "chat", stream=stream)
+    assert seen == control("chat")
 
 
 def test_what_is_lost_is_missed() -> None:
@@ -192,9 +192,6 @@ def test_what_is_lost_is_missed() -> None:
         made: list[Any] = compact_messages(messages, lambda _: "Much was drawn.", keep_recent_turns=5)
         return made
 
-    with (
-        serve(Ledger(measure)) as server,
-        bare(server, "chat") as client,
-        pytest.raises(openai.BadRequestError, match="nobody says how often to draw"),
-    ):
-        run(client, "chat", stream=False, before=before)
+    lost = pytest.raises(openai.BadRequestError, match="nobody says how often to draw")
+    with serve(Ledger(measure)) as server, lost:
+        run(bare(server, "chat"), "chat", stream=False, before=before)
