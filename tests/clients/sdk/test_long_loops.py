@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import anthropic
 import handwritten
 import openai
 import pytest
@@ -17,6 +16,8 @@ from application import Json, Seen
 from ledger import LEDGER, STEPS, SUMMARIZER, Ledger
 from server import Server, serve
 from server.conversation import text_of
+from wrapping_anthropic import ANTHROPIC
+from wrapping_openai import OPENAI
 
 import wirecall
 from wirecall.compaction import compact_messages, counting, plan_compaction, summarizer
@@ -40,11 +41,8 @@ def measure(request: Json) -> int:
 
 
 def bare(server: Server, api: str, *, asynchronous: bool = False) -> Any:
-    if api == "messages":
-        kind: Any = anthropic.AsyncAnthropic if asynchronous else anthropic.Anthropic
-        return kind(base_url=server.url, api_key="k", max_retries=0)
-    kind = openai.AsyncOpenAI if asynchronous else openai.OpenAI
-    return kind(base_url=server.openai_url, api_key="k", max_retries=0)
+    sdk = ANTHROPIC if api == "messages" else OPENAI
+    return sdk.bare(sdk.kinds[asynchronous], server)
 
 
 def run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
