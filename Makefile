@@ -139,6 +139,7 @@ bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
 	$(BIN)/python benches/python/protocols.py
+	$(BIN)/python benches/python/compaction.py
 
 # REFERENCE names further catalogues. Wants a quiet machine, for the parsers.
 BENCHMARKS := target/benchmarks

@@ -3,8 +3,8 @@
     python benches/python/compaction.py [--rounds N] [--messages N]
 
 Conversations are users, models with one to three calls, and results, as dicts; a tenth of the calls has no
-result. Tokens are estimated, since a tokenizer would be most of what is measured. The first column has a tenth
-of the messages, so linear time is a ratio of 10.
+result. Tokens are estimated, since a tokenizer would be most of what is measured. The first column is for a
+tenth of the messages, so linear time is a ratio of 10.
 """
 
 from __future__ import annotations

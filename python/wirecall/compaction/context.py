@@ -10,7 +10,6 @@ It stacks with `compact_tools`, and stands in front of it:
 
 import inspect
 import math
-import operator
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -22,22 +21,28 @@ from wirecall.compaction.base import (
     MAX_SUMMARY_TOKENS,
     Format,
     FormatName,
-    Json,
     Message,
     dict_of,
     log,
-    parts_of,
 )
-from wirecall.compaction.counting import Count, estimate, texts, tokens_of, written
+from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
 from wirecall.compaction.planning import Conversation, Turn, turns_of
-from wirecall.compaction.pruning import EXPLANATION, Clear, Prune, cleared, pruned
+from wirecall.compaction.pruning import Clear, Prune, cleared, pruned
+from wirecall.compaction.requests import (
+    KEYS,
+    Request,
+    are_same,
+    beside,
+    input_tokens,
+    is_held_by_server,
+    with_messages,
+)
 from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, recalled
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
 from wirecall.compaction.truncation import Truncate, at_least, truncated
 
-Request = Mapping[str, Any]
 Kind = Literal["compressed", "failed", "opened"]
 Summarize = Callable[[list[dict[str, str]]], Any]
 
@@ -50,8 +55,6 @@ NOTICE = (
     "[Earlier messages of this conversation are left out here, since they had no room and could not be "
     "summarised. Continue from what follows.]"
 )
-
-_KEYS: Mapping[FormatName, str] = {"chat": "messages", "responses": "input", "messages": "messages"}
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,7 @@ class CompactContext:
 
     def answered(self, answer: object, *, format: FormatName, session: str | None = None) -> None:
         """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""
-        found = _input_tokens(dict_of(answer), format)
+        found = input_tokens(dict_of(answer), format)
         if found:
             self.feed(found, session=session)
 
@@ -276,24 +279,24 @@ class CompactContext:
     def _transform(self, request: Request, format: FormatName, session: str | None) -> Steps[Request]:
         if format not in FORMATS:
             raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
-        given = request.get(_KEYS[format])
+        given = request.get(KEYS[format])
         # What summarises may send through this very context.
         if self in _busy.get() or not isinstance(given, (list, tuple)) or not given:
             return request
         of = FORMATS[format]
-        if _is_held_by_server(request, format):
+        if is_held_by_server(request, format):
             # Results whose calls are there cannot be left out.
             left = list(given) if self._truncate is None else truncated(of, given, self._truncate)
-            return _with(request, format, left)
+            return with_messages(request, format, left)
         if self._compress is None:
             left = self._lighter(of, given, None).messages
         else:
             state = self._sessions.of(session)
             left = yield from self._compressed(of, request, given, state, self._compress)
         if self._clear is None:
-            return _with(request, format, left)
+            return with_messages(request, format, left)
         clear = cleared(of, left, self._clear.kept)
-        return _with(request, format, clear, told=not _are_same(clear, left))
+        return with_messages(request, format, clear, told=not are_same(clear, left))
 
     def _lighter(self, of: Format, given: Sequence[Message], remembered: Remembered | None) -> "_Light":
         """With a summary for what is summarised already, truncated and pruned."""
@@ -314,7 +317,7 @@ class CompactContext:
     def _compressed(
         self, of: Format, request: Request, given: Sequence[Message], state: Session, compress: Compress
     ) -> Steps[list[Message]]:
-        around = self._around(request)
+        around = beside(request, self._count or estimate)
         key = _conversation(of, given)
         waits = True
         while True:
@@ -336,7 +339,7 @@ class CompactContext:
         fired = None
         if job is not None:
             try:
-                scale = max(1, tokens / own)
+                scale = max(1, tokens / max(own, 1))
                 fired = yield from self._fire(of, given, state, compress, light, around, scale)
             except BaseException:  # cancelled, or the summarizer does not fit the hook
                 with state.lock:
@@ -375,8 +378,8 @@ class CompactContext:
         are no older turns."""
         conversation = _cut(of, light.messages)
         allowed = min(compress.max_summary_tokens, max(1, self._window // 4))
-        beside = [*conversation.system, of.user(INTRODUCTION)]
-        fixed = allowed + scale * (around + sum(map(self._weight, beside)))
+        always = [*conversation.system, of.user(INTRODUCTION)]
+        fixed = allowed + scale * (around + sum(map(self._weight, always)))
         room = min(math.floor(compress.keep_share * self._window), self._window - fixed)
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
@@ -467,13 +470,6 @@ class CompactContext:
 
     def _weight(self, message: Message) -> float:
         return tokens_of(message, self._count or estimate)
-
-    def _around(self, request: Request) -> float:
-        """Tokens of what stands beside the messages: the system text, and tools."""
-        count = self._count or estimate
-        system = (text for key in ("system", "instructions") for text in texts(request.get(key)))
-        tools = (written(one) for key in ("tools", "functions") for one in parts_of(request.get(key)))
-        return sum(map(count, system)) + sum(map(count, tools))
 
 
 def compact_context(
@@ -614,65 +610,3 @@ def _conversation(of: Format, messages: Sequence[Message]) -> bytes:
     first = next((index for index, role in enumerate(roles) if role != "system"), 0)
     ((_, digest),) = digests(messages[first:], [1])
     return digest
-
-
-def _is_held_by_server(request: Request, format: FormatName) -> bool:
-    """Whether the messages are only what is new."""
-    return format == "responses" and bool(request.get("previous_response_id") or request.get("conversation"))
-
-
-def _with(request: Request, format: FormatName, messages: list[Message], *, told: bool = False) -> Request:
-    """The request with other messages, and in its system text, if there is one, what placeholders are."""
-    key = _KEYS[format]
-    if told and format == "chat":
-        messages = _told(messages)
-    if _are_same(messages, request[key]):
-        return request
-    made: Json = {**request, key: messages}
-    if told and format != "chat":
-        name = "system" if format == "messages" else "instructions"
-        made[name] = _and(request.get(name))
-    return made
-
-
-def _told(messages: list[Message]) -> list[Message]:
-    """In the first system message; without one, nowhere: placeholders say enough."""
-    for index, message in enumerate(messages):
-        given = dict_of(message)
-        if given.get("role") in ("system", "developer"):
-            return [
-                *messages[:index],
-                {**given, "content": _and(given.get("content"))},
-                *messages[index + 1 :],
-            ]
-    return messages
-
-
-def _and(system: object) -> object:
-    """A system text with the explanation behind it."""
-    if isinstance(system, (list, tuple)):
-        return [*system, {"type": "text", "text": EXPLANATION}]
-    return f"{system}\n\n{EXPLANATION}" if system else EXPLANATION
-
-
-def _are_same(messages: Sequence[Message], others: Sequence[Message]) -> bool:
-    return len(messages) == len(others) and all(map(operator.is_, messages, others))
-
-
-def _input_tokens(answer: Mapping[str, Any], format: FormatName) -> int:
-    """0 where nothing is said."""
-    held = [answer, *(dict_of(answer.get(name)) for name in ("response", "message"))]
-    for one in held:
-        usage = dict_of(one.get("usage"))
-        names = _USAGE[format]
-        if isinstance(usage.get(names[0]), int):
-            return sum(value for name in names if isinstance(value := usage.get(name), int) and value > 0)
-    return 0
-
-
-# The first one is always there; others are not counted in it.
-_USAGE: Mapping[FormatName, tuple[str, ...]] = {
-    "chat": ("prompt_tokens",),
-    "responses": ("input_tokens",),
-    "messages": ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-}

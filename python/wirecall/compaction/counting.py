@@ -35,6 +35,7 @@ _REASONING = {"reasoning_content", "reasoning", "reasoning_details", "thinking_b
 # Values of these are the model's own, or a tool's: every key in them is read.
 _VALUES = {"input", "arguments", "action", "operation"}
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _WIDE = re.compile(
     r"[\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
 )
@@ -78,11 +79,11 @@ def _read(held: Mapping[str, Any], read: list[str]) -> int:
     media = 0
     reasoning = None
     for key, value in held.items():
-        if not value:
-            continue
         if key in _READ:
-            if isinstance(value, str):
+            if type(value) is str:
                 read.append(value)
+            elif not value:
+                continue
             elif key in _VALUES:
                 read.append(written(value))
             else:
@@ -98,13 +99,14 @@ def _read_value(value: object, read: list[str]) -> int:
     if isinstance(value, str):
         read.append(value)
         return 0
-    if isinstance(value, (list, tuple)):
-        return sum(_read_value(part, read) for part in value)
-    return _read(dict_of(value), read)
+    if not isinstance(value, (list, tuple)):
+        return _read(dict_of(value), read)
+    media = 0
+    for part in value:
+        media += _read_value(part, read)
+    return media
 
 
 def written(value: object) -> str:
     """A value as compact JSON; a string as it is."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return value if isinstance(value, str) else _encode(value)

@@ -1,6 +1,6 @@
 """Messages of Anthropic's API."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -31,7 +31,7 @@ class Messages:
             return ASSISTANT if isinstance(content, str) else _said(content)
         if role == "system":
             return SYSTEM
-        results = () if isinstance(content, str) else tuple(_results(content))
+        results = () if isinstance(content, str) else _results(content)
         return Seen("result", results=results) if results else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
@@ -112,7 +112,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
 
 
 def _said(content: object) -> Seen:
-    """What the model said. With a server tool's result, but not its call, it goes on: the server had paused."""
+    """What the model said. It goes on where it holds a server tool's result without its call."""
     calls, asked, joins = [], set(), False
     for given in parts_of(content):
         block = dict_of(given)
@@ -128,11 +128,12 @@ def _said(content: object) -> Seen:
     return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
-def _results(content: object) -> Iterator[Result]:
-    for given in parts_of(content):
-        block = dict_of(given)
-        if block.get("type") == "tool_result":
-            yield Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+def _results(content: object) -> tuple[Result, ...]:
+    return tuple(
+        Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+        for block in map(dict_of, parts_of(content))
+        if block.get("type") == "tool_result"
+    )
 
 
 def _blocks(content: object) -> Sequence[Any]:

@@ -302,7 +302,7 @@ class _Reader:
         self.last = None
 
     def _begin(self, index: int, message: Message) -> Turn:
-        if self.turns:
+        if self.turns and self.turns[-1].open:
             self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
         turn = Turn([message], index)
         self.turns.append(turn)

@@ -853,3 +853,28 @@ def test_wrong_options_of_compress_are_named(options: Any, error: type[Exception
 def test_what_is_no_number_of_tokens_is_not_fed(tokens: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="input_tokens"):
         compact_context().feed(tokens)
+
+
+def test_what_is_pruned_to_nothing_divides_by_nothing() -> None:
+    context = compact_context(context_window=1, compress=Summarizer(), prune=Prune(calls="all"))
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    context.feed(1000)
+    messages = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "r"},
+    ]
+    assert send(context, messages) == []
+
+
+@pytest.mark.parametrize(
+    "odd", ["no message", {"role": "user", "content": [{"type": "input_text", "text": "of Responses"}]}]
+)
+def test_odd_messages_are_sent_and_not_judged(odd: Any, caplog: pytest.LogCaptureFixture) -> None:
+    context = compact_context(
+        context_window=100, compress=Summarizer(), truncate=Truncate(1), prune=Prune("all"), clear=Clear()
+    )
+    messages = [*FOUR[:2], odd, *FOUR[2:]]
+    assert send(context, messages) is messages
+    context.feed(1000)
+    assert send(context, messages)[0]["content"] == NOTICE
+    assert "could not be summarised" in caplog.text
