@@ -21,17 +21,19 @@ class Middleware(Protocol):
     """
 
     def transform_request(
-        self, request: Mapping[str, Any], *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The request to send instead of one of a sync client: the very object where nothing is to be
         changed. The given one is never mutated. What it raises reaches the caller, and nothing is sent."""
 
     async def atransform_request(
-        self, request: Mapping[str, Any], *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The same for async clients."""
 
-    def answered(self, body: Mapping[str, Any], *, format: DialectName, session: str | None = None) -> object:
+    def answered(
+        self, body: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+    ) -> object:
         """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
         next event waits for it, so it must be quick. What it raises is logged."""
 

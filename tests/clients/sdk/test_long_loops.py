@@ -13,9 +13,9 @@ import handwritten
 import openai
 import pytest
 from application import Json, Seen
-from ledger import LEDGER, STEPS, SUMMARIZER, Ledger
 from server import Server, serve
 from server.conversation import text_of
+from warehouse import SHELVES, WAREHOUSE, Counting, boxes
 from wrapping_anthropic import ANTHROPIC
 from wrapping_openai import OPENAI
 
@@ -29,6 +29,8 @@ WINDOW = 4000
 # What the application gives to its history: the rest is for the system text, the tools and the answer.
 BUDGET = 3400
 SUMMARY = 200
+# The name of the model that summarises.
+SUMMARIZER = "summarizer"
 COUNT = cached_tokenizer() or counting.estimate
 
 
@@ -53,18 +55,18 @@ def run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
     if hasattr(client, "__aenter__"):
         return asyncio.run(_run(client, api, stream=stream, **more))
     with client:
-        return handwritten.loop(client, api, stream=stream, task=LEDGER, **more)
+        return handwritten.loop(client, api, stream=stream, task=WAREHOUSE, **more)
 
 
 async def _run(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
     async with client:
-        return await handwritten.loop_async(client, api, stream=stream, task=LEDGER, **more)
+        return await handwritten.loop_async(client, api, stream=stream, task=WAREHOUSE, **more)
 
 
 @functools.cache
 def control(api: str) -> Seen:
     """What the application sees if the model has a window for all of it."""
-    with serve(Ledger(measure)) as server:
+    with serve(Counting(measure)) as server:
         seen = run(bare(server, api), api, stream=False)
         assert measure(server.last.json) > 5 * WINDOW
     return seen
@@ -73,14 +75,14 @@ def control(api: str) -> Seen:
 @contextmanager
 def watched() -> Iterator[Server]:
     """A server, of which each request is looked at in the end."""
-    with serve(Ledger(measure)) as server:
+    with serve(Counting(measure)) as server:
         yield server
         assert server.errors == []
         assert [request.refused for request in server.requests] == [None] * len(server.requests)
         assert max(measure(request.json) for request in server.requests) <= WINDOW
         asked = sum(request.json["model"] == SUMMARIZER for request in server.requests)
-        assert 5 <= asked <= STEPS // 4
-        assert len(server.requests) - asked == STEPS + 2
+        assert 5 <= asked <= SHELVES // 4
+        assert len(server.requests) - asked == SHELVES + 2
 
 
 def summarize(client: Any) -> Any:
@@ -95,9 +97,9 @@ def context(client: Any) -> CompactContext:
 def test_the_control_is_right() -> None:
     chat, *others = map(control, APIS)
     calls = [call for _, calls, _ in chat.turns for call in calls]
-    assert [name for name, _ in calls].count("draw") == STEPS
-    assert [name for name, _ in calls].count("note") == STEPS // 10
-    assert chat.turns[-1][0] == f"heron-41: {sum(step * 7919 % 100 for step in range(1, STEPS + 1))}"
+    assert [name for name, _ in calls].count("shelf") == SHELVES
+    assert [name for name, _ in calls].count("note") == SHELVES // 10
+    assert chat.turns[-1][0] == f"heron-41: {sum(map(boxes, range(1, SHELVES + 1)))}"
     for other in others:
         assert [turn[:2] for turn in other.turns] == [turn[:2] for turn in chat.turns]
 
@@ -187,9 +189,9 @@ def test_what_is_lost_is_missed() -> None:
     """The summary matters: without one, the model cannot go on."""
 
     def before(messages: list[Any]) -> list[Any]:
-        made: list[Any] = compact_messages(messages, lambda _: "Much was drawn.", keep_recent_turns=5)
+        made: list[Any] = compact_messages(messages, lambda _: "Much was counted.", keep_recent_turns=5)
         return made
 
-    lost = pytest.raises(openai.BadRequestError, match="nobody says how often to draw")
-    with serve(Ledger(measure)) as server, lost:
+    lost = pytest.raises(openai.BadRequestError, match="nobody says how many shelves to count")
+    with serve(Counting(measure)) as server, lost:
         run(bare(server, "chat"), "chat", stream=False, before=before)

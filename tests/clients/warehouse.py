@@ -1,7 +1,7 @@
 """A task of many turns, and a model whose only memory is the conversation.
 
-The word that its final answer begins with is said once, in the first result; the number of turns stands in
-the user's question. Which step comes next, and the total so far, it reads from the last result, or from the
+The label that its final answer begins with is said once, in the first result; the number of turns stands in
+the user's question. Which shelf comes next, and the total so far, it reads from the last result, or from the
 summary of what is gone. The application keeps nothing: it adds to the total that the model gives it. So every
 call of a run, and its answer, say whether the history was right.
 """
@@ -16,27 +16,29 @@ from server import Answer, Call, Delivery, Request, Usage
 from server.conversation import read
 from server.model import Lost, call_text, manual_signature, pairs_of
 
-STEPS = 300
-# The name of the model that summarises.
-SUMMARIZER = "summarizer"
+SHELVES = 300
 
-WORD = "heron-41"
+LABEL = "heron-41"
 _TALK = "Rain over the harbour, two ships late, salt and rope and oranges, a lamp, the clerk asleep. "
 
-_GOAL = re.compile(r"Draw (\d+) times")
-_WORD = re.compile(r"The word is (\S+)\.")
-_STEP = re.compile(r"Step (\d+): the total is (\d+)\.")
+_GOAL = re.compile(r"Count (\d+) shelves")
+_LABEL = re.compile(r"The label is (\S+)\.")
+_SHELF = re.compile(r"Shelf (\d+): the total is (\d+)\.")
 
 
-def word() -> str:
-    """The word of the day."""
-    return f"The word is {WORD}."
+def label() -> str:
+    """The label of the warehouse."""
+    return f"The label is {LABEL}."
 
 
-def draw(step: int, total: int) -> str:
-    """Draw a number and add it to the total."""
-    talk = (_TALK * 5)[step % len(_TALK) :]
-    return f"Step {step}: the total is {total + step * 7919 % 100}. {talk}"
+def boxes(number: int) -> int:
+    return number * 7919 % 100
+
+
+def shelf(number: int, total: int) -> str:
+    """Count the boxes of a shelf, and add them to the total so far."""
+    talk = (_TALK * 5)[number % len(_TALK) :]
+    return f"Shelf {number}: the total is {total + boxes(number)}. {talk}"
 
 
 def note(text: str) -> str:
@@ -44,20 +46,20 @@ def note(text: str) -> str:
     return "Noted."
 
 
-LEDGER = Task(
-    "You keep a ledger.",
-    f"Ask for the word. Draw {STEPS} times, and note every tenth step. Then say the word and the total.",
-    {"word": word, "draw": draw, "note": note},
+WAREHOUSE = Task(
+    "You count what is in a warehouse.",
+    f"Ask for the label. Count {SHELVES} shelves, note every tenth. Then say the label and the total.",
+    {"label": label, "shelf": shelf, "note": note},
     {
-        "word": object_schema([]),
-        "draw": object_schema(["step", "total"], step=INTEGER, total=INTEGER),
+        "label": object_schema([]),
+        "shelf": object_schema(["number", "total"], number=INTEGER, total=INTEGER),
         "note": object_schema(["text"], text=STRING),
     },
 )
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Counting:
     """The model, natively where it is given tools, else over text; and the one that summarises.
 
     Attributes:
@@ -68,7 +70,8 @@ class Ledger:
 
     def __call__(self, request: Request) -> Answer:
         conversation = read(request.json)
-        summarizes = request.json["model"] == SUMMARIZER
+        # Who summarises is given texts, no tools and no system text.
+        summarizes = not (conversation.tools or conversation.system)
         said = "\n".join(
             text
             for turn in conversation.turns
@@ -82,29 +85,29 @@ class Ledger:
 
 
 def _next(said: str) -> list[str | Call]:
-    goal, found, steps = _GOAL.search(said), _WORD.search(said), _STEP.findall(said)
+    goal, found, shelves = _GOAL.search(said), _LABEL.search(said), _SHELF.findall(said)
     if goal is None:
-        raise Lost("model: nobody says how often to draw")
+        raise Lost("model: nobody says how many shelves to count")
     if found is None:
-        if steps:
-            raise Lost("model: the word is gone")
-        return ["First the word. ", Call("word")]
-    step, total = map(int, steps[-1]) if steps else (0, 0)
-    if step == int(goal[1]):
+        if shelves:
+            raise Lost("model: the label is gone")
+        return ["First the label. ", Call("label")]
+    number, total = map(int, shelves[-1]) if shelves else (0, 0)
+    if number == int(goal[1]):
         return [f"{found[1]}: {total}"]
-    calls = [Call("draw", {"step": step + 1, "total": total})]
-    if step % 10 == 0:
-        calls.append(Call("note", {"text": f"{total} after {step}"}))
-    return [*calls] if step % 3 else [f"Now step {step + 1}. ", *calls]
+    calls = [Call("shelf", {"number": number + 1, "total": total})]
+    if number % 10 == 0:
+        calls.append(Call("note", {"text": f"{total} after {number}"}))
+    return [*calls] if number % 3 else [f"Now shelf {number + 1}. ", *calls]
 
 
 def _summary(said: str) -> str:
     """What matters of it, in the words in which it was said."""
-    facts = [found[0] for found in (_GOAL.search(said), _WORD.search(said)) if found is not None]
-    facts += [found[0] for found in _STEP.finditer(said)][-1:]
+    facts = [found[0] for found in (_GOAL.search(said), _LABEL.search(said)) if found is not None]
+    facts += [found[0] for found in _SHELF.finditer(said)][-1:]
     if not facts:
         raise Lost("model: there is nothing to summarise")
-    return f"<analysis>Much was drawn.</analysis><summary>{' '.join(facts)}</summary>"
+    return f"<analysis>Much was counted.</analysis><summary>{' '.join(facts)}</summary>"
 
 
 def _written(part: str | Call, system: str) -> str:
