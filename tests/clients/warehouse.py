@@ -96,7 +96,7 @@ def _next(said: str) -> list[str | Call]:
     if number == int(goal[1]):
         return [f"{found[1]}: {total}"]
     calls = [Call("shelf", {"number": number + 1, "total": total})]
-    if number % 10 == 0:
+    if number and number % 10 == 0:
         calls.append(Call("note", {"text": f"{total} after {number}"}))
     return [*calls] if number % 3 else [f"Now shelf {number + 1}. ", *calls]
 

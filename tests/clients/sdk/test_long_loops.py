@@ -98,7 +98,7 @@ def test_the_control_is_right() -> None:
     chat, *others = map(control, APIS)
     calls = [call for _, calls, _ in chat.turns for call in calls]
     assert [name for name, _ in calls].count("shelf") == SHELVES
-    assert [name for name, _ in calls].count("note") == SHELVES // 10
+    assert [name for name, _ in calls].count("note") == SHELVES // 10 - 1
     assert chat.turns[-1][0] == f"heron-41: {sum(map(boxes, range(1, SHELVES + 1)))}"
     for other in others:
         assert [turn[:2] for turn in other.turns] == [turn[:2] for turn in chat.turns]
