@@ -98,7 +98,8 @@ class Chat:
 def _calls(message: Mapping[str, Any]) -> Iterator[Call]:
     for given in parts_of(message.get("tool_calls")):
         call = dict_of(given)
-        kind = call.get("type", "function")
+        kind = call.get("type")
+        kind = kind if isinstance(kind, str) else "function"
         called = dict_of(call.get(kind))
         arguments = called.get("arguments", called.get("input"))
         yield Call(str(call.get("id")), str(called.get("name")), arguments, kind)

@@ -170,7 +170,7 @@ class _Conversation:
             loaded = json.loads(text)
         except json.JSONDecodeError as error:
             loaded = None
-            if "\n" not in text.strip() or text.lstrip().startswith("["):
+            if not _is_object(text.lstrip().partition("\n")[0]):
                 raise self._no_json(error, error.lineno) from error
         except (ValueError, RecursionError) as error:
             raise click.ClickException(f"{title}: this JSON cannot be read: {error}") from error
@@ -212,6 +212,13 @@ class _Conversation:
         whole = messages if self.body is None else {**self.body, self.key: messages}
         end = "\n" if self.text.endswith("\n") else ""
         return _json(whole, separators, indented[1] if indented else None) + end
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _held(body: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,10 @@ _PARTS: Mapping[str, FormatName] = {
     **dict.fromkeys(("image_url", "input_audio", "file"), "chat"),
     **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
     **dict.fromkeys(
-        ("image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"),
+        (
+            *("image", "document", "container_upload", "thinking", "redacted_thinking", "compaction"),
+            *("tool_use", "server_tool_use", "mcp_tool_use", "tool_result"),
+        ),
         "messages",
     ),
 }

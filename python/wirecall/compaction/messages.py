@@ -164,6 +164,8 @@ def _named(block: Mapping[str, Any]) -> str | None:
     if kind == "document":
         title = block.get("title") or dict_of(block.get("source")).get("filename")
         return f"[document: {title}]" if title else "[document]"
+    if kind == "compaction":
+        return str(block.get("content") or "")
     if kind in ("server_tool_use", "mcp_tool_use"):
         return f"[Called {block.get('name')} on the server]"
     return "[attachment]" if kind in ("container_upload", "search_result") else None

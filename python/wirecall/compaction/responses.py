@@ -41,8 +41,8 @@ class Responses:
     merges = True
 
     def see(self, message: Mapping[str, Any]) -> Seen:
-        kind = message.get("type", "message")
-        if kind == "message":
+        kind = message.get("type")
+        if kind == "message" or not isinstance(kind, str):
             role = message.get("role")
             return ASSISTANT if role == "assistant" else SYSTEM if role in ("system", "developer") else USER
         if kind in _PAIRS:
@@ -53,6 +53,8 @@ class Responses:
             return Seen("assistant", (call,), joins=True)
         if kind in _OUTPUTS:
             return Seen("result", results=(Result(_id(message), None, message.get("output")),))
+        if kind == "compaction":  # nobody else can read it, so it cannot be summarised
+            return SYSTEM
         return _REASONING if kind == "reasoning" else _SERVER
 
     def text(self, message: Mapping[str, Any]) -> str:

@@ -73,6 +73,8 @@ def flatten(
     """
     of, mappings = read(messages, format)
     limit = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
+    if not limit >= 0:
+        raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
     names: dict[str, str] = {}
     flat = []
     for mapping in mappings:
@@ -126,7 +128,7 @@ def cleaned(answer: object) -> str:
     if opened is not None:
         closed = _CLOSES.search(text, opened.end())
         text = text[opened.end() : closed.start() if closed else None]
-    text = _LINE_BREAKS.sub("\n\n", text).strip()
+    text = _LINE_BREAKS.sub("\n\n", text).strip().removeprefix(OPENING).lstrip()
     return "" if _is_blank(text) else text
 
 

@@ -154,6 +154,7 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
         (("--keep-recent-turns", "1", "--plan"), "[{]", "line 1, column 3: this is no JSON"),
         (("--keep-recent-turns", "1", "--plan"), "{}\n{", "line 2, column 2: this is no JSON"),
         (("--keep-recent-turns", "1", "--plan"), "", "this is no JSON"),
+        (("--keep-recent-turns", "1", "--plan"), '{\n"messages": [\n}', "line 3, column 1: this is no JSON"),
         (("--keep-recent-turns", "1", "--plan"), "7", "expected a JSON list of messages"),
         (("--keep-recent-turns", "1", "--plan"), '{"a": 1}', "expected a JSON list of messages"),
         (("--keep-recent-turns", "1", "--plan"), "[7]", "messages[0] is no message"),

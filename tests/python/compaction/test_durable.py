@@ -159,6 +159,7 @@ def test_an_empty_summary_changes_nothing(answer: Any) -> None:
         ("<analysis>a <summary>no</summary></analysis><summary>yes</summary>", "yes"),
         ("<analysis>a</analysis>one <analysis>b</analysis>two", "one two"),
         ("None of it worked.", "None of it worked."),
+        (f"{OPENING}\nThey like tea.", "They like tea."),
         ("7", "7"),
     ],
 )
@@ -321,6 +322,20 @@ def test_what_a_server_did_is_named() -> None:
     ]
 
 
+def test_what_a_server_compacted_is_kept_or_summarised() -> None:
+    hidden = {"type": "compaction", "id": "cmp", "encrypted_content": "secret"}
+    items = [{"type": "message", "role": "user", "content": "hi"}, hidden, {"role": "user", "content": "ho"}]
+    assert compact_messages(items, hello, keep_recent_turns=1)[0] is hidden
+    block = {"type": "compaction", "content": "They like tea."}
+    assert asked_of([{"role": "assistant", "content": [block]}]) == [("assistant", "They like tea.")]
+
+
+@pytest.mark.parametrize("threshold", [-1, float("nan")])
+def test_a_threshold_is_a_number_of_characters(threshold: float) -> None:
+    with pytest.raises(ValueError, match="tool_result_stub_threshold is"):
+        compact_messages(chat(), never, keep_recent_turns=1, tool_result_stub_threshold=threshold)
+
+
 @pytest.mark.parametrize(("threshold", "stubbed"), [(None, False), (4, False), (3, True), (0, True)])
 def test_long_results_are_named_with_their_length(threshold: int | None, stubbed: bool) -> None:
     [_, (_, text)] = asked_of([CALL, RESULT], tool_result_stub_threshold=threshold)
@@ -406,3 +421,28 @@ def test_without_a_tokenizer_it_says_what_to_install(monkeypatch: pytest.MonkeyP
     with pytest.raises(VocabularyError):
         plan_compaction(chat(), max_tokens=10)
     assert plan_compaction([], max_tokens=10).turns == 0
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "content": None}],
+        [{"role": "user", "content": {"text": 7}}],
+        [{"role": "assistant", "tool_calls": [None, 7, {"type": ["x"], "function": "f"}]}],
+        [{"role": "assistant", "tool_calls": {"id": 7}}],
+        [{"role": "assistant", "function_call": "f"}],
+        [{"role": "tool"}],
+        [{"type": {"of": "it"}, "role": "user"}],
+        [{"type": "function_call"}, {"type": "function_call_output"}],
+        [{"type": "made_up", "content": [[7]]}],
+        [{"role": "assistant", "content": [{"type": "tool_use"}]}, {"content": [{"type": "tool_result"}]}],
+        [{"role": "user", "content": [7, None, "text", {"type": ["x"]}]}],
+    ],
+)
+def test_what_no_api_takes_is_shortened_all_the_same(messages: list[Any]) -> None:
+    before = copy.deepcopy(messages)
+    said = {"role": "user", "content": "hi"}
+    chosen: Json = {"keep_recent_turns": 1, "max_tokens": 9999, "count": len}
+    result = compact_messages([said, *messages, said, said], hello, **chosen)
+    assert str(result[0]["content"]).startswith(OPENING)
+    assert messages == before
