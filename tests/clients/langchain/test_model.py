@@ -182,6 +182,7 @@ def test_middlewares_get_its_requests(
         asked, heard = 0, 0
 
         def transform_request(self, request: Any, *, format: str, session: str | None = None) -> Any:
+            assert session == "s"
             assert format == {"anthropic": "messages"}.get(kind, kind)
             assert "tools" in request
             Noting.asked += 1
@@ -195,7 +196,8 @@ def test_middlewares_get_its_requests(
             Noting.heard += 1
 
     server = play([Answer(WRITTEN)])
-    bound = wirecall.wrap(model(kind, server), middleware=(one for one in [Noting()])).bind_tools(TOOLS)
+    wrapped = wirecall.wrap(model(kind, server), middleware=(one for one in [Noting()]))
+    bound = wrapped.bind_tools(TOOLS).bind(extra_body={"wirecall": {"session": "s"}})
     answer = bound.invoke("Hi") if way == "invoke" else asyncio.run(bound.ainvoke("Hi"))
     assert calls(answer) == CALLS
     assert (Noting.asked, Noting.heard) == (1, 1)
