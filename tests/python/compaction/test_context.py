@@ -5,6 +5,7 @@ import copy
 import logging
 import re
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from test_truncation import case
 
 import wirecall
 from wirecall import compact_context
-from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction
+from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction, steps
 from wirecall.compaction.base import INTRODUCTION
 from wirecall.compaction.context import NOTICE
 
@@ -280,11 +281,14 @@ def test_histories_are_repaired_where_they_are_compressed() -> None:
     orphan = {"role": "tool", "tool_call_id": "c0", "content": "lost"}
     asks = {"role": "assistant", "content": None, "tool_calls": [call]}
     messages = [*FOUR, orphan, asks]
-    context = compact_context(context_window=100, compress=Summarizer())
+    stored: list[Any] = []
+    context = compact_context(context_window=100, compress=Summarizer(), on_compress=stored.append)
     assert send(context, messages) is messages
     context.feed(1000)
     placeholder = {"role": "tool", "tool_call_id": "c1", "content": "[No result of f is available]"}
     assert send(context, messages) == [SUMMARY, asks, placeholder]
+    # Where it is stored, the result may still come.
+    assert stored[0].messages == [SUMMARY, asks]
     answer = {"role": "tool", "tool_call_id": "c1", "content": "r"}
     assert send(context, [*messages, answer]) == [SUMMARY, asks, answer]
 
@@ -784,7 +788,8 @@ def test_tasks_wait_for_the_same_summary() -> None:
     asyncio.run(main())
 
 
-def test_a_sync_hook_in_a_loop_waits_for_no_task() -> None:
+def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "_PATIENCE", 10)
     asked = []
 
     def summarize(messages: Any) -> Any:
@@ -801,8 +806,10 @@ def test_a_sync_hook_in_a_loop_waits_for_no_task() -> None:
         task = asyncio.create_task(context.atransform_params({"messages": messages}))
         while not asked:
             await asyncio.sleep(0)
-        # It would wait for ever for what this very thread has to do.
+        # It would wait in vain for what this very thread has to do.
+        start = time.monotonic()
         assert send(context, messages) == [SUMMARY, *messages[3:]]
+        assert time.monotonic() - start < 5
         assert (await task)["messages"] == [SUMMARY, *messages[3:]]
         assert len(asked) == 2
 
@@ -878,3 +885,49 @@ def test_odd_messages_are_sent_and_not_judged(odd: Any, caplog: pytest.LogCaptur
     context.feed(1000)
     assert send(context, messages)[0]["content"] == NOTICE
     assert "could not be summarised" in caplog.text
+
+
+def test_a_summary_that_was_made_while_tokens_were_counted_is_used() -> None:
+    summarize = Summarizer()
+    messages = talk(*["word " * 40] * 4)
+    others: list[Any] = []
+
+    def count(text: str) -> int:
+        if not others:
+            others.append(None)
+            others.append(send(context, messages))
+        return words(text)
+
+    context = compact_context(context_window=100, compress=summarize, count=count)
+    assert send(context, messages) == others[1] == [SUMMARY, *messages[3:]]
+    assert len(summarize.asked) == 1
+
+
+def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "_PATIENCE", 0.01)
+    begun, goes = threading.Event(), threading.Event()
+    asked = []
+
+    def summarize(messages: Any) -> str:
+        asked.append(messages)
+        if len(asked) == 1:
+            begun.set()
+            goes.wait(10)
+        return "They counted."
+
+    async def main() -> Any:
+        return await context.atransform_params({"messages": messages})
+
+    context = compact_context(context_window=100, compress=summarize, count=words)
+    messages = talk(*["word " * 40] * 4)
+    made: list[Any] = []
+    thread = threading.Thread(target=lambda: made.append(send(context, messages)))
+    thread.start()
+    begun.wait(10)
+    made.append(send(context, messages))
+    context.reset()
+    made.append(asyncio.run(main())["messages"])
+    goes.set()
+    thread.join(10)
+    assert made == [[SUMMARY, *messages[3:]]] * 3
+    assert len(asked) == 3

@@ -128,7 +128,7 @@ def test_calls_go_with_their_results() -> None:
 
 def test_calls_with_the_same_id_are_told_apart() -> None:
     def turn(content: str) -> list[Any]:
-        call = {"id": "call_0", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        call = {"id": "call_0", "type": "function", "function": {"name": content, "arguments": "{}"}}
         return [
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "call_0", "content": content},
@@ -137,6 +137,23 @@ def test_calls_with_the_same_id_are_told_apart() -> None:
     messages = [{"role": "user", "content": "a"}, *turn("old"), *turn("new")]
     made = sent(messages, prune=Prune(calls="old", keep_messages=2))["messages"]
     assert made == [messages[0], *messages[3:]]
+    made = sent(messages, prune=Prune(calls="all", tools=["new"]))["messages"]
+    assert made == messages[:3]
+
+
+def test_reasoning_goes_with_its_call() -> None:
+    reasoning = {"type": "reasoning", "id": "rs_1", "summary": []}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c1", "name": "f", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "r"}
+    said = {"role": "assistant", "content": "s"}
+    user = {"role": "user", "content": "u"}
+
+    def left(*items: Any) -> Any:
+        return sent([user, *items], "responses", prune=Prune(calls="all"))["input"][1:]
+
+    assert left(reasoning, call, output) == []
+    assert left(reasoning, call, output, user) == [user]
+    assert left(reasoning, said, call, output, user) == [reasoning, said, user]
 
 
 def test_a_call_without_a_result_stays() -> None:
