@@ -141,6 +141,8 @@ def test_an_answer_passes_byte_for_byte(
         for given in (whole, response):
             assert (given.status_code, given.headers["x-own"]) == (200, "1")
         assert whole.content == b"".join(read) == body
+        if content_type == "application/json":
+            assert whole.headers.get("content-encoding") == ("gzip" if gzip else None)
 
     run(lambda: wirecall.wrap(kind(), middleware=[noting]), ask)
     assert fed(noting.heard) == 2
