@@ -78,6 +78,7 @@ def never(asked: object) -> str:
 WORKS: dict[str, Callable[[list[Any]], object]] = {
     "planned by turns": lambda given: plan_compaction(given, keep_recent_turns=20),
     "planned by tokens": lambda given: plan_compaction(given, max_tokens=8000, count=estimate),
+    "planned by tokens, all fit": lambda given: plan_compaction(given, max_tokens=1e9, count=estimate),
     "nothing is old enough": lambda given: compact_messages(given, never, keep_recent_turns=1e9),
 }
 

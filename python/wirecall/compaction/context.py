@@ -38,7 +38,7 @@ from wirecall.compaction.requests import (
     is_held_by_server,
     with_messages,
 )
-from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, recalled
+from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, making, recalled
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
 from wirecall.compaction.truncation import Truncate, at_least, truncated
@@ -75,7 +75,7 @@ class Compress:
     keep_share: float = 0.8
     keep_turns: int = 1
     instructions: str | None = None
-    tool_result_stub_threshold: float | None = None
+    tool_result_stub_threshold: int | None = None
     max_summary_tokens: int = MAX_SUMMARY_TOKENS
 
     def __post_init__(self) -> None:
@@ -91,6 +91,8 @@ class Compress:
             raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
         at_least("keep_turns", self.keep_turns, 1)
         at_least("max_summary_tokens", self.max_summary_tokens, 1)
+        if self.tool_result_stub_threshold is not None:
+            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
 
 
 class Compressed(NamedTuple):
@@ -318,24 +320,22 @@ class CompactContext:
         self, of: Format, request: Request, given: Sequence[Message], state: Session, compress: Compress
     ) -> Steps[list[Message]]:
         around = beside(request, self._count or estimate)
-        key = _conversation(of, given)
         waits = True
         while True:
             with state.lock:
-                version, known = state.version, state.remembered
+                version, known, jobs = state.version, state.remembered, [*state.jobs]
+            other = making(jobs, given) if waits else None
+            if other is not None:
+                waits = yield Wait(other.done)
+                continue
             remembered = recalled(known, given)
             light = self._lighter(of, given, remembered)
             own = around + sum(map(self._weight, light.messages))
             with state.lock:
-                if version != state.version:  # another request has made a summary meanwhile
-                    continue
-                tokens = self._tokens(state, own)
-                over = tokens > self._window
-                making = state.jobs.get(key) if waits else None
-                if making is None or not (over or len(given) >= making.length):
-                    job = state.check(key, len(given), over=over)
+                if version == state.version:  # else another request makes a summary, or has made one
+                    tokens = self._tokens(state, own)
+                    job = state.check(given, over=tokens > self._window)
                     break
-            waits = yield Wait(making.done)
         fired = None
         if job is not None:
             try:
@@ -347,7 +347,7 @@ class CompactContext:
                 raise
             finally:
                 with state.lock:
-                    state.end(key, job)
+                    state.end(job)
                 job.done.set_result(None)
         if fired is not None:
             return fired
@@ -602,11 +602,3 @@ def _joined(conversation: Conversation) -> list[Message]:
 
 def _system(of: Format, messages: Sequence[Message]) -> list[Message]:
     return [message for message in messages if of.see(dict_of(message)).role == "system"]
-
-
-def _conversation(of: Format, messages: Sequence[Message]) -> bytes:
-    """What tells conversations of one session apart: their first message that is no system message."""
-    roles = (of.see(dict_of(message)).role for message in messages)
-    first = next((index for index, role in enumerate(roles) if role != "system"), 0)
-    ((_, digest),) = digests(messages[first:], [1])
-    return digest

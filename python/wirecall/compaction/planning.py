@@ -169,23 +169,28 @@ def affordable(
         from wirecall.tokens import tokenizer
 
         count = tokenizer()
-    turns = [tokens(turn.messages(of.format, ended=turn is not of.turns[-1]), count) for turn in of.turns]
+    last = of.turns[-1]
+    sizes: Iterable[int] = (
+        tokens(turn.messages(of.format, ended=turn is not last), count) for turn in reversed(of.turns)
+    )
     system = tokens(of.system, count)
     if usage is not None:
+        sizes = list(sizes)
         summary = 0 if of.summary is None else tokens([of.summary], count)
-        scale = usage / (system + summary + sum(turns))
+        scale = usage / (system + summary + sum(sizes))
         limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
     # A summary counts the same whatever its length, so that a list that was compacted is left alone.
-    beside = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
-    if sum(turns) + (system if of.summary is None else beside) <= limit:
-        return len(turns)
+    summarised = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
+    whole = system if of.summary is None else summarised
     kept = 0
-    for size in reversed(turns):
-        beside += size
-        if beside > limit:
-            break
-        kept += 1
-    return max(kept, 1)
+    for size in sizes:
+        summarised += size
+        whole += size
+        if whole > limit:
+            return max(kept, 1)
+        if summarised <= limit:
+            kept += 1
+    return len(of.turns)
 
 
 def whole_turns(given: object) -> float:

@@ -33,12 +33,12 @@ class Job(NamedTuple):
 
     Attributes:
         fed: What was fed, before the check.
-        length: How many messages the request has.
+        messages: Of the request.
         done: Has a result when it has ended, however that went.
     """
 
     fed: int | None
-    length: int
+    messages: tuple[Message, ...]
     done: "Future[None]"
 
 
@@ -52,8 +52,8 @@ class Session:
         failures: In a row.
         firings: How often it was compressed, or tried.
         remembered: The summaries that were used last.
-        version: Changes with the summaries.
-        jobs: Summaries in the making, by the conversation's first message.
+        jobs: Summaries in the making.
+        version: Changes when one is begun, and when one is there.
     """
 
     id: str | None
@@ -63,10 +63,10 @@ class Session:
     failures: int = 0
     firings: int = 0
     remembered: list[Remembered] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
     version: int = 0
-    jobs: dict[bytes, Job] = field(default_factory=dict)
 
-    def check(self, key: bytes, length: int, *, over: bool) -> Job | None:
+    def check(self, messages: Sequence[Message], *, over: bool) -> Job | None:
         """Counts a check, or the one that is left out. If there are too many tokens, the job is the caller's,
         who ends it with `end`."""
         fed = self.fed
@@ -76,7 +76,9 @@ class Session:
             self.fed = None
         if not over:
             return None
-        job = self.jobs[key] = Job(fed, length, Future())
+        job = Job(fed, tuple(messages), Future())
+        self.jobs.append(job)
+        self.version += 1
         return job
 
     def undo(self, job: Job) -> None:
@@ -84,9 +86,8 @@ class Session:
         if self.fed is None:
             self.fed = job.fed
 
-    def end(self, key: bytes, job: Job) -> None:
-        if self.jobs.get(key) is job:
-            del self.jobs[key]
+    def end(self, job: Job) -> None:
+        self.jobs = [other for other in self.jobs if other is not job]
 
     def remember(self, one: Remembered) -> None:
         kept = [old for old in self.remembered if old.digest != one.digest]
@@ -144,6 +145,17 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
     for _, digest in digests(messages, counts):
         found = fitting.get(digest, found)
     return found
+
+
+def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
+    """The job for what the messages begin with."""
+    return next((job for job in jobs if _begins_with(messages, job.messages)), None)
+
+
+def _begins_with(messages: Sequence[Message], others: Sequence[Message]) -> bool:
+    return len(messages) >= len(others) and all(
+        one is other or _bytes(one) == _bytes(other) for one, other in zip(messages, others, strict=False)
+    )
 
 
 def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -165,6 +165,27 @@ def test_a_summary_that_is_stored_is_summarised_again() -> None:
     assert "They greeted." in summarize.asked[0][0]["content"]
 
 
+def test_what_the_summarizer_is_told() -> None:
+    asked = Summarizer()
+    compress = Compress(
+        asked, instructions="In French.", tool_result_stub_threshold=10, max_summary_tokens=99
+    )
+    context = compact_context(context_window=200, compress=compress)
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        FOUR[0],
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "x" * 11},
+        FOUR[2],
+    ]
+    context.feed(1000)
+    send(context, messages)
+    *others, last = asked.asked[0]
+    assert "xxx" not in str(others)
+    assert "In French." in last["content"]
+    assert "50 tokens" in last["content"]  # a quarter of the window
+
+
 def test_a_failure_behind_a_summary_keeps_it() -> None:
     context = compact_context(context_window=100, compress=Summarizer("They counted.", ""))
     context.feed(1000)
@@ -760,9 +781,11 @@ def test_two_requests_at_once_make_one_summary_of_the_same() -> None:
         thread.start()
     while not asked:
         goes.wait(0.001)
-    # Another session, and another conversation of the same session, wait for nothing.
+    # Another conversation of the same session waits for nothing, whatever both begin with.
     goes.wait(0.05)
-    assert send(context, FOUR, "s") is FOUR
+    for others in (FOUR, messages[:2], [messages[0], *FOUR]):
+        assert send(context, others, "s") is others
+    assert not made
     goes.set()
     for thread in threads:
         thread.join(10)
@@ -849,6 +872,7 @@ def test_wrong_options_are_named(options: Any, error: type[Exception], said: str
         ({"keep_share": "half"}, TypeError, "keep_share must be a number"),
         ({"keep_turns": 0}, ValueError, "keep_turns is 0"),
         ({"max_summary_tokens": None}, TypeError, "max_summary_tokens must be an int"),
+        ({"tool_result_stub_threshold": -1}, ValueError, "tool_result_stub_threshold is -1"),
     ],
 )
 def test_wrong_options_of_compress_are_named(options: Any, error: type[Exception], said: str) -> None:
@@ -931,3 +955,28 @@ def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.Monk
     thread.join(10)
     assert made == [[SUMMARY, *messages[3:]]] * 3
     assert len(asked) == 3
+
+
+def test_a_summary_that_was_begun_while_tokens_were_counted_is_waited_for() -> None:
+    begun = threading.Event()
+    asked, made, threads = [], [], []
+    messages = talk(*["word " * 40] * 4)
+
+    def summarize(given: Any) -> str:
+        asked.append(given)
+        begun.set()
+        time.sleep(0.05)
+        return "They counted."
+
+    def count(text: str) -> int:
+        if not threads:
+            threads.append(threading.Thread(target=lambda: made.append(send(context, messages))))
+            threads[0].start()
+            begun.wait(10)
+        return words(text)
+
+    context = compact_context(context_window=100, compress=summarize, count=count)
+    made.append(send(context, messages))
+    threads[0].join(10)
+    assert made == [[SUMMARY, *messages[3:]]] * 2
+    assert len(asked) == 1

@@ -388,7 +388,7 @@ def test_a_list_that_was_compacted_is_left_alone_however_long_its_summary(length
     assert compact_messages(result, never, **chosen) is result
 
 
-def test_each_text_is_counted_once() -> None:
+def test_each_text_is_counted_once_and_no_more_than_decide() -> None:
     counted: list[str] = []
 
     def count(text: str) -> int:
@@ -397,7 +397,10 @@ def test_each_text_is_counted_once() -> None:
 
     messages = [{"role": "user", "content": f"text {at}"} for at in range(1000)]
     plan_compaction(messages, max_tokens=2000, count=count, max_summary_tokens=100)
-    assert len(counted) == 1001
+    assert len(counted) == len(set(counted)) < 200
+    counted.clear()
+    plan_compaction(messages, max_tokens=100_000, count=count, max_summary_tokens=100)
+    assert len(counted) == len(set(counted)) == 1001
 
 
 def test_what_must_be_said() -> None:
