@@ -1,11 +1,12 @@
 """`--demo` of the examples: the server of the tests, and behind it a tiny model that reads the manual.
 
-The model's part is a plan; what it writes is text, and it makes a mistake where the plan says so.
+The model's part is a plan; what it writes is text, and it makes a mistake where the plan says so. In a
+warehouse it has none: what it does next it reads from the conversation, so it can do so as long as one likes.
 """
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,19 +25,45 @@ Step = (
 @contextmanager
 def endpoint(default_model: str, plan: Sequence[Step]) -> Iterator[str]:
     """Where the SDKs shall ask, by their environment variables. Yields the name of the model."""
+
+    def planned() -> Any:
+        from server import Call
+        from server import Step as Planned
+        from server.model import TextModel
+
+        return TextModel(
+            [
+                Planned([Call(name, arguments) for name, arguments in calls], said, *mistake)
+                for said, calls, *mistake in plan
+            ]
+        )
+
+    with _endpoint(default_model, planned) as model:
+        yield model
+
+
+@contextmanager
+def warehouse(default_model: str, count: Callable[[str], float]) -> Iterator[str]:
+    """The same, with a model that counts shelves, and summarises."""
+
+    def counting() -> Any:
+        from warehouse import Counting
+
+        return Counting(lambda request: round(count(str(request))))
+
+    with _endpoint(default_model, counting) as model:
+        yield model
+
+
+@contextmanager
+def _endpoint(default_model: str, made: Callable[[], Any]) -> Iterator[str]:
     if not DEMO:
         yield os.environ.get("MODEL", default_model)
         return
     sys.path.append(str(Path(__file__).parents[1] / "tests" / "clients"))
-    from server import Call, serve
-    from server import Step as Planned
-    from server.model import TextModel
+    from server import serve
 
-    steps = [
-        Planned([Call(name, arguments) for name, arguments in calls], said, *mistake)
-        for said, calls, *mistake in plan
-    ]
-    with serve(TextModel(steps)) as server:
+    with serve(made()) as server:
         os.environ.update(
             OPENAI_BASE_URL=server.openai_url,
             OPENAI_API_KEY="demo",

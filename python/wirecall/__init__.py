@@ -15,6 +15,7 @@ from wirecall._core import (
     loads,
 )
 from wirecall.answer import CallFailed
+from wirecall.chain import Middleware
 from wirecall.clients import wrap
 from wirecall.compaction import compact_context
 from wirecall.definitions import Definition, definitions
@@ -46,6 +47,7 @@ __all__ = [
     "JsonError",
     "JsonWarning",
     "Message",
+    "Middleware",
     "Notice",
     "Options",
     "Parser",

@@ -42,10 +42,19 @@ class Layer:
     def open(self, request: Any, body: bytes) -> ByteExchange | Reply | None:
         try:
             return self.codec.open(request.url.path, request.headers, body, method=request.method)
-        except Refused as refused:
-            return self.codec.refuse(request.url.path, refused)
         except Exception as error:
-            raise self.as_sdk_error(error) from error.__cause__
+            return self._not_opened(request, error)
+
+    async def aopen(self, request: Any, body: bytes) -> ByteExchange | Reply | None:
+        try:
+            return await self.codec.aopen(request.url.path, request.headers, body, method=request.method)
+        except Exception as error:
+            return self._not_opened(request, error)
+
+    def _not_opened(self, request: Any, error: Exception) -> Reply:
+        if isinstance(error, Refused):
+            return self.codec.refuse(request.url.path, error)
+        raise self.as_sdk_error(error) from error.__cause__
 
     def whole(self, exchange: ByteExchange, body: bytes) -> bytes | None:
         try:
@@ -159,7 +168,10 @@ class SyncAttachment:
                     layer, exchange, request, response, send, start
                 )
                 return _read(layer.stream_response(request, response, events), stream)
-            body = layer.whole(exchange, _read(response, stream=False).content)
+            given = _read(response, stream=False).content
+            body = layer.whole(exchange, given)
+            if body is given and not stream:
+                return response
             if body is not None:
                 return _read(layer.whole_response(request, response, body, start), stream)
 
@@ -190,7 +202,7 @@ class AsyncAttachment:
 
     async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
         inner, layer = self._wirecall_inner, self._wirecall_layer
-        exchange = layer.open(request, await request.aread()) if layer.serves(request) else None
+        exchange = await layer.aopen(request, await request.aread()) if layer.serves(request) else None
         if exchange is None:
             return await inner.send(request, stream=stream, **options)
         if isinstance(exchange, Reply):
@@ -211,7 +223,10 @@ class AsyncAttachment:
                     layer, exchange, request, response, send, start
                 )
                 return await _aread(layer.stream_response(request, response, events), stream)
-            body = layer.whole(exchange, (await _aread(response, stream=False)).content)
+            given = (await _aread(response, stream=False)).content
+            body = layer.whole(exchange, given)
+            if body is given and not stream:
+                return response
             if body is not None:
                 return await _aread(layer.whole_response(request, response, body, start), stream)
 

@@ -7,12 +7,13 @@ rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who h
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
+from wirecall.chain import Chain, Middleware
 from wirecall.codec import Codec
 from wirecall.dialects.base import Refused
 from wirecall.integrations import langchain
@@ -32,7 +33,7 @@ class _Sdk(NamedTuple):
     guard: Callable[[Any], None] | None = None
 
 
-def wrap(client: T, **options: Any) -> T:
+def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: Any) -> T:
     """A client that works over text: of the same type, with native tools on the application's side.
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
@@ -43,16 +44,20 @@ def wrap(client: T, **options: Any) -> T:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
             HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or a `ChatOpenAI` or
             `ChatAnthropic` of LangChain.
+        middleware: Each gets every request, in this order, before its tools are rewritten, and what the
+            answer says of tokens. Which conversation a request belongs to is said by
+            `extra_body={"wirecall": {"session": "…"}}`.
         options: As in `Options`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
 
     Raises:
-        TypeError: It is none of these, or there is no such option.
+        TypeError: It is none of these, a middleware is none, or there is no such option.
         ValueError: An option has no such value, or the client is wrapped already.
         ImportError: The SDK is too old.
     """
-    codec = Codec(Options().with_overrides(options))
+    chain = Chain(middleware)
+    codec = Codec(Options().with_overrides(options), chain=chain)
     if langchain.is_ours(client):
-        return langchain.wrap(client, functools.partial(wrap, **options))
+        return langchain.wrap(client, functools.partial(wrap, middleware=chain.members, **options))
     for name, sdk in _SDKS.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):

@@ -9,18 +9,23 @@ What passes, passes byte for byte: comments, pings, unknown events, events that 
 `[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
 ends the stream with the dialect's error. Half an event at the end of a stream stands behind what the dialect
 still had to say, so that it spoils nothing.
+
+Middlewares transform a request in `open` (async ones in `aopen`), once, and nowhere else. They hear what the
+answer to it used; if there is nothing else to do with it, each chunk goes out as it came, at once.
 """
 
+import functools
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from wirecall import sse
 from wirecall.answer import CallFailed
-from wirecall.dialects.base import Dialect, Refused, Stream
+from wirecall.chain import Chain
+from wirecall.dialects.base import Dialect, DialectName, Refused, Stream
 from wirecall.exchange import Exchange
 from wirecall.options import Options
 
@@ -28,12 +33,14 @@ log = logging.getLogger("wirecall")
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
+# Beside the options stands what the application calls the conversation.
+_SESSION = "session"
 
 _DONE = b"[DONE]"
 # Longer texts are logged by their length.
 _LOGGED_TEXT = 32
-
-DialectName = Literal["chat", "responses", "messages"]
+# What stands in each event that says what was used.
+_USAGE = b'"usage"'
 
 
 class _Route(NamedTuple):
@@ -49,6 +56,19 @@ _ROUTES = {
     "/messages": _Route("messages"),
     "/messages/count_tokens": _Route("messages", answers=False),
 }
+
+
+class _Asked(NamedTuple):
+    """A request, before anything is done with it."""
+
+    route: _Route
+    body: bytes
+    request: dict[str, Any]
+    options: Options
+    session: str | None
+    # It holds what is not for the provider, so its bytes cannot be sent.
+    overridden: bool
+    signed: bool
 
 
 class Reply(NamedTuple):
@@ -68,11 +88,15 @@ class Codec:
     Args:
         options: The host's.
         dialects: Instead of the built-in ones.
+        chain: The host's middlewares. A token count is asked of the request as it is.
     """
 
-    def __init__(self, options: Options, dialects: Mapping[str, Dialect] | None = None) -> None:
+    def __init__(
+        self, options: Options, dialects: Mapping[str, Dialect] | None = None, chain: Chain | None = None
+    ) -> None:
         self.options = options
         self._dialects = dialects
+        self._chain = chain or Chain()
 
     def open(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
@@ -87,7 +111,29 @@ class Codec:
             Refused: The request cannot work over text, or its body is signed.
             ToolError: A tool definition cannot work.
             TypeError, ValueError: The overrides are none.
+            Exception: Of a middleware.
         """
+        asked = self._asked(url, headers, body, method)
+        if asked is None:
+            return None
+        request: Mapping[str, Any] = asked.request
+        if asked.route.answers:
+            request = self._chain.transform(request, asked.route.dialect, asked.session)
+        return self._opened(asked, request)
+
+    async def aopen(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+    ) -> "ByteExchange | None":
+        """`open` for async clients, whose middlewares may wait."""
+        asked = self._asked(url, headers, body, method)
+        if asked is None:
+            return None
+        request: Mapping[str, Any] = asked.request
+        if asked.route.answers:
+            request = await self._chain.atransform(request, asked.route.dialect, asked.session)
+        return self._opened(asked, request)
+
+    def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
         route = _route(url, method)
         if route is None:
             return None
@@ -97,18 +143,34 @@ class Codec:
         request = sse.load(body)
         if request is None:
             return None
-        options, overridden = self.options, OVERRIDES in request
+        options, session, overridden = self.options, None, OVERRIDES in request
         if overridden:
-            options = _overridden(options, request.pop(OVERRIDES))
-        exchange = Exchange(self._dialect(route.dialect), request, options)
-        if exchange.untouched and not overridden:
+            options, session = _overridden(options, request.pop(OVERRIDES))
+        signed = lower.get("authorization", "").startswith("AWS4-")
+        return _Asked(route, body, request, options, session, overridden, signed)
+
+    def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
+        """What is done with a request, now that the middlewares have had it."""
+        dialect, answers = asked.route
+        exchange = Exchange(self._dialect(dialect), request, asked.options)
+        hears = None
+        if self._chain and answers:
+            hears = functools.partial(self._chain.answered, format=dialect, session=asked.session)
+        same = exchange.untouched and not asked.overridden and request is asked.request
+        if same and hears is None:
             return None
-        if lower.get("authorization", "").startswith("AWS4-"):
+        if asked.signed and not same:
             raise Refused(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client whose requests carry a key."
             )
-        return ByteExchange(exchange, options, reads=route.answers and not exchange.untouched)
+        return ByteExchange(
+            exchange,
+            asked.options,
+            body=asked.body if same else None,
+            reads=answers and (not exchange.untouched or hears is not None),
+            hears=hears,
+        )
 
     @staticmethod
     def serves(url: str, method: str = "POST") -> bool:
@@ -136,6 +198,14 @@ class Codec:
 class ByteExchange:
     """One request and its answer, as bytes.
 
+    Args:
+        exchange: The same as dicts.
+        options: Of the request.
+        body: The request's own bytes, where they are to be sent.
+        reads: As the attribute.
+        hears: Gets what the provider answers to the first request; what is asked again is longer than what
+            the host asked.
+
     Attributes:
         request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
@@ -145,17 +215,26 @@ class ByteExchange:
         failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
     """
 
-    def __init__(self, exchange: Exchange, options: Options, *, reads: bool) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        options: Options,
+        *,
+        body: bytes | None,
+        reads: bool,
+        hears: Callable[[Mapping[str, Any]], None] | None,
+    ) -> None:
         self._exchange = exchange
         self._options = options
         self.reads = reads
+        self._hears = hears
         self.asks_again = False
         self.ended = False
         self.failure: CallFailed | None = None
         self._stream: Stream | None = None
         self._events = sse.Parser()
         self._stream_over = False
-        self.request = self._write_request()
+        self.request = self._write_request() if body is None else body
 
     @property
     def streams(self) -> bool:
@@ -180,6 +259,7 @@ class ByteExchange:
             return body
         if self._options.debug:
             log.debug("answer: %s", _Redacted(given))
+        self._hear(given)
         read = self._exchange.whole(given)
         if read is None:
             self.asks_again = True
@@ -191,6 +271,9 @@ class ByteExchange:
         """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
         if self.ended:
             return b""
+        if self._exchange.untouched:
+            self._overhear(lambda: self._events.feed(chunk))
+            return chunk
         if self.asks_again:
             self.asks_again, self._stream_over = False, False
             self._events = sse.Parser()
@@ -206,6 +289,10 @@ class ByteExchange:
     def end(self) -> bytes:
         """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`."""
         if self._is_over():
+            return b""
+        if self._exchange.untouched:
+            self._overhear(self._events.finish)
+            self.ended = True
             return b""
         last, half = self._events.finish(), b""
         if last and not _is_complete(last[0]):
@@ -236,6 +323,28 @@ class ByteExchange:
             out += self._write(self._exchange.dialect.error(BrokenAnswer(message)))
         return out
 
+    def _hear(self, given: Mapping[str, Any]) -> None:
+        if self._hears is not None and self.attempt == 0:
+            self._hears(given)
+
+    def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
+        """Hears what passes untouched."""
+        if self._hears is None:
+            return
+        try:
+            events = read()
+        except sse.TooLarge:
+            # The stream is not ours to end; what it used stays unknown.
+            self._hears = None
+            return
+        for event in events:
+            if (
+                event.data is not None
+                and _USAGE in event.data
+                and (given := sse.load(event.data)) is not None
+            ):
+                self._hear(given)
+
     def _is_over(self) -> bool:
         # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
         return self.ended
@@ -261,6 +370,7 @@ class ByteExchange:
                 continue
             if self._options.debug:
                 log.debug("event: %s", _Redacted(given))
+            self._hear(given)
             try:
                 read = stream.feed(given)
             except CallFailed as failure:
@@ -334,12 +444,17 @@ def _route(url: str, method: str) -> _Route | None:
     return None
 
 
-def _overridden(options: Options, given: object) -> Options:
+def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
+    """The request's options, and its session."""
     if not isinstance(given, Mapping):
         raise TypeError(
             f'the body\'s key "{OVERRIDES}" must be an object of options, not {type(given).__name__}'
         )
-    return options.with_overrides(given)
+    session = given.get(_SESSION)
+    if session is not None and not isinstance(session, str):
+        raise TypeError(f"{_SESSION} must be a str, not {type(session).__name__}")
+    others = {name: value for name, value in given.items() if name != _SESSION}
+    return options.with_overrides(others), session
 
 
 def _builtin(name: DialectName) -> Dialect:

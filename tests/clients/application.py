@@ -64,25 +64,25 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _object(required: Sequence[str], **properties: Json) -> Json:
+def object_schema(required: Sequence[str], **properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
-LINE = _object(["article", "count"], article=STRING, count=INTEGER)
+LINE = object_schema(["article", "count"], article=STRING, count=INTEGER)
 SCHEMAS: dict[str, Json] = {
-    "stock": _object(
+    "stock": object_schema(
         ["article", "size"], article=STRING, size={"type": "string", "enum": ["S", "M", "L", "XL"]}
     ),
-    "add": _object(["a", "b"], a=INTEGER, b=INTEGER),
-    "today": _object([]),
-    "read_page": _object(["url"], url=STRING),
-    "save_note": _object(["title"], title=STRING, body=STRING, tags={"type": "array", "items": STRING}),
-    "ship": _object(
+    "add": object_schema(["a", "b"], a=INTEGER, b=INTEGER),
+    "today": object_schema([]),
+    "read_page": object_schema(["url"], url=STRING),
+    "save_note": object_schema(["title"], title=STRING, body=STRING, tags={"type": "array", "items": STRING}),
+    "ship": object_schema(
         ["order"],
-        order=_object(
+        order=object_schema(
             ["to", "lines"],
-            to=_object(["city"], city=STRING, street=STRING),
+            to=object_schema(["city"], city=STRING, street=STRING),
             lines={"type": "array", "items": LINE},
         ),
         express={"type": "boolean"},
@@ -90,30 +90,43 @@ SCHEMAS: dict[str, Json] = {
 }
 
 
-def description(name: str) -> str:
-    return FUNCTIONS[name].__doc__ or ""
+@dataclass(frozen=True)
+class Task:
+    """What a user wants of an application, and what that can do."""
 
+    system: str
+    question: str
+    functions: Mapping[str, Callable[..., Any]]
+    schemas: Mapping[str, Json]
 
-def chat_tools() -> list[Json]:
-    return [{"type": "function", "function": tool} for tool in _functions()]
+    def description(self, name: str) -> str:
+        return self.functions[name].__doc__ or ""
 
+    def chat_tools(self) -> list[Json]:
+        return [{"type": "function", "function": tool} for tool in self._functions()]
 
-def responses_tools() -> list[Json]:
-    return [{"type": "function", "strict": False, **tool} for tool in _functions()]
+    def responses_tools(self) -> list[Json]:
+        return [{"type": "function", "strict": False, **tool} for tool in self._functions()]
 
+    def messages_tools(self) -> list[Json]:
+        return [
+            {"name": name, "description": self.description(name), "input_schema": schema}
+            for name, schema in self.schemas.items()
+        ]
 
-def messages_tools() -> list[Json]:
-    return [
-        {"name": name, "description": description(name), "input_schema": schema}
-        for name, schema in SCHEMAS.items()
-    ]
+    def _functions(self) -> list[Json]:
+        return [
+            {"name": name, "description": self.description(name), "parameters": schema}
+            for name, schema in self.schemas.items()
+        ]
 
-
-def _functions() -> list[Json]:
-    return [
-        {"name": name, "description": description(name), "parameters": schema}
-        for name, schema in SCHEMAS.items()
-    ]
+    def run(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+        """The result of a call as text, and whether it failed."""
+        try:
+            result = self.functions[name](**arguments)
+        except ToolFailed as error:
+            return str(error), True
+        return result if isinstance(result, str) else json.dumps(result), False
 
 
 @dataclass(frozen=True)
@@ -136,8 +149,7 @@ def _stock(size: str) -> tuple[str, Json]:
     return "stock", {"article": "shirt", "size": size}
 
 
-QUESTION = "Sell shirts, keep notes."
-SYSTEM = "You run a shop."
+SHOP = Task("You run a shop.", "Sell shirts, keep notes.", FUNCTIONS, SCHEMAS)
 BODY = "Two lines,\nwith \"both\" kinds of 'quotes', a \\ and <call>add a=1 b=2</call> in it…"
 ORDER = {"to": {"city": "New York"}, "lines": [{"article": "shirt", "count": 2}]}
 PLAN = (
@@ -179,7 +191,7 @@ def texts(
     protocol: str | Protocol = "wire",
 ) -> list[Answer]:
     """The same plan of a model that writes text, its mistakes included; `tools` are the application's."""
-    toolset = Toolset(messages_tools() if tools is None else tools, protocol=protocol)
+    toolset = Toolset(SHOP.messages_tools() if tools is None else tools, protocol=protocol)
     answers = []
     for step in plan:
         calls = "\n".join(toolset.encode(name, arguments) for name, arguments in step.calls)
@@ -235,6 +247,7 @@ class Turn:
 class Seen:
     """What an application saw of a whole loop. Ids are random, so they are no part of what is compared."""
 
+    task: Task = SHOP
     turns: list[tuple[str, list[tuple[str, Any]], str | None]] = field(default_factory=list)
     results: list[list[tuple[str, bool]]] = field(default_factory=list)
     ids: list[str] = field(default_factory=list, compare=False)
@@ -243,18 +256,9 @@ class Seen:
         """Notes a turn, runs its calls, and returns their results as text, each with whether it failed."""
         self.turns.append((turn.text, turn.calls, turn.finish))
         self.ids += turn.ids
-        ran = [run(name, arguments) for name, arguments in turn.calls]
+        ran = [self.task.run(name, arguments) for name, arguments in turn.calls]
         self.results.append(ran)
         return ran
-
-
-def run(name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-    """The result of a call as text, and whether it failed."""
-    try:
-        result = FUNCTIONS[name](**arguments)
-    except ToolFailed as error:
-        return str(error), True
-    return result if isinstance(result, str) else json.dumps(result), False
 
 
 def planned(plan: Sequence[Step] = PLAN) -> list[tuple[str, list[tuple[str, Any]]]]:

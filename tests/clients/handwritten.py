@@ -6,11 +6,10 @@ Nothing here knows that a client may be wrapped.
 """
 
 import json
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Any, Protocol
 
-import application
-from application import QUESTION, SYSTEM, Json, Seen, Turn
+from application import SHOP, Json, Seen, Task, Turn
 
 MODEL = "a-model"
 
@@ -19,6 +18,7 @@ class Conversation(Protocol):
     """One API's loop."""
 
     seen: Seen
+    messages: list[Any]
 
     def request(self) -> Json:
         """The next request."""
@@ -36,19 +36,19 @@ class Conversation(Protocol):
 class Chat:
     """chat.completions."""
 
-    def __init__(self, **more: Any) -> None:
-        self.seen = Seen()
+    def __init__(self, task: Task = SHOP, **more: Any) -> None:
+        self.seen = Seen(task)
         self.more = more
         self.messages: list[Json] = [
-            {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": QUESTION},
+            {"role": "system", "content": task.system},
+            {"role": "user", "content": task.question},
         ]
 
     def request(self) -> Json:
         return {
             "model": MODEL,
             "messages": self.messages,
-            "tools": application.chat_tools(),
+            "tools": self.seen.task.chat_tools(),
             **self.more,
         }
 
@@ -100,17 +100,17 @@ class Chat:
 class Responses:
     """Responses, with the history in the application."""
 
-    def __init__(self, **more: Any) -> None:
-        self.seen = Seen()
+    def __init__(self, task: Task = SHOP, **more: Any) -> None:
+        self.seen = Seen(task)
         self.more = more
-        self.input: list[Any] = [{"role": "user", "content": QUESTION}]
+        self.messages: list[Any] = [{"role": "user", "content": task.question}]
 
     def request(self) -> Json:
         return {
             "model": MODEL,
-            "instructions": SYSTEM,
-            "input": self.input,
-            "tools": application.responses_tools(),
+            "instructions": self.seen.task.system,
+            "input": self.messages,
+            "tools": self.seen.task.responses_tools(),
             "store": False,
             **self.more,
         }
@@ -122,7 +122,7 @@ class Responses:
                 turn.ids.append(item.call_id)
                 turn.calls.append((item.name, json.loads(item.arguments)))
         # As the documentation says: the output goes back as it came.
-        self.input += [item.to_dict() for item in answer.output]
+        self.messages += [item.to_dict() for item in answer.output]
         return turn
 
     def folded(self, events: Iterable[Any]) -> Turn:
@@ -154,25 +154,25 @@ class Responses:
     def goes_on(self, turn: Turn) -> bool:
         results = self.seen.take(turn)
         for id, (text, _) in zip(turn.ids, results, strict=True):
-            self.input.append({"type": "function_call_output", "call_id": id, "output": text})
+            self.messages.append({"type": "function_call_output", "call_id": id, "output": text})
         return bool(turn.calls)
 
 
 class Messages:
     """Anthropic's messages."""
 
-    def __init__(self, **more: Any) -> None:
-        self.seen = Seen()
+    def __init__(self, task: Task = SHOP, **more: Any) -> None:
+        self.seen = Seen(task)
         self.more = more
-        self.messages: list[Json] = [{"role": "user", "content": QUESTION}]
+        self.messages: list[Json] = [{"role": "user", "content": task.question}]
 
     def request(self) -> Json:
         return {
             "model": MODEL,
             "max_tokens": 1000,
-            "system": SYSTEM,
+            "system": self.seen.task.system,
             "messages": self.messages,
-            "tools": application.messages_tools(),
+            "tools": self.seen.task.messages_tools(),
             **self.more,
         }
 
@@ -238,6 +238,7 @@ class Messages:
         return bool(turn.calls)
 
 
+Before = Callable[[list[Any]], list[Any]] | None
 CONVERSATIONS = {"chat": Chat, "responses": Responses, "messages": Messages}
 
 
@@ -249,30 +250,54 @@ def method(client: Any, api: str) -> Any:
     }[api]()
 
 
-def loop(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
-    """A whole conversation, sync."""
+def past_the_sdk(request: Json) -> Json:
+    """The same request, whose messages the SDK does not look at one by one: of a long history that would take
+    more time than all else."""
+    key = "input" if "input" in request else "messages"
+    return {**request, key: [], "extra_body": {key: request[key]}}
+
+
+def loop(
+    client: Any,
+    api: str,
+    *,
+    stream: bool,
+    before: Before = None,
+    given: Callable[[Json], Json] = dict,
+    **more: Any,
+) -> Seen:
+    """A whole conversation, sync.
+
+    Args:
+        before: Each request the application may store another history.
+        given: What the SDK is given of a request.
+    """
     talk: Conversation = CONVERSATIONS[api](**more)
     create = method(client, api)
     while True:
+        if before is not None:
+            talk.messages = before(talk.messages)
         if stream:
-            with create(**talk.request(), stream=True) as events:
+            with create(**given(talk.request()), stream=True) as events:
                 turn = talk.folded(list(events))
         else:
-            turn = talk.whole(create(**talk.request()))
+            turn = talk.whole(create(**given(talk.request())))
         if not talk.goes_on(turn):
             return talk.seen
 
 
-async def loop_async(client: Any, api: str, *, stream: bool, **more: Any) -> Seen:
+async def loop_async(
+    client: Any, api: str, *, stream: bool, given: Callable[[Json], Json] = dict, **more: Any
+) -> Seen:
     """A whole conversation, async."""
     talk: Conversation = CONVERSATIONS[api](**more)
     create = method(client, api)
     while True:
         if stream:
-            async with await create(**talk.request(), stream=True) as events:
+            async with await create(**given(talk.request()), stream=True) as events:
                 turn = talk.folded(await collect(events))
         else:
-            turn = talk.whole(await create(**talk.request()))
+            turn = talk.whole(await create(**given(talk.request())))
         if not talk.goes_on(turn):
             return talk.seen
 

@@ -13,6 +13,7 @@ from wirecall.history import History
 from wirecall.options import Options
 
 Json = dict[str, Any]
+DialectName = Literal["chat", "responses", "messages"]
 
 
 class Asked(NamedTuple):
@@ -138,7 +139,7 @@ class Dialect(Protocol):
     """One API."""
 
     @property
-    def name(self) -> Literal["chat", "responses", "messages"]: ...
+    def name(self) -> DialectName: ...
 
     def read(self, request: Mapping[str, Any]) -> Asked:
         """What the request asks for.

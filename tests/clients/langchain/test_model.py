@@ -171,3 +171,33 @@ def test_an_old_package_is_said(
     monkeypatch.setattr(metadata, "version", lambda _: "0.3.1")
     with pytest.raises(ImportError, match=r"langchain-openai 0\.3\.1 is too old"):
         wirecall.wrap(chat)
+
+
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_middlewares_get_its_requests(
+    play: Callable[..., Server], model: Callable[..., Any], kind: str, way: str
+) -> None:
+    class Noting:
+        asked, heard = 0, 0
+
+        def transform_request(self, request: Any, *, format: str, session: str | None = None) -> Any:
+            assert session == "s"
+            assert format == {"anthropic": "messages"}.get(kind, kind)
+            assert "tools" in request
+            Noting.asked += 1
+            return request
+
+        async def atransform_request(self, request: Any, **told: Any) -> Any:
+            return self.transform_request(request, **told)
+
+        def answered(self, body: Any, *, format: str, session: str | None = None) -> None:
+            assert body["usage"]
+            Noting.heard += 1
+
+    server = play([Answer(WRITTEN)])
+    wrapped = wirecall.wrap(model(kind, server), middleware=(one for one in [Noting()]))
+    bound = wrapped.bind_tools(TOOLS).bind(extra_body={"wirecall": {"session": "s"}})
+    answer = bound.invoke("Hi") if way == "invoke" else asyncio.run(bound.ainvoke("Hi"))
+    assert calls(answer) == CALLS
+    assert (Noting.asked, Noting.heard) == (1, 1)

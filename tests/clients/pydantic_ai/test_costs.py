@@ -23,11 +23,11 @@ def test_the_table_of_prompt_tokens() -> None:
         count = tokens.tokenizer()
     except tokens.VocabularyError:
         pytest.skip("tiktoken's vocabulary is not there")
-    tools = application.chat_tools()
+    tools = application.SHOP.chat_tools()
     calls = [call for step in application.PLAN for call in step.calls]
     one, all_ = tokens.measure(tools[:1], count=count), tokens.measure(tools, calls, count=count)
     toolset = Toolset(tools)
-    results = [(name, *application.run(name, arguments)) for name, arguments in calls]
+    results = [(name, *application.SHOP.run(name, arguments)) for name, arguments in calls]
     counted = {
         "definitions of 1 tool": (one.native, one.wire),
         f"definitions of {len(tools)} tools": (all_.native, all_.wire),

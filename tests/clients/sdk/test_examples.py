@@ -17,3 +17,17 @@ def test_anthropic() -> None:
         "stock {'article': 'shirt', 'size': 'L'}",
         "There is no XL; eleven are there in L.",
     ]
+
+
+def test_a_store_of_ones_own() -> None:
+    lines = output("compact_store.py").splitlines()
+    assert lines[-1] == "kestrel-7: 200"
+    shortened = [line for line in lines if "messages became" in line]
+    assert len(shortened) >= 3
+    assert all(int(line.split()[-1][:-1]) < 20 for line in shortened)
+
+
+def test_shortened_in_flight() -> None:
+    lines = output("compact_in_flight.py").splitlines()
+    assert lines[-1] == "kestrel-7: 200"
+    assert sum(line.startswith("[compressed: a summary stands for") for line in lines) >= 3

@@ -78,7 +78,7 @@ def check_text_only(server: Server, protocol: str | wirecall.Protocol = "wire") 
     for native_form in ('"tool_calls"', '"tool_call_id"', '"function_call', '"tool_use"', '"tool_result"'):
         assert native_form not in sent
     if protocol != "wire":
-        toolset = wirecall.Toolset(application.messages_tools(), protocol=protocol)
+        toolset = wirecall.Toolset(application.SHOP.messages_tools(), protocol=protocol)
         page = toolset.encode_result("read_page", application.read_page(""))
         assert page.count(toolset.result_marks[0]) == 1
         assert json.dumps(page)[1:-1] in sent
@@ -270,7 +270,7 @@ def runner_tools(ran: list[Any], *, asynchronous: bool) -> list[Any]:
     def tool(name: str) -> Any:
         def call(**arguments: Any) -> str:
             ran.append((name, arguments))
-            text, failed = application.run(name, arguments)
+            text, failed = application.SHOP.run(name, arguments)
             if failed:
                 raise ToolError(text)
             return text
@@ -280,7 +280,7 @@ def runner_tools(ran: list[Any], *, asynchronous: bool) -> list[Any]:
 
         about = {
             "name": name,
-            "description": application.description(name),
+            "description": application.SHOP.description(name),
             "input_schema": application.SCHEMAS[name],
         }
         return beta_async_tool(call_async, **about) if asynchronous else beta_tool(call, **about)

@@ -1,0 +1,112 @@
+"""An agent that owns its conversation: a file, which is shortened for good when it becomes too long.
+
+OPENAI_API_KEY=… python examples/compact_store.py conversation.json
+python examples/compact_store.py --demo        # no key, no network
+
+It can be stopped at any time, and goes on where the file ends.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from demo_server import DEMO, warehouse
+from openai import OpenAI
+
+import wirecall
+from wirecall.compaction import compact_messages, plan_compaction, summarizer
+
+# What the conversation may have, beside the tools and the answer: a tenth of a real model's window and less.
+LIMIT = 1500
+
+
+def count(text: str) -> float:
+    """Tokens, about. Leave it out where tiktoken is installed."""
+    return len(text) / 3
+
+
+def label() -> str:
+    return "The label is kestrel-7."
+
+
+def shelf(number: int, total: int) -> str:
+    return f"Shelf {number}: the total is {total + number % 5 + 3}. " + "Boxes of oranges and rope. " * 6
+
+
+def note(text: str) -> str:
+    return "Noted."
+
+
+FUNCTIONS = {"label": label, "shelf": shelf, "note": note}
+
+
+def tool(name: str, description: str, **properties: str) -> Any:
+    fields = {key: {"type": kind} for key, kind in properties.items()}
+    parameters = {"type": "object", "properties": fields, "required": list(fields)}
+    function = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+TOOLS: list[Any] = [
+    tool("label", "The label of the warehouse."),
+    tool("shelf", "Counts a shelf, and adds to the total so far.", number="integer", total="integer"),
+    tool("note", "Notes something.", text="string"),
+]
+BEGINNING = [
+    {"role": "system", "content": "You count what is in a warehouse."},
+    {"role": "user", "content": "Count 40 shelves, note every tenth. Then say the label and the total."},
+]
+
+
+def load(path: Path) -> list[Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else [*BEGINNING]
+
+
+def store(path: Path, messages: list[Any]) -> None:
+    """All or nothing: a program that is stopped here leaves the file as it was."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(messages, ensure_ascii=False, indent=1), encoding="utf-8")
+    os.replace(new, path)
+
+
+def run(path: Path) -> None:
+    with warehouse("gpt-4.1-mini", count) as model:
+        client = wirecall.wrap(OpenAI())
+        summarize = summarizer(client, model=model, max_tokens=300)
+        sizes: dict[str, Any] = {"count": count, "max_summary_tokens": 300}
+        messages = load(path)
+        while True:
+            # To half of what is too much, or each turn would be summarised by itself from then on.
+            if plan_compaction(messages, max_tokens=LIMIT, **sizes).to_summarize:
+                before = len(messages)
+                messages = compact_messages(messages, summarize, max_tokens=LIMIT // 2, **sizes)
+                store(path, messages)
+                print(f"[{before} messages became {len(messages)}]")
+            answer = client.chat.completions.create(model=model, messages=messages, tools=TOOLS)
+            message = answer.choices[0].message
+            added: list[Any] = [message.to_dict(exclude_none=True)]
+            for call in message.tool_calls or ():
+                result = FUNCTIONS[call.function.name](**json.loads(call.function.arguments))
+                print(f"{call.function.name} {call.function.arguments} -> {result[:40]}")
+                added.append({"role": "tool", "tool_call_id": call.id, "content": result})
+            # A call is stored with its result, never without.
+            messages += added
+            store(path, messages)
+            if not message.tool_calls:
+                print(message.content)
+                return
+
+
+def main() -> None:
+    if DEMO:
+        with tempfile.TemporaryDirectory() as folder:
+            run(Path(folder) / "conversation.json")
+    else:
+        run(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()
