@@ -396,6 +396,9 @@ class CompactContext:
             )
             if not asked:
                 return None
+            count = light.origins[recent[0].at]
+            # Now: an application may edit its messages while a summary is made of them as they are.
+            ((_, digest),) = digests(given, [count])
             text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
             failure = None if text else "the summary is empty"
         except Misused:
@@ -406,8 +409,7 @@ class CompactContext:
         if failure is not None:
             self._failed(state, failure)
             return [*conversation.system, *summary, of.user(NOTICE), *tail]
-        count = light.origins[recent[0].at]
-        yield from self._succeeded(of, given, state, count, text)
+        yield from self._succeeded(of, given, state, Remembered(count, digest, text))
         return [*conversation.system, of.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, compress: Compress, room: float) -> int:
@@ -436,14 +438,14 @@ class CompactContext:
             self._tell("opened", state.id, said)
 
     def _succeeded(
-        self, of: Format, given: Sequence[Message], state: Session, count: int, text: str
+        self, of: Format, given: Sequence[Message], state: Session, made: Remembered
     ) -> Steps[None]:
-        ((_, digest),) = digests(given, [count])
+        count, text = made.length, made.text
         with state.lock:
             state.skips = True
             state.firings += 1
             state.failures = 0
-            state.remember(Remembered(count, digest, text))
+            state.remember(made)
             often = state.firings >= _TELLING
         if often and self._on_compress is None and self._untold.acquire(blocking=False):
             log.warning(

@@ -138,6 +138,20 @@ def test_a_summary_is_remembered_with_what_it_stands_for() -> None:
     assert send(context, longer[:3]) == longer[:3]
 
 
+def test_what_is_edited_while_a_summary_is_made_is_not_what_it_stands_for() -> None:
+    messages = copy.deepcopy(FOUR)
+
+    def summarize(asked: Any) -> str:
+        messages[0]["content"] = "edited"
+        return "They counted."
+
+    context = compact_context(context_window=100, compress=summarize)
+    context.feed(1000)
+    assert context.transform_params({"messages": messages})["messages"] == [SUMMARY, FOUR[3]]
+    assert send(context, FOUR) == [SUMMARY, FOUR[3]]
+    assert send(context, messages) is messages
+
+
 def test_what_the_store_gives_back_in_another_order_is_the_same() -> None:
     context = compact_context(context_window=100, compress=Summarizer())
     context.feed(1000)
