@@ -88,7 +88,7 @@ class Chat:
             return None
         if not any(call.id in ids for call in seen.calls):
             return message
-        kept = [call for call in parts_of(given.get("tool_calls")) if dict_of(call).get("id") not in ids]
+        kept = [call for call in parts_of(given.get("tool_calls")) if str(dict_of(call).get("id")) not in ids]
         written = {key: value for key, value in given.items() if key not in ("tool_calls", "function_call")}
         if kept:
             written["tool_calls"] = kept

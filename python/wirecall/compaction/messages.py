@@ -122,9 +122,9 @@ def _said(content: object) -> Seen:
         if kind == "tool_use":
             calls.append(Call(str(block.get("id")), str(block.get("name")), block.get("input")))
         elif kind.endswith("_tool_use"):
-            asked.add(block.get("id"))
+            asked.add(str(block.get("id")))
         elif kind.endswith("_tool_result"):
-            joins = joins or block.get("tool_use_id") not in asked
+            joins = joins or str(block.get("tool_use_id")) not in asked
     return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 
