@@ -50,6 +50,8 @@ Summarize = Callable[[list[dict[str, str]]], Any]
 FAILURES = 3
 # The firing at which it is said that nobody keeps what is summarised.
 _TELLING = 3
+# No window is so large, and a float can be made of it, whatever a server says.
+_MOST_FED = 10**12
 # What stands for messages that could not be summarised.
 NOTICE = (
     "[Earlier messages of this conversation are left out here, since they had no room and could not be "
@@ -256,7 +258,7 @@ class CompactContext:
         if self not in _busy.get():
             state = self._sessions.of(session)
             with state.lock:
-                state.fed = input_tokens
+                state.fed = min(input_tokens, _MOST_FED)
 
     def answered(self, answer: object, *, format: FormatName, session: str | None = None) -> None:
         """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""

@@ -498,6 +498,16 @@ def test_usage_is_found_in_answers_and_events(format: Any, answers: list[Any], t
         assert (send(context, FOUR) is not FOUR) == fires
 
 
+@pytest.mark.parametrize("count", [None, words])
+def test_however_absurd_the_usage_the_request_goes_out(count: Any) -> None:
+    context = compact_context(context_window=100, compress=Summarizer(), count=count)
+    for said in (10**400, -(10**400), float("inf"), "many", [7], True):
+        context.answered({"usage": {"prompt_tokens": said}}, format="chat")
+        sent = send(context, FOUR)
+        assert sent in (FOUR, [SUMMARY, FOUR[3]])
+    assert sent[0] == SUMMARY
+
+
 def test_sessions_are_their_own(caplog: pytest.LogCaptureFixture) -> None:
     context = compact_context(context_window=100, compress=Summarizer())
     context.feed(1000, session="a")
