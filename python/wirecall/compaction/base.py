@@ -6,7 +6,7 @@ have `model_dump`, alone or inside of dicts, as applications append answers to t
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 log = logging.getLogger("wirecall")
@@ -116,9 +116,15 @@ class Format(Protocol):
             missing: Calls without one, and what their result shall say.
         """
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
-        """A message with results in two: what holds those at these places, and the rest. The very message
-        where one of the two is None."""
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        """A message with results in parts: what holds those of each group, and the rest. The very message
+        where there is one part only.
+
+        Args:
+            groups: Of results, by their places.
+        """
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         """The message with other contents for the results of these ids: texts, or parts. Whatever else

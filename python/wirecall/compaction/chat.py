@@ -1,6 +1,6 @@
 """Messages of chat completions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -61,8 +61,10 @@ class Chat:
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         return [*(_placeholder(call, text) for call, text in missing), *results]
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
-        return (message, None) if places else (None, message)
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)

@@ -349,11 +349,11 @@ class _Reader:
         if not late and not orphans:
             self.turns[-1].results.append(message)
             return
+        groups = {**dict.fromkeys(orphans), **{place: id(turn) for place, turn in late.items()}}
+        parts, rest = self.format.split(message, groups)
         for turn in {id(turn): turn for turn in late.values()}.values():
-            taken, _ = self.format.taken(message, {place for place, of in late.items() if of is turn})
-            turn.results.append(taken)
+            turn.results.append(parts[id(turn)])
             turn.mended = True
-        _, rest = self.format.taken(message, orphans.union(late))
         if rest is None:
             return
         if len(late) + len(orphans) < len(seen.results):

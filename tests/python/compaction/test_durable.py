@@ -2,11 +2,13 @@
 
 import asyncio
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from wirecall.compaction import (
+    CompactionPlan,
     MixedFormats,
     acompact_messages,
     asummarize_messages,
@@ -414,6 +416,31 @@ def test_each_text_is_counted_once_and_no_more_than_decide() -> None:
     counted.clear()
     plan_compaction(messages, max_tokens=100_000, count=count, max_summary_tokens=100)
     assert len(counted) == len(set(counted)) == 1001
+
+
+def test_a_message_of_late_results_is_read_as_often_for_many_turns_as_for_few() -> None:
+    class Blocks(list[Any]):
+        read = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            self.read += 1
+            return super().__iter__()
+
+    def plan(turns: int) -> tuple[int, CompactionPlan]:
+        ids = [f"call_{number}" for number in range(turns)]
+        messages: list[Any] = []
+        for id in ids:
+            call = {"type": "tool_use", "id": id, "name": "f", "input": {}}
+            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": "go on"}]
+        late = Blocks({"type": "tool_result", "tool_use_id": id, "content": id} for id in ids)
+        messages.append({"role": "user", "content": late})
+        made = plan_compaction(messages, keep_recent_turns=1)
+        return late.read, made
+
+    few, many = plan(3), plan(30)
+    assert few[0] == many[0]
+    results = [one["content"][0] for one in many[1].to_summarize[1::3]]
+    assert [one["content"] for one in results] == [f"call_{number}" for number in range(30)]
 
 
 def test_what_must_be_said() -> None:
