@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import re
+import stat
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,7 @@ _SDKS = {
     "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
     "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
 }
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
 
 
@@ -257,15 +259,22 @@ def _write(path: str | None, text: str) -> None:
         sys.stdout.flush()
         return
     target = os.path.realpath(path)
-    part = f"{target}.{os.getpid()}.part"
     try:
+        mode = os.stat(target).st_mode if os.path.exists(target) else None
+        if mode is not None and not stat.S_ISREG(mode):  # a pipe, a device: nothing to replace
+            with open(path, "wb") as file:
+                file.write(text.encode())
+            return
+        part = f"{target}.{os.getpid()}.part"
+        # Nobody may read a part who may not read the whole.
+        descriptor = os.open(part, _NEW, 0o666 if mode is None else 0o600)
         try:
-            with open(part, "xb") as file:
+            with open(descriptor, "wb") as file:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            if os.path.exists(target):
-                os.chmod(part, os.stat(target).st_mode)
+            if mode is not None:
+                os.chmod(part, stat.S_IMODE(mode))
             os.replace(part, target)
         except BaseException:
             if os.path.exists(part):

@@ -137,6 +137,41 @@ def test_what_fails_writes_nothing(tmp_path: Path, answer: Any) -> None:
     assert os.listdir(tmp_path) == ["history.json"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        arguments = ("--keep-recent-turns", "9", "--model", "m", "--output", str(pipe))
+        assert run(*arguments, stdin=json.dumps(MESSAGES)).exit_code == 0
+        assert os.read(reader, 9999).decode() == json.dumps(MESSAGES)
+        assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    finally:
+        os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes")
+def test_nobody_reads_a_part_who_may_not_read_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.json"
+    path.write_text("[]", encoding="utf-8")
+    path.chmod(0o600)
+    modes = []
+    synced = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        synced(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    arguments = ("--keep-recent-turns", "9", "--model", "m", "--output", str(path))
+    assert run(*arguments, stdin=json.dumps(MESSAGES)).exit_code == 0
+    assert modes == [0o600]
+
+
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with serve([SUMMARY]) as server:
         result = ask(server, "--output", str(tmp_path / "no" / "h.json"), stdin=json.dumps(MESSAGES))
