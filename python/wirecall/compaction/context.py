@@ -388,6 +388,7 @@ class CompactContext:
         summary = [] if conversation.summary is None else [conversation.summary]
         if not old:
             return None
+        failure: Exception | None = None
         try:
             asked = question(
                 [*summary, *_messages(of, old)],
@@ -402,13 +403,12 @@ class CompactContext:
             # Now: an application may edit its messages while a summary is made of them as they are.
             ((_, digest),) = digests(given, [count])
             text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
-            failure = None if text else "the summary is empty"
         except Misused:
             raise
         except Exception as error:
-            text, failure = "", f"{type(error).__name__}: {error}"
+            text, failure = "", error
         tail = _messages(of, recent)
-        if failure is not None:
+        if not text:
             self._failed(state, failure)
             return [*conversation.system, *summary, of.user(NOTICE), *tail]
         yield from self._succeeded(of, given, state, Remembered(count, digest, text))
@@ -426,14 +426,16 @@ class CompactContext:
             kept += 1
         return kept
 
-    def _failed(self, state: Session, why: str) -> None:
+    def _failed(self, state: Session, failure: Exception | None) -> None:
+        """It was raised, or, None, the summary is empty."""
         with state.lock:
             state.skips = True
             state.firings += 1
             state.failures += 1
             opened = state.failures == FAILURES
+        why = "the summary is empty" if failure is None else _logged(failure)
         log.warning("A conversation could not be summarised: %s", why)
-        self._tell("failed", state.id, why)
+        self._tell("failed", state.id, why if failure is None else f"{type(failure).__name__}: {failure}")
         if opened:
             said = f"{FAILURES} failures in a row: nothing is summarised in this session until reset()"
             log.warning("%s", said)
@@ -461,7 +463,7 @@ class CompactContext:
             try:
                 yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
             except Exception as error:
-                log.warning("on_compress failed: %s: %s", type(error).__name__, error)
+                log.warning("on_compress failed: %s", _logged(error))
         self._tell("compressed", state.id, f"a summary stands for the first {count} messages")
 
     def _tell(self, kind: Kind, session: str | None, detail: str) -> None:
@@ -470,7 +472,7 @@ class CompactContext:
         try:
             self._on_event(ContextNotice(kind, session, detail))
         except Exception as error:
-            log.warning("on_event failed: %s: %s", type(error).__name__, error)
+            log.warning("on_event failed: %s", _logged(error))
 
     def _weight(self, message: Message) -> float:
         return tokens_of(message, self._count or estimate)
@@ -584,6 +586,12 @@ class _Summarize(NamedTuple):
             return await self.call.later()
         finally:
             _busy.reset(token)
+
+
+def _logged(error: Exception) -> str:
+    """What a log may say of it: what providers and stores raise may quote the conversation."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, Misused) else name
 
 
 def _is_async(given: Callable[..., object]) -> bool:

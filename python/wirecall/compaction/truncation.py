@@ -117,7 +117,8 @@ def _stored(text: str, store: Callable[[str], str] | None) -> str | None:
             return reference
         if callable(close := getattr(reference, "close", None)):
             close()  # a coroutine would warn that nobody awaited it
-        raise TypeError(f"store must return a str, not {type(reference).__name__}")
+        why = f"store must return a str, not {type(reference).__name__}"
     except Exception as error:
-        log.warning("A truncated result could not be stored: %s: %s", type(error).__name__, error)
-        return None
+        why = type(error).__name__  # its message may quote the result
+    log.warning("A truncated result could not be stored: %s", why)
+    return None

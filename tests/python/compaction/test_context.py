@@ -364,8 +364,36 @@ def test_exceptions_of_hooks_are_only_logged(caplog: pytest.LogCaptureFixture) -
     context = compact_context(context_window=100, compress=Summarizer(), on_compress=fails, on_event=fails)
     context.feed(1000)
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
-    assert "on_compress failed: LookupError: no store" in caplog.text
-    assert "on_event failed: LookupError: no store" in caplog.text
+    assert "on_compress failed: LookupError" in caplog.text
+    assert "on_event failed: LookupError" in caplog.text
+    assert "no store" not in caplog.text
+
+
+def test_logs_have_no_text_of_a_conversation(caplog: pytest.LogCaptureFixture) -> None:
+    def store(text: str) -> str:
+        raise OSError(f"no room for {text}")
+
+    def on_compress(found: Any) -> None:
+        raise ValueError(f"cannot store {found}")
+
+    events: list[Any] = []
+    context = compact_context(
+        context_window=100,
+        compress=Summarizer(RuntimeError("400: secret is no text"), "secret"),
+        truncate=Truncate(3, tail=0, store=store),
+        on_compress=on_compress,
+        on_event=events.append,
+    )
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c", "content": "secret"}
+    for _ in range(3):
+        context.feed(1000)
+        send(context, [*FOUR, {"role": "assistant", "tool_calls": [call]}, result, *FOUR])
+    assert [event.kind for event in events] == ["failed", "compressed"]
+    assert events[0].detail == "RuntimeError: 400: secret is no text"
+    for said in ("stored: OSError", "summarised: RuntimeError", "on_compress failed: ValueError"):
+        assert said in caplog.text
+    assert "secret" not in caplog.text
 
 
 def test_events() -> None:
