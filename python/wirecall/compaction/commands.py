@@ -31,7 +31,8 @@ _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a
 @click.command(
     epilog="""\b
 FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with "messages" or
-"input", or JSON lines. What is written has the same form; a file is written whole or not at all.
+"input", or JSON lines. What is written has the same form; a file is written whole or not at all, and not over
+what was added to it meanwhile.
 
 \b
 Examples:
@@ -149,6 +150,8 @@ def compact(
         except (NoSummary, errors) as error:
             reason = textwrap.shorten(str(error) or type(error).__name__, 500, placeholder=" …")
             raise click.ClickException(f"{model}: {reason}") from error
+    if output is not None and _is_same_file(file, output) and _read(file) != given.text:
+        raise click.ClickException(f"{output}: it was changed meanwhile; nothing is written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
@@ -250,6 +253,13 @@ def _read(path: str) -> str:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise click.ClickException(f"{path}: byte {error.start} is no UTF-8") from error
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # there is none yet
+        return False
 
 
 def _write(path: str | None, text: str) -> None:

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from server import Answer, Failure, Server, serve
 
 from wirecall.commands import wirecall
+from wirecall.compaction import commands
 from wirecall.compaction.base import OPENING
 
 MESSAGES = [
@@ -135,6 +136,28 @@ def test_what_fails_writes_nothing(tmp_path: Path, answer: Any) -> None:
     assert "no such model" in result.stderr or "cut off" in result.stderr
     assert path.read_text(encoding="utf-8") == json.dumps(MESSAGES)
     assert os.listdir(tmp_path) == ["history.json"]
+
+
+def test_what_is_added_to_a_file_meanwhile_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f"{json.dumps(message)}\n" for message in MESSAGES), encoding="utf-8")
+
+    def summarize(asked: Any) -> str:
+        with path.open("a", encoding="utf-8") as file:
+            file.write('{"role": "user", "content": "new"}\n')
+        return "They like caf\u00e9s."
+
+    monkeypatch.setattr(commands, "_summarizer", lambda *given: (summarize, OSError))
+    arguments = (str(path), "--keep-recent-turns", "1", "--model", "m", "--output")
+    result = run(*arguments, str(path))
+    assert result.exit_code != 0
+    assert "changed meanwhile" in result.stderr
+    assert path.read_text(encoding="utf-8").count("\n") == len(MESSAGES) + 1
+    other = tmp_path / "other.jsonl"
+    assert run(*arguments, str(other)).exit_code == 0
+    assert OPENING in other.read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
