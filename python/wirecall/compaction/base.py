@@ -94,6 +94,10 @@ class Format(Protocol):
     def merges(self) -> bool:
         """Whether what the model says in several messages is one answer while calls wait for results."""
 
+    @property
+    def interleaves(self) -> bool:
+        """Whether results may stand between these messages."""
+
     def see(self, message: Mapping[str, Any]) -> Seen: ...
 
     def text(self, message: Mapping[str, Any]) -> str:

@@ -24,6 +24,7 @@ class Chat:
 
     name: Literal["chat"] = "chat"
     merges = False
+    interleaves = False
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role = message.get("role")

@@ -24,6 +24,7 @@ class Messages:
 
     name: Literal["messages"] = "messages"
     merges = True
+    interleaves = False
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")

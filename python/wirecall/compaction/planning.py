@@ -48,9 +48,9 @@ class Turn:
     """Messages that stay together.
 
     Attributes:
-        said: The user's message, or the model's.
+        said: The user's message, or the model's, with what results stand between them.
         at: Index of the first of them in the list.
-        results: Messages with results of its calls.
+        results: Messages with results of its calls, behind all that was said.
         open: Calls that have no result yet, with the index of their message, by their ids.
         mended: Results were put to it, or taken away.
     """
@@ -316,6 +316,9 @@ class _Reader:
     def _said(self, index: int, message: Message, seen: Seen) -> None:
         if self._goes_on(seen):
             turn = self.turns[-1]
+            if self.format.interleaves:
+                turn.said += turn.results
+                turn.results.clear()
             turn.said.append(message)
         else:
             turn = self._begin(index, message)

@@ -39,6 +39,7 @@ class Responses:
 
     name: Literal["responses"] = "responses"
     merges = True
+    interleaves = True
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         kind = message.get("type")

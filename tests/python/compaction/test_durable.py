@@ -109,6 +109,22 @@ def test_a_last_turn_that_waits_for_results_is_kept_so_that_they_have_a_call() -
     ]
 
 
+def test_results_between_items_of_one_answer_stay_where_they_are() -> None:
+    user = {"role": "user", "content": "go on"}
+    a, b = ({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"} for id in "ab")
+    of_a, of_b = ({"type": "function_call_output", "call_id": id, "output": id} for id in "ab")
+    said = {"role": "assistant", "content": "b takes a while"}
+    items = [user, user, a, b, of_a, said, of_b, {"role": "assistant", "content": "done"}]
+    plan = plan_compaction(items, keep_recent_turns=2)
+    assert plan.turns == 4
+    assert plan.repairs == ()
+    assert all(one is other for one, other in zip(plan.to_keep, items[2:], strict=True))
+    plan = plan_compaction([*items[:6], *items[:1]], keep_recent_turns=2)
+    assert [repair.kind for repair in plan.repairs] == ["missing_result"]
+    made = {"type": "function_call_output", "call_id": "b", "output": "[No result of f is available]"}
+    assert plan.to_keep == [a, b, of_a, said, made, user]
+
+
 def test_a_server_tool_that_paused_stays_with_its_call() -> None:
     paused = {"role": "assistant", "content": [{"type": "server_tool_use", "id": "st", "name": "web_search"}]}
     goes_on = {
