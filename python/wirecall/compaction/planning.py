@@ -142,7 +142,7 @@ def plan_compaction(
 
     Raises:
         MixedFormats: The messages are not of one format.
-        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given.
+        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, or `messages` is no list.
         ValueError: `keep_recent_turns` is no number, or `max_tokens` or `usage` none above 0.
         VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
@@ -236,6 +236,8 @@ def conversation(messages: Sequence[Message], format: FormatName | None = None) 
     Raises:
         MixedFormats: The messages are not of one format.
     """
+    if not isinstance(messages, Sequence):
+        raise TypeError(f"messages must be a list, not {type(messages).__name__}")
     of, mappings = read(messages, format)
     return turns_of(of, messages, mappings)
 
