@@ -22,6 +22,7 @@ from wirecall.compaction.base import (
     Format,
     FormatName,
     Message,
+    check_summarize,
     dict_of,
     log,
 )
@@ -79,11 +80,7 @@ class Compress:
     max_summary_tokens: int = MAX_SUMMARY_TOKENS
 
     def __post_init__(self) -> None:
-        if not callable(self.summarize):
-            raise TypeError(
-                f"summarize must be callable, not {type(self.summarize).__name__}: of a client, "
-                "wirecall.compaction.summarizer(client, model=…) makes one"
-            )
+        check_summarize(self.summarize)
         share = self.keep_share
         if isinstance(share, bool) or not isinstance(share, (int, float)):
             raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
