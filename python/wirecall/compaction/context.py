@@ -498,7 +498,7 @@ def compact_context(
     `count`, behind a summary only what was fed is.
 
     Args:
-        context_window: Tokens that a request may have. Needed with `compress`.
+        context_window: Tokens that a request may have. Needed with `compress`, and looked at by nothing else.
         compress: Makes a summary of older turns where a request has more: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large results of tools.

@@ -518,3 +518,10 @@ def test_who_summarises_must_be_callable(given: Any) -> None:
         compact_messages(chat(), given, keep_recent_turns=100)
     with pytest.raises(TypeError, match=told):
         asyncio.run(acompact_messages(chat(), given, keep_recent_turns=1))
+
+
+def test_a_limit_that_is_hardly_more_than_a_summary_may_have_keeps_the_last_turn() -> None:
+    limits: Json = {"max_tokens": 2100, "count": len}
+    long = [{"role": "user", "content": "word " * 40}] * 20
+    assert plan_compaction(long, **limits).kept_turns == 1
+    assert plan_compaction(long, **limits, max_summary_tokens=300).kept_turns > 5
