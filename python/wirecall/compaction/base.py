@@ -144,6 +144,15 @@ class Format(Protocol):
         """The message without these calls or results: None if nothing but reasoning is left."""
 
 
+def check_summarize(given: object) -> None:
+    """Refuses what cannot be asked for a summary."""
+    if not callable(given):
+        raise TypeError(
+            f"summarize must be callable, not {type(given).__name__}: of a client, "
+            "wirecall.compaction.summarizer(client, model=…) makes one"
+        )
+
+
 def dict_of(value: object) -> Mapping[str, Any]:
     """A message or a part of one as a mapping, to be looked at; {} for what is none."""
     if type(value) is dict:

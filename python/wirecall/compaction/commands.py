@@ -31,8 +31,10 @@ _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a
 @click.command(
     epilog="""\b
 FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with "messages" or
-"input", or JSON lines. What is written has the same form; a file is written whole or not at all, and not over
-what was added to it meanwhile.
+"input", or JSON lines; without one, standard input is read. What is written has the same form; a file is
+written whole or not at all, and not over what was added to it meanwhile.
+
+A turn is a user's message, or what the model said at once with all results of its calls.
 
 \b
 Examples:
@@ -57,7 +59,7 @@ Examples:
     default=MAX_SUMMARY_TOKENS,
     show_default=True,
     metavar="N",
-    help="The most that a summary may have.",
+    help="The most that a summary may have; of --max-tokens so much is left for it.",
 )
 @click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens by the number of characters.")
 @click.option(
@@ -134,6 +136,8 @@ def compact(
     if only_plan:
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
         _show(plan, count, unit, as_json)
+        if max_tokens is not None and plan.to_summarize and not as_json:
+            click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most: --max-summary-tokens")
         return
     summary = ""
     if plan.to_summarize:

@@ -22,6 +22,7 @@ from wirecall.compaction.base import (
     Format,
     FormatName,
     Message,
+    check_summarize,
     dict_of,
     log,
 )
@@ -81,11 +82,7 @@ class Compress:
     max_summary_tokens: int = MAX_SUMMARY_TOKENS
 
     def __post_init__(self) -> None:
-        if not callable(self.summarize):
-            raise TypeError(
-                f"summarize must be callable, not {type(self.summarize).__name__}: of a client, "
-                "wirecall.compaction.summarizer(client, model=…) makes one"
-            )
+        check_summarize(self.summarize)
         share = self.keep_share
         if isinstance(share, bool) or not isinstance(share, (int, float)):
             raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
@@ -507,7 +504,7 @@ def compact_context(
     `count`, behind a summary only what was fed is.
 
     Args:
-        context_window: Tokens that a request may have. Needed with `compress`.
+        context_window: Tokens that a request may have. Needed with `compress`, and looked at by nothing else.
         compress: Makes a summary of older turns where a request has more: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large results of tools.

@@ -51,7 +51,10 @@ def tokens_of(message: Message, count: Count = estimate) -> int:
     """Tokens of a message, in any format."""
     read: list[str] = []
     media = _read(dict_of(message), read)
-    return MESSAGE + media + math.ceil(sum(map(count, read)))
+    try:
+        return MESSAGE + media + math.ceil(sum(map(count, read)))
+    except TypeError as error:
+        raise TypeError(f"count must return the number of tokens of a text: {error}") from error
 
 
 def tokens(messages: Iterable[Message], count: Count = estimate) -> int:

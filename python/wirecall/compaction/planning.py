@@ -133,17 +133,19 @@ def plan_compaction(
         keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
             same.
         max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
-            turns are kept as fit beside the system messages and a summary; at least one.
+            turns are kept as fit beside the system messages and a summary; at least one. So it has to be much
+            more than `max_summary_tokens`.
         count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
         usage: The provider's count of input tokens for these very messages. An estimate of each message is
             scaled to it, so that no tokenizer is needed.
-        max_summary_tokens: What is left for the summary, however long it is.
+        max_summary_tokens: How much of `max_tokens` is left for the summary, however long it is.
         format: "chat", "responses" or "messages"; by default what the messages look like.
 
     Raises:
         MixedFormats: The messages are not of one format.
-        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, or `messages` is no list.
-        ValueError: `keep_recent_turns` is no number, or `max_tokens` or `usage` none above 0.
+        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, `messages` are no messages of these
+            APIs, or `count` is no function that returns a number.
+        ValueError: `keep_recent_turns` is no number, or one of the others is none above 0.
         VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
     if keep_recent_turns is None and max_tokens is None:
@@ -160,6 +162,7 @@ def affordable(
 ) -> int:
     """How many of the last turns `max_tokens` leave room for, beside the system messages and a summary."""
     limit = _above_zero("max_tokens", max_tokens)
+    max_summary_tokens = _above_zero("max_summary_tokens", max_summary_tokens)
     if usage is not None:
         usage = _above_zero("usage", usage)
         count = count or estimate
@@ -169,6 +172,8 @@ def affordable(
         from wirecall.tokens import tokenizer
 
         count = tokenizer()
+    elif not callable(count):
+        raise TypeError(f"count must be callable, not {type(count).__name__}")
     last = of.turns[-1]
     sizes: Iterable[int] = (
         tokens(turn.messages(of.format, ended=turn is not last), count) for turn in reversed(of.turns)

@@ -61,6 +61,15 @@ def test_the_plan() -> None:
     }
 
 
+def test_a_plan_by_tokens_says_what_is_left_for_a_summary() -> None:
+    """Else nobody knows why so few turns are kept."""
+    given = ("--plan", "--estimate", "--max-tokens")
+    text = json.dumps(MESSAGES)
+    said = run(*given, "5", stdin=text).stdout
+    assert said.endswith("\na summary     2,048  at most: --max-summary-tokens\n")
+    assert "a summary" not in run(*given, "5000", stdin=text).stdout
+
+
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
 def test_a_list_stays_a_list(api: str) -> None:
     with serve([SUMMARY]) as server:

@@ -512,3 +512,66 @@ def test_what_no_api_takes_is_shortened_all_the_same(messages: list[Any]) -> Non
     result = compact_messages([said, *messages, said, said], hello, **chosen)
     assert str(result[0]["content"]).startswith(OPENING)
     assert messages == before
+
+
+class Human:
+    """A message as frameworks have them: an object with a content, whose class says who speaks."""
+
+    def model_dump(self, **_: object) -> Json:
+        return {"content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (None, "messages must be a list of messages, not NoneType"),
+        ("Hi", "messages must be a list of messages, not str"),
+        ({"messages": chat()}, "messages must be a list of messages, not dict"),
+        ((message for message in chat()), "messages must be a list of messages, not generator"),
+        (["Hi"], r"messages\[0\] is no message: a dict, or an SDK's object, not str"),
+        ([Human()], r"messages\[0\] is a Human, no message of chat completions"),
+    ],
+)
+def test_what_is_no_list_of_messages_is_an_error(messages: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        compact_messages(messages, hello, keep_recent_turns=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "told"),
+    [
+        ({"count": "o200k_base"}, TypeError, "count must be callable, not str"),
+        ({"count": list}, TypeError, "count must return the number of tokens of a text"),
+        (
+            {"max_summary_tokens": "few"},
+            ValueError,
+            "max_summary_tokens is 'few'; it must be a number above 0",
+        ),
+        (
+            {"tool_result_stub_threshold": "5"},
+            ValueError,
+            "tool_result_stub_threshold is '5'; it must be a number of characters",
+        ),
+        ({"instructions": ["Be brief."]}, TypeError, "instructions must be a str, not list"),
+    ],
+)
+def test_wrong_options_say_what_is_wanted(options: Json, kind: type[Exception], told: str) -> None:
+    with pytest.raises(kind, match=told):
+        compact_messages(chat(), hello, **{"max_tokens": 10, "count": len, **options})
+
+
+@pytest.mark.parametrize("given", [None, "gpt-5-mini", object()])
+def test_who_summarises_must_be_callable(given: Any) -> None:
+    """Also where nothing is to be summarised yet."""
+    told = rf"summarize must be callable, not {type(given).__name__}: .*summarizer\(client, model"
+    with pytest.raises(TypeError, match=told):
+        compact_messages(chat(), given, keep_recent_turns=100)
+    with pytest.raises(TypeError, match=told):
+        asyncio.run(acompact_messages(chat(), given, keep_recent_turns=1))
+
+
+def test_a_limit_that_is_hardly_more_than_a_summary_may_have_keeps_the_last_turn() -> None:
+    limits: Json = {"max_tokens": 2100, "count": len}
+    long = [{"role": "user", "content": "word " * 40}] * 20
+    assert plan_compaction(long, **limits).kept_turns == 1
+    assert plan_compaction(long, **limits, max_summary_tokens=300).kept_turns > 5
