@@ -27,7 +27,7 @@ from wirecall.compaction.base import (
 )
 from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
-from wirecall.compaction.planning import Conversation, Turn, turns_of
+from wirecall.compaction.planning import Conversation, joined, turns_of
 from wirecall.compaction.pruning import Clear, Prune, cleared, pruned
 from wirecall.compaction.requests import (
     KEYS,
@@ -351,7 +351,11 @@ class CompactContext:
                 job.done.set_result(None)
         if fired is not None:
             return fired
-        return light.messages if remembered is None else _joined(_cut(of, light.messages))
+        if remembered is None:
+            return light.messages
+        conversation = _cut(of, light.messages)
+        recent = joined(of, conversation.turns, ended=True)
+        return [*conversation.system, *conversation.summary, *recent]
 
     def _tokens(self, state: Session, own: float) -> float:
         """What a check looks at."""
@@ -383,12 +387,11 @@ class CompactContext:
         room = min(math.floor(compress.keep_share * self._window), self._window - fixed)
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
-        summary = [] if conversation.summary is None else [conversation.summary]
         if not old:
             return None
         try:
             asked = question(
-                [*summary, *_messages(of, old)],
+                [*conversation.summary, *joined(of, old, ended=True)],
                 instructions=compress.instructions,
                 tool_result_stub_threshold=compress.tool_result_stub_threshold,
                 max_summary_tokens=allowed,
@@ -402,10 +405,10 @@ class CompactContext:
             raise
         except Exception as error:
             text, failure = "", f"{type(error).__name__}: {error}"
-        tail = _messages(of, recent)
+        tail = joined(of, recent, ended=True)
         if failure is not None:
             self._failed(state, failure)
-            return [*conversation.system, *summary, of.user(NOTICE), *tail]
+            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
         count = light.origins[recent[0].at]
         yield from self._succeeded(of, given, state, count, text)
         return [*conversation.system, of.user(wrapped(text)), *tail]
@@ -452,7 +455,7 @@ class CompactContext:
                 state.firings,
             )
         if self._on_compress is not None:
-            recent = _messages(of, _cut(of, given[count:]).turns, ended=False)
+            recent = joined(of, _cut(of, given[count:]).turns, ended=False)
             messages = [*_system(of, given), of.user(wrapped(text)), *recent]
             try:
                 yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
@@ -588,16 +591,6 @@ def _is_async(given: Callable[..., object]) -> bool:
 
 def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
     return turns_of(of, messages, [dict_of(message) for message in messages])
-
-
-def _messages(of: Format, turns: Sequence[Turn], *, ended: bool = True) -> list[Message]:
-    """Of turns. What the last one waits for may still come, unless it has `ended`."""
-    return [one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])]
-
-
-def _joined(conversation: Conversation) -> list[Message]:
-    summary = [] if conversation.summary is None else [conversation.summary]
-    return [*conversation.system, *summary, *_messages(conversation.format, conversation.turns)]
 
 
 def _system(of: Format, messages: Sequence[Message]) -> list[Message]:
