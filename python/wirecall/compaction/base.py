@@ -14,6 +14,8 @@ log = logging.getLogger("wirecall")
 Json = dict[str, Any]
 Message = Any
 FormatName = Literal["chat", "responses", "messages"]
+# What summarises is given texts: `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
 
 # How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
 OPENING = "[Summary of the conversation so far]"
@@ -150,3 +152,11 @@ def dict_of(value: object) -> Mapping[str, Any]:
 def parts_of(content: object) -> Sequence[Any]:
     """The parts of a content; () for text."""
     return content if isinstance(content, (list, tuple)) else ()
+
+
+def at_least(name: str, given: object, least: int) -> None:
+    """Refuses what is no whole number, or a smaller one."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
+    if given < least:
+        raise ValueError(f"{name} is {given}; it must be at least {least}")

@@ -13,20 +13,13 @@ import math
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import (
-    INTRODUCTION,
-    MAX_SUMMARY_TOKENS,
-    Format,
-    FormatName,
-    Message,
-    dict_of,
-    log,
-)
+from wirecall.compaction.base import INTRODUCTION, Format, FormatName, Message, at_least, dict_of, log
+from wirecall.compaction.compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
+from wirecall.compaction.durable import AsyncSummarize
 from wirecall.compaction.planning import Conversation, joined, turns_of
 from wirecall.compaction.pruning import Clear, Prune, cleared, pruned
 from wirecall.compaction.requests import (
@@ -41,10 +34,7 @@ from wirecall.compaction.requests import (
 from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, making, recalled
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
-from wirecall.compaction.truncation import Truncate, at_least, truncated
-
-Kind = Literal["compressed", "failed", "opened"]
-Summarize = Callable[[list[dict[str, str]]], Any]
+from wirecall.compaction.truncation import Truncate, truncated
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
@@ -55,79 +45,6 @@ NOTICE = (
     "[Earlier messages of this conversation are left out here, since they had no room and could not be "
     "summarised. Continue from what follows.]"
 )
-
-
-@dataclass(frozen=True)
-class Compress:
-    """How older turns become a summary.
-
-    Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
-            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
-        keep_share: The share of the window that the recent turns may take, where there is a `count`.
-        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
-        instructions: Added to what `summarize` is told to do.
-        tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: What a summary may have; never more than a quarter of the window.
-    """
-
-    summarize: Summarize
-    keep_share: float = 0.8
-    keep_turns: int = 1
-    instructions: str | None = None
-    tool_result_stub_threshold: int | None = None
-    max_summary_tokens: int = MAX_SUMMARY_TOKENS
-
-    def __post_init__(self) -> None:
-        if not callable(self.summarize):
-            raise TypeError(
-                f"summarize must be callable, not {type(self.summarize).__name__}: of a client, "
-                "wirecall.compaction.summarizer(client, model=…) makes one"
-            )
-        share = self.keep_share
-        if isinstance(share, bool) or not isinstance(share, (int, float)):
-            raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
-        if not 0 < share <= 1:
-            raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
-        at_least("keep_turns", self.keep_turns, 1)
-        at_least("max_summary_tokens", self.max_summary_tokens, 1)
-        if self.tool_result_stub_threshold is not None:
-            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
-
-
-class Compressed(NamedTuple):
-    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
-
-    Attributes:
-        session: Its id; None for the default one.
-        format: Of the messages.
-        messages: What can be stored instead of the request's messages: system messages, the summary, and the
-            recent turns as they were given, neither truncated nor pruned.
-        summary: The text of the summary.
-        replaced: How many of the request's messages it stands for, from the first on; system messages among
-            them stay.
-    """
-
-    session: str | None
-    format: FormatName
-    messages: list[Message]
-    summary: str
-    replaced: int
-
-
-class ContextNotice(NamedTuple):
-    """Something that happened, for `on_event`.
-
-    Attributes:
-        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
-            row: nothing is summarised until `reset`).
-        session: Its id; None for the default one.
-        detail: A sentence.
-    """
-
-    kind: Kind
-    session: str | None
-    detail: str
 
 
 class CompactContext:
@@ -478,7 +395,7 @@ class CompactContext:
 def compact_context(
     *,
     context_window: int | None = None,
-    compress: Compress | Summarize | None = None,
+    compress: Compress | AsyncSummarize | None = None,
     truncate: Truncate | None = None,
     prune: Prune | Sequence[Prune] | None = None,
     clear: Clear | None = None,
