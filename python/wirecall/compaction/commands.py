@@ -17,6 +17,7 @@ from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.durable import compacted, summarize_messages
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summarizers import NoSummary, summarizer
+from wirecall.inputs import Failure, load_json, read_text, title_of
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
@@ -114,8 +115,8 @@ def compact(
         raise click.UsageError("who shall summarise? Give --model, or --plan to see what would be done.")
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
-    title = "standard input" if file == "-" else file
-    given = _Conversation(_read(file), title)
+    title = title_of(file)
+    given = _Conversation(read_text(file), title)
     count = _counter(estimated, needed=max_tokens is not None)
     try:
         plan = plan_compaction(
@@ -167,13 +168,12 @@ class _Conversation:
         self.body: dict[str, Any] | None = None
         self.key = ""
         try:
-            loaded = json.loads(text)
-        except json.JSONDecodeError as error:
+            loaded = load_json(text, title, _EXPECTED)
+        except Failure as failure:
+            is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
+            if is_json or not _is_object(text.lstrip().partition("\n")[0]):
+                raise
             loaded = None
-            if not _is_object(text.lstrip().partition("\n")[0]):
-                raise self._no_json(error, error.lineno) from error
-        except (ValueError, RecursionError) as error:
-            raise click.ClickException(f"{title}: this JSON cannot be read: {error}") from error
         if isinstance(loaded, list):
             self.messages = loaded
         elif isinstance(loaded, dict) and (key := _held(loaded)):
@@ -188,20 +188,10 @@ class _Conversation:
         for number, line in enumerate(self.text.split("\n"), start=1):
             if not line.strip():
                 continue
-            try:
-                message = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise self._no_json(error, number) from error
-            except (ValueError, RecursionError) as error:
-                place = f"{self.title}, line {number}"
-                raise click.ClickException(f"{place}: this JSON cannot be read: {error}") from error
+            message = load_json(line, self.title, _EXPECTED, line=number)
             messages.append(message)
             self.lines[id(message)] = line.rstrip("\r")
         return messages
-
-    def _no_json(self, error: json.JSONDecodeError, line: int) -> click.ClickException:
-        place = f"{self.title}, line {line}, column {error.colno}"
-        return click.ClickException(f"{place}: this is no JSON: {error.msg}. Expected {_EXPECTED}")
 
     def written(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
@@ -232,22 +222,6 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
     except UnicodeEncodeError:  # half of a surrogate pair
         return json.dumps(value, separators=separators, indent=indent)
     return text
-
-
-def _read(path: str) -> str:
-    try:
-        if path == "-":
-            if sys.stdin is None:
-                raise click.ClickException("standard input is closed")
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                data = file.read()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path}: byte {error.start} is no UTF-8") from error
 
 
 def _write(path: str | None, text: str) -> None:
