@@ -9,11 +9,17 @@ import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
+from wirecall.dialects.base import DialectName, listed
+
 log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
 Message = Any
-FormatName = Literal["chat", "responses", "messages"]
+FormatName = DialectName
+# What summarises is given texts: `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
+# The parts of a content; () for text.
+parts_of = listed
 
 # How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
 OPENING = "[Summary of the conversation so far]"
@@ -166,6 +172,9 @@ def dict_of(value: object) -> Mapping[str, Any]:
     return {}
 
 
-def parts_of(content: object) -> Sequence[Any]:
-    """The parts of a content; () for text."""
-    return content if isinstance(content, (list, tuple)) else ()
+def at_least(name: str, given: object, least: int) -> None:
+    """Refuses what is no whole number, or a smaller one."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
+    if given < least:
+        raise ValueError(f"{name} is {given}; it must be at least {least}")

@@ -18,6 +18,7 @@ from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.durable import compacted, summarize_messages
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summarizers import NoSummary, summarizer
+from wirecall.inputs import Failure, load_json, read_text, title_of
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
@@ -119,8 +120,8 @@ def compact(
         raise click.UsageError("who shall summarise? Give --model, or --plan to see what would be done.")
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
-    title = "standard input" if file == "-" else file
-    given = _Conversation(_read(file), title)
+    title = title_of(file)
+    given = _Conversation(read_text(file), title)
     count = _counter(estimated, needed=max_tokens is not None)
     try:
         plan = plan_compaction(
@@ -154,7 +155,7 @@ def compact(
         except (NoSummary, errors) as error:
             reason = textwrap.shorten(str(error) or type(error).__name__, 500, placeholder=" …")
             raise click.ClickException(f"{model}: {reason}") from error
-    if output is not None and _is_same_file(file, output) and _read(file) != given.text:
+    if output is not None and _is_same_file(file, output) and read_text(file) != given.text:
         raise click.ClickException(f"{output}: it was changed meanwhile; nothing is written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
@@ -176,13 +177,12 @@ class _Conversation:
         self.body: dict[str, Any] | None = None
         self.key = ""
         try:
-            loaded = json.loads(text)
-        except json.JSONDecodeError as error:
+            loaded = load_json(text, title, _EXPECTED)
+        except Failure as failure:
+            is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
+            if is_json or not _is_object(text.lstrip().partition("\n")[0]):
+                raise
             loaded = None
-            if not _is_object(text.lstrip().partition("\n")[0]):
-                raise self._no_json(error, error.lineno) from error
-        except (ValueError, RecursionError) as error:
-            raise click.ClickException(f"{title}: this JSON cannot be read: {error}") from error
         if isinstance(loaded, list):
             self.messages = loaded
         elif isinstance(loaded, dict) and (key := _held(loaded)):
@@ -197,20 +197,10 @@ class _Conversation:
         for number, line in enumerate(self.text.split("\n"), start=1):
             if not line.strip():
                 continue
-            try:
-                message = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise self._no_json(error, number) from error
-            except (ValueError, RecursionError) as error:
-                place = f"{self.title}, line {number}"
-                raise click.ClickException(f"{place}: this JSON cannot be read: {error}") from error
+            message = load_json(line, self.title, _EXPECTED, line=number)
             messages.append(message)
             self.lines[id(message)] = line.rstrip("\r")
         return messages
-
-    def _no_json(self, error: json.JSONDecodeError, line: int) -> click.ClickException:
-        place = f"{self.title}, line {line}, column {error.colno}"
-        return click.ClickException(f"{place}: this is no JSON: {error.msg}. Expected {_EXPECTED}")
 
     def written(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
@@ -241,22 +231,6 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
     except UnicodeEncodeError:  # half of a surrogate pair
         return json.dumps(value, separators=separators, indent=indent)
     return text
-
-
-def _read(path: str) -> str:
-    try:
-        if path == "-":
-            if sys.stdin is None:
-                raise click.ClickException("standard input is closed")
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                data = file.read()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path}: byte {error.start} is no UTF-8") from error
 
 
 def _is_same_file(one: str, other: str) -> bool:

@@ -13,22 +13,14 @@ import math
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import (
-    INTRODUCTION,
-    MAX_SUMMARY_TOKENS,
-    Format,
-    FormatName,
-    Message,
-    check_summarize,
-    dict_of,
-    log,
-)
+from wirecall.compaction.base import INTRODUCTION, Format, FormatName, Message, at_least, dict_of, log
+from wirecall.compaction.compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
-from wirecall.compaction.planning import Conversation, Turn, turns_of
+from wirecall.compaction.durable import AsyncSummarize
+from wirecall.compaction.planning import Conversation, joined, turns_of
 from wirecall.compaction.pruning import Clear, Prune, cleared, pruned
 from wirecall.compaction.requests import (
     KEYS,
@@ -42,10 +34,7 @@ from wirecall.compaction.requests import (
 from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, making, recalled
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
-from wirecall.compaction.truncation import Truncate, at_least, truncated
-
-Kind = Literal["compressed", "failed", "opened"]
-Summarize = Callable[[list[dict[str, str]]], Any]
+from wirecall.compaction.truncation import Truncate, truncated
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
@@ -58,75 +47,6 @@ NOTICE = (
     "[Earlier messages of this conversation are left out here, since they had no room and could not be "
     "summarised. Continue from what follows.]"
 )
-
-
-@dataclass(frozen=True)
-class Compress:
-    """How older turns become a summary.
-
-    Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
-            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
-        keep_share: The share of the window that the recent turns may take, where there is a `count`.
-        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
-        instructions: Added to what `summarize` is told to do.
-        tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: What a summary may have; never more than a quarter of the window.
-    """
-
-    summarize: Summarize
-    keep_share: float = 0.8
-    keep_turns: int = 1
-    instructions: str | None = None
-    tool_result_stub_threshold: int | None = None
-    max_summary_tokens: int = MAX_SUMMARY_TOKENS
-
-    def __post_init__(self) -> None:
-        check_summarize(self.summarize)
-        share = self.keep_share
-        if isinstance(share, bool) or not isinstance(share, (int, float)):
-            raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
-        if not 0 < share <= 1:
-            raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
-        at_least("keep_turns", self.keep_turns, 1)
-        at_least("max_summary_tokens", self.max_summary_tokens, 1)
-        if self.tool_result_stub_threshold is not None:
-            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
-
-
-class Compressed(NamedTuple):
-    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
-
-    Attributes:
-        session: Its id; None for the default one.
-        format: Of the messages.
-        messages: What can be stored instead of the request's messages: system messages, the summary, and the
-            recent turns as they were given, neither truncated nor pruned.
-        summary: The text of the summary.
-        replaced: How many of the request's messages it stands for, from the first on; system messages among
-            them stay.
-    """
-
-    session: str | None
-    format: FormatName
-    messages: list[Message]
-    summary: str
-    replaced: int
-
-
-class ContextNotice(NamedTuple):
-    """Something that happened, for `on_event`.
-
-    Attributes:
-        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
-            row: nothing is summarised until `reset`).
-        session: Its id; None for the default one.
-        detail: A sentence.
-    """
-
-    kind: Kind
-    session: str | None
-    detail: str
 
 
 class CompactContext:
@@ -350,7 +270,11 @@ class CompactContext:
                 job.done.set_result(None)
         if fired is not None:
             return fired
-        return light.messages if remembered is None else _joined(_cut(of, light.messages))
+        if remembered is None:
+            return light.messages
+        conversation = _cut(of, light.messages)
+        recent = joined(of, conversation.turns, ended=True)
+        return [*conversation.system, *conversation.summary, *recent]
 
     def _tokens(self, state: Session, own: float) -> float:
         """What a check looks at."""
@@ -382,13 +306,12 @@ class CompactContext:
         room = min(math.floor(compress.keep_share * self._window), self._window - fixed)
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
-        summary = [] if conversation.summary is None else [conversation.summary]
         if not old:
             return None
         failure: Exception | None = None
         try:
             asked = question(
-                [*summary, *_messages(of, old)],
+                [*conversation.summary, *joined(of, old, ended=True)],
                 instructions=compress.instructions,
                 tool_result_stub_threshold=compress.tool_result_stub_threshold,
                 max_summary_tokens=allowed,
@@ -404,10 +327,10 @@ class CompactContext:
             raise
         except Exception as error:
             text, failure = "", error
-        tail = _messages(of, recent)
+        tail = joined(of, recent, ended=True)
         if not text:
             self._failed(state, failure)
-            return [*conversation.system, *summary, of.user(NOTICE), *tail]
+            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
         yield from self._succeeded(of, given, state, Remembered(count, digest, text))
         return [*conversation.system, of.user(wrapped(text)), *tail]
 
@@ -455,7 +378,7 @@ class CompactContext:
                 state.firings,
             )
         if self._on_compress is not None:
-            recent = _messages(of, _cut(of, given[count:]).turns, ended=False)
+            recent = joined(of, _cut(of, given[count:]).turns, ended=False)
             messages = [*_system(of, given), of.user(wrapped(text)), *recent]
             try:
                 yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
@@ -478,7 +401,7 @@ class CompactContext:
 def compact_context(
     *,
     context_window: int | None = None,
-    compress: Compress | Summarize | None = None,
+    compress: Compress | AsyncSummarize | None = None,
     truncate: Truncate | None = None,
     prune: Prune | Sequence[Prune] | None = None,
     clear: Clear | None = None,
@@ -597,16 +520,6 @@ def _is_async(given: Callable[..., object]) -> bool:
 
 def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
     return turns_of(of, messages, [dict_of(message) for message in messages])
-
-
-def _messages(of: Format, turns: Sequence[Turn], *, ended: bool = True) -> list[Message]:
-    """Of turns. What the last one waits for may still come, unless it has `ended`."""
-    return [one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])]
-
-
-def _joined(conversation: Conversation) -> list[Message]:
-    summary = [] if conversation.summary is None else [conversation.summary]
-    return [*conversation.system, *summary, *_messages(conversation.format, conversation.turns)]
 
 
 def _system(of: Format, messages: Sequence[Message]) -> list[Message]:

@@ -3,13 +3,19 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, FormatName, Message, check_summarize, dict_of
+from wirecall.compaction.base import (
+    MAX_SUMMARY_TOKENS,
+    Flat,
+    FormatName,
+    Message,
+    check_summarize,
+    dict_of,
+)
 from wirecall.compaction.counting import Count
 from wirecall.compaction.detection import FORMATS
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summary import cleaned, question, wrapped
 
-Flat = list[dict[str, str]]
 Summarize = Callable[[Flat], str | None]
 AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize
 Messages = TypeVar("Messages", bound=Sequence[Any])

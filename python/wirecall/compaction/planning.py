@@ -78,14 +78,14 @@ class Conversation(NamedTuple):
 
     Attributes:
         system: System and developer messages.
-        summary: Of an earlier compaction, if there is one.
+        summary: The one of an earlier compaction; [] if there is none.
         turns: All others.
         repairs: What was mended.
     """
 
     format: Format
     system: list[Message]
-    summary: Message | None
+    summary: list[Message]
     turns: list[Turn]
     repairs: list[Repair]
 
@@ -181,12 +181,11 @@ def affordable(
     system = tokens(of.system, count)
     if usage is not None:
         sizes = list(sizes)
-        summary = 0 if of.summary is None else tokens([of.summary], count)
-        scale = usage / (system + summary + sum(sizes))
+        scale = usage / (system + tokens(of.summary, count) + sum(sizes))
         limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
     # A summary counts the same whatever its length, so that a list that was compacted is left alone.
     summarised = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
-    whole = system if of.summary is None else summarised
+    whole = summarised if of.summary else system
     kept = 0
     for size in sizes:
         summarised += size
@@ -217,22 +216,21 @@ def cut(of: Conversation, keep: float) -> CompactionPlan:
     waits = bool(of.turns and of.turns[-1].open)
     kept = int(max(min(keep, count), waits))
     old, recent = of.turns[: count - kept], of.turns[count - kept :]
-    summary = [] if of.summary is None else [of.summary]
-    last = of.turns[-1] if of.turns else None
-
-    def joined(turns: Iterable[Turn]) -> list[Message]:
-        # What the last turn waits for may still come.
-        return [one for turn in turns for one in turn.messages(of.format, ended=turn is not last)]
-
+    to_keep = joined(of.format, recent, ended=False)
     return CompactionPlan(
         of.system,
-        [*summary, *joined(old)] if old else [],
-        joined(recent) if old else [*summary, *joined(recent)],
+        [*of.summary, *joined(of.format, old, ended=True)] if old else [],
+        to_keep if old else [*of.summary, *to_keep],
         count,
         kept,
         tuple(of.repairs),
         of.format.name,
     )
+
+
+def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
+    """The messages of turns. What the last one waits for may still come, unless it has `ended`."""
+    return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
 
 
 def conversation(messages: Sequence[Message], format: FormatName | None = None) -> Conversation:
@@ -283,7 +281,7 @@ class _Reader:
 
     def read(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
         system: list[Message] = []
-        summary = None
+        summary: list[Message] = []
         for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
             seen = self.format.see(mapping)
             if seen.role == "system":
@@ -292,13 +290,14 @@ class _Reader:
                 self._results(index, message, seen)
             elif seen.role == "assistant":
                 self._said(index, message, seen)
-            elif self.turns or summary is not None or (found := summary_in(mapping)) is None:
+            elif self.turns or summary or (found := summary_in(mapping)) is None:
                 self._user(index, message)
             else:
-                summary, rest = found
+                merged, rest = found
                 if rest is None:
-                    summary = message
+                    summary = [message]
                 else:
+                    summary = [merged]
                     self._user(index, rest)
         self.repairs += (
             Repair("missing_result", index, call.id, call.name)

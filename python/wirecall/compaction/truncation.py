@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from wirecall.compaction.base import Format, Message, dict_of, log
+from wirecall.compaction.base import Format, Message, at_least, dict_of, log
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,6 @@ class Truncate:
             if fnmatchcase(tool, pattern):
                 chosen = rule
         return chosen
-
-
-def at_least(name: str, given: object, least: int) -> None:
-    """Refuses what is no whole number, or a smaller one."""
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
-    if given < least:
-        raise ValueError(f"{name} is {given}; it must be at least {least}")
 
 
 def truncated(format: Format, messages: Sequence[Message], rule: Truncate) -> list[Message]:

@@ -28,7 +28,7 @@ MESSAGES = [
 SUMMARY = Answer(["<analysis>a</analysis><summary>They like caf\u00e9s.</summary>"])
 
 
-def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
+def run(*arguments: str, stdin: str | bytes = "", **environment: str) -> Result:
     return CliRunner().invoke(wirecall, ["compact", *arguments], input=stdin, env=environment)
 
 
@@ -257,6 +257,11 @@ def test_what_cannot_work_says_why(arguments: tuple[str, ...], text: str, said: 
     assert result.exit_code != 0
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_what_is_no_text_is_named() -> None:
+    result = run("--keep-recent-turns", "1", "--plan", stdin=b"[\xff]")
+    assert result.stderr == "Error: standard input: byte 1 is no UTF-8\n"
 
 
 def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from wirecall.compaction import (
     summarize_messages,
 )
 from wirecall.compaction.base import OPENING
-from wirecall.compaction.counting import tokens
+from wirecall.compaction.counting import estimate, tokens
 from wirecall.tokens import VocabularyError
 
 Json = dict[str, Any]
@@ -407,6 +407,15 @@ def test_the_providers_count_scales_the_estimate() -> None:
     assert kept(messages, max_tokens=1000, usage=1001, count=None) < 10
     assert kept(messages, max_tokens=1000, usage=2000, count=None) < kept(
         messages, max_tokens=1000, usage=1200, count=None
+    )
+
+
+def test_the_providers_count_is_of_a_summary_too() -> None:
+    summary = {"role": "user", "content": f"{OPENING}\n{'y' * 3000}"}
+    messages = [summary, *({"role": "user", "content": "x" * 100} for _ in range(10))]
+    usage = tokens(messages, estimate)
+    assert kept(messages, max_tokens=400, usage=usage, count=None) == kept(
+        messages, max_tokens=400, count=estimate
     )
 
 
