@@ -134,7 +134,7 @@ def plan_compaction(
             same.
         max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
             turns are kept as fit beside the system messages and a summary; at least one. So it has to be much
-            more than `max_summary_tokens`.
+            more than `max_summary_tokens`. Results without a call do not count.
         count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
         usage: The provider's count of input tokens for these very messages. An estimate of each message is
             scaled to it, so that no tokenizer is needed.
@@ -239,8 +239,6 @@ def conversation(messages: Sequence[Message], format: FormatName | None = None) 
     Raises:
         MixedFormats: The messages are not of one format.
     """
-    if not isinstance(messages, Sequence):
-        raise TypeError(f"messages must be a list, not {type(messages).__name__}")
     of, mappings = read(messages, format)
     return turns_of(of, messages, mappings)
 

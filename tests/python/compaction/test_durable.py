@@ -468,13 +468,6 @@ def test_a_message_of_late_results_is_read_as_often_for_many_turns_as_for_few() 
     assert [one["content"] for one in results] == [f"call_{number}" for number in range(30)]
 
 
-def test_what_can_be_read_only_once_is_no_list() -> None:
-    messages = ({"role": "user", "content": "hi"} for _ in range(3))
-    with pytest.raises(TypeError, match="messages must be a list, not generator"):
-        compact_messages(messages, hello, keep_recent_turns=1)  # type: ignore[type-var]
-    assert len(list(messages)) == 3
-
-
 def test_what_must_be_said() -> None:
     with pytest.raises(TypeError, match=r"keep_recent_turns=…, max_tokens=…"):
         plan_compaction(chat())
