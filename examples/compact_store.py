@@ -104,8 +104,10 @@ def main() -> None:
     if DEMO:
         with tempfile.TemporaryDirectory() as folder:
             run(Path(folder) / "conversation.json")
-    else:
+    elif len(sys.argv) == 2:
         run(Path(sys.argv[1]))
+    else:
+        sys.exit("Which file holds the conversation? compact_store.py FILE, or compact_store.py --demo")
 
 
 if __name__ == "__main__":

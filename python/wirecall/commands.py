@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 
@@ -19,6 +19,7 @@ from wirecall import demo as replay
 from wirecall import tokens as counting
 from wirecall.bench.commands import bench
 from wirecall.compaction.commands import compact
+from wirecall.inputs import Failure, load_json, no_json, open_file, read_text, title_of
 
 # How much is read at once, at most; what is there is read at once, however little.
 _CHUNK_BYTES = 1 << 16
@@ -28,10 +29,6 @@ _TOOLS = 'a JSON list of tools, or {"tools": […]}'
 
 class ReaderGone(Exception):
     """Whoever read our output has closed it."""
-
-
-class Failure(click.ClickException):
-    exit_code = 2
 
 
 class _Commands(click.Group):
@@ -213,11 +210,11 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     toolset = _toolset(tools_path, protocol)
     place, text = "ARGUMENTS", "{}" if arguments is None else arguments
     if arguments == "-":
-        place, text = _title("-"), _read("-")
+        place, text = title_of("-"), read_text("-")
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        raise _no_json(error, place, "a JSON object") from error
+        raise no_json(error, place, "a JSON object") from error
     except (ValueError, RecursionError):  # a limit of this reader: the encoder has its own
         pass
     _print(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
@@ -239,7 +236,9 @@ def manual(tools_path: str, protocol: str, header: str | None, descriptions: str
     """Print what a model is told about the tools."""
     toolset = _toolset(tools_path, protocol, descriptions=descriptions)
     if not toolset.names:
-        raise Failure(f"{_title(tools_path)}: there are no tools in it, so there is nothing to tell a model")
+        raise Failure(
+            f"{title_of(tools_path)}: there are no tools in it, so there is nothing to tell a model"
+        )
     _print(toolset.manual(header=header))
 
 
@@ -286,7 +285,7 @@ def tokens(
         count: counting.Count = len if characters else counting.tokenizer(encoding)
     except counting.VocabularyError as error:
         raise Failure(f"{error} Or count --characters.") from error
-    with _blame(_title(tools_path)):
+    with _blame(title_of(tools_path)):
         toolset = Toolset(tools, protocol=protocol, descriptions=descriptions)
         costs = counting.measure(tools, count=count, protocol=protocol, descriptions=descriptions)
     for place, name, arguments in calls:
@@ -327,22 +326,11 @@ def demo(speed: float) -> None:
 # --- reading
 
 
-def _open(path: str) -> BinaryIO:
-    if path == "-":
-        if sys.stdin is None:
-            raise Failure("standard input is closed")
-        return sys.stdin.buffer
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror or error}") from error
-
-
 def _pieces(path: str) -> Iterator[str]:
     """Text as it comes in. Bytes that are no UTF-8 become U+FFFD."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     with ExitStack() as stack:
-        stream = _open(path)
+        stream = open_file(path)
         if path != "-":
             stack.enter_context(stream)
         # A buffered reader's read1 returns what one read of the system gives.
@@ -358,49 +346,16 @@ def _pieces(path: str) -> Iterator[str]:
                 return
 
 
-def _read(path: str) -> str:
-    """A whole file, which must be UTF-8."""
-    with ExitStack() as stack:
-        stream = _open(path)
-        if path != "-":
-            stack.enter_context(stream)
-        data = stream.read()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Failure(f"{_title(path)}: byte {error.start} is no UTF-8") from error
-
-
-def _title(path: str) -> str:
-    return "standard input" if path == "-" else path
-
-
 def _not_both_stdin(tools_path: str | None, path: str | None) -> None:
     if tools_path == "-" and path == "-":
         raise click.UsageError("only one of the inputs can be standard input.")
 
 
-def _load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:
-    """The value of JSON text, which is a whole file, or one `line` of it (from 1)."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise _no_json(error, title, expected, line) from error
-    except (ValueError, RecursionError) as error:  # an integer of thousands of digits, too deep
-        place = title if line is None else f"{title}, line {line}"
-        raise Failure(f"{place}: this JSON cannot be read: {error}") from error
-
-
-def _no_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
-    place = f"{title}, line {line or error.lineno}, column {error.colno}"
-    return Failure(f"{place}: this is no JSON: {error.msg}. Expected {expected}")
-
-
 def _load_tools(path: str) -> list[Any]:
-    loaded = _load_json(_read(path), _title(path), _TOOLS)
+    loaded = load_json(read_text(path), title_of(path), _TOOLS)
     tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
     if not isinstance(tools, list):
-        raise Failure(f"{_title(path)}: expected {_TOOLS}")
+        raise Failure(f"{title_of(path)}: expected {_TOOLS}")
     return tools
 
 
@@ -412,7 +367,7 @@ def _toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
     if path is None:
         return Toolset(protocol=protocol, **options)
     tools = _load_tools(path)
-    with _blame(_title(path)):
+    with _blame(title_of(path)):
         return Toolset(tools, protocol=protocol, **options)
 
 
@@ -420,10 +375,10 @@ def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """Where each call stands, its name and its arguments: one JSON object on each line."""
     expected = 'one call on each line, {"name": …, "arguments": {…}}'
     for number, line in enumerate(_lines(path), start=1):
-        place = f"{_title(path)}, line {number}"
+        place = f"{title_of(path)}, line {number}"
         if not line.strip():
             continue
-        call = _load_json(line, _title(path), expected, line=number)
+        call = load_json(line, title_of(path), expected, line=number)
         if not isinstance(call, dict) or not isinstance(call.get("name"), str):
             raise Failure(f"{place}: expected {expected}")
         yield place, call["name"], call.get("arguments", {})

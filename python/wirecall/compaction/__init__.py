@@ -1,13 +1,8 @@
 """Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
 
 from wirecall.compaction.base import MixedFormats
-from wirecall.compaction.context import (
-    CompactContext,
-    Compress,
-    Compressed,
-    ContextNotice,
-    compact_context,
-)
+from wirecall.compaction.compression import Compress, Compressed, ContextNotice
+from wirecall.compaction.context import CompactContext, compact_context
 from wirecall.compaction.durable import (
     acompact_messages,
     asummarize_messages,

@@ -6,14 +6,20 @@ have `model_dump`, alone or inside of dicts, as applications append answers to t
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
+
+from wirecall.dialects.base import DialectName, listed
 
 log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
 Message = Any
-FormatName = Literal["chat", "responses", "messages"]
+FormatName = DialectName
+# What summarises is given texts: `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
+# The parts of a content; () for text.
+parts_of = listed
 
 # How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
 OPENING = "[Summary of the conversation so far]"
@@ -94,6 +100,10 @@ class Format(Protocol):
     def merges(self) -> bool:
         """Whether what the model says in several messages is one answer while calls wait for results."""
 
+    @property
+    def interleaves(self) -> bool:
+        """Whether results may stand between these messages."""
+
     def see(self, message: Mapping[str, Any]) -> Seen: ...
 
     def text(self, message: Mapping[str, Any]) -> str:
@@ -116,9 +126,15 @@ class Format(Protocol):
             missing: Calls without one, and what their result shall say.
         """
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
-        """A message with results in two: what holds those at these places, and the rest. The very message
-        where one of the two is None."""
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        """A message with results in parts: what holds those of each group, and the rest. The very message
+        where there is one part only.
+
+        Args:
+            groups: Of results, by their places.
+        """
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         """The message with other contents for the results of these ids: texts, or parts. Whatever else
@@ -134,6 +150,15 @@ class Format(Protocol):
         """The message without these calls or results: None if nothing but reasoning is left."""
 
 
+def check_summarize(given: object) -> None:
+    """Refuses what cannot be asked for a summary."""
+    if not callable(given):
+        raise TypeError(
+            f"summarize must be callable, not {type(given).__name__}: of a client, "
+            "wirecall.compaction.summarizer(client, model=…) makes one"
+        )
+
+
 def dict_of(value: object) -> Mapping[str, Any]:
     """A message or a part of one as a mapping, to be looked at; {} for what is none."""
     if type(value) is dict:
@@ -147,6 +172,9 @@ def dict_of(value: object) -> Mapping[str, Any]:
     return {}
 
 
-def parts_of(content: object) -> Sequence[Any]:
-    """The parts of a content; () for text."""
-    return content if isinstance(content, (list, tuple)) else ()
+def at_least(name: str, given: object, least: int) -> None:
+    """Refuses what is no whole number, or a smaller one."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
+    if given < least:
+        raise ValueError(f"{name} is {given}; it must be at least {least}")

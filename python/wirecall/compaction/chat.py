@@ -1,6 +1,6 @@
 """Messages of chat completions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -24,6 +24,7 @@ class Chat:
 
     name: Literal["chat"] = "chat"
     merges = False
+    interleaves = False
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role = message.get("role")
@@ -61,8 +62,10 @@ class Chat:
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         return [*(_placeholder(call, text) for call, text in missing), *results]
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
-        return (message, None) if places else (None, message)
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
@@ -88,7 +91,7 @@ class Chat:
             return None
         if not any(call.id in ids for call in seen.calls):
             return message
-        kept = [call for call in parts_of(given.get("tool_calls")) if dict_of(call).get("id") not in ids]
+        kept = [call for call in parts_of(given.get("tool_calls")) if str(dict_of(call).get("id")) not in ids]
         written = {key: value for key, value in given.items() if key not in ("tool_calls", "function_call")}
         if kept:
             written["tool_calls"] = kept

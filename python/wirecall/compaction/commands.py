@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import re
+import stat
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -17,19 +18,24 @@ from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.durable import compacted, summarize_messages
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summarizers import NoSummary, summarizer
+from wirecall.inputs import Failure, load_json, read_text, title_of
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
     "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
     "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
 }
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
 
 
 @click.command(
     epilog="""\b
 FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with "messages" or
-"input", or JSON lines. What is written has the same form; a file is written whole or not at all.
+"input", or JSON lines; without one, standard input is read. What is written has the same form; a file is
+written whole or not at all, and not over what was added to it meanwhile.
+
+A turn is a user's message, or what the model said at once with all results of its calls.
 
 \b
 Examples:
@@ -54,7 +60,7 @@ Examples:
     default=MAX_SUMMARY_TOKENS,
     show_default=True,
     metavar="N",
-    help="The most that a summary may have.",
+    help="The most that a summary may have; of --max-tokens so much is left for it.",
 )
 @click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens by the number of characters.")
 @click.option(
@@ -114,8 +120,8 @@ def compact(
         raise click.UsageError("who shall summarise? Give --model, or --plan to see what would be done.")
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
-    title = "standard input" if file == "-" else file
-    given = _Conversation(_read(file), title)
+    title = title_of(file)
+    given = _Conversation(read_text(file), title)
     count = _counter(estimated, needed=max_tokens is not None)
     try:
         plan = plan_compaction(
@@ -131,6 +137,8 @@ def compact(
     if only_plan:
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
         _show(plan, count, unit, as_json)
+        if max_tokens is not None and plan.to_summarize and not as_json:
+            click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most: --max-summary-tokens")
         return
     summary = ""
     if plan.to_summarize:
@@ -147,6 +155,8 @@ def compact(
         except (NoSummary, errors) as error:
             reason = textwrap.shorten(str(error) or type(error).__name__, 500, placeholder=" …")
             raise click.ClickException(f"{model}: {reason}") from error
+    if output is not None and _is_same_file(file, output) and read_text(file) != given.text:
+        raise click.ClickException(f"{output}: it was changed meanwhile; nothing is written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
@@ -167,13 +177,12 @@ class _Conversation:
         self.body: dict[str, Any] | None = None
         self.key = ""
         try:
-            loaded = json.loads(text)
-        except json.JSONDecodeError as error:
+            loaded = load_json(text, title, _EXPECTED)
+        except Failure as failure:
+            is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
+            if is_json or not _is_object(text.lstrip().partition("\n")[0]):
+                raise
             loaded = None
-            if not _is_object(text.lstrip().partition("\n")[0]):
-                raise self._no_json(error, error.lineno) from error
-        except (ValueError, RecursionError) as error:
-            raise click.ClickException(f"{title}: this JSON cannot be read: {error}") from error
         if isinstance(loaded, list):
             self.messages = loaded
         elif isinstance(loaded, dict) and (key := _held(loaded)):
@@ -188,20 +197,10 @@ class _Conversation:
         for number, line in enumerate(self.text.split("\n"), start=1):
             if not line.strip():
                 continue
-            try:
-                message = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise self._no_json(error, number) from error
-            except (ValueError, RecursionError) as error:
-                place = f"{self.title}, line {number}"
-                raise click.ClickException(f"{place}: this JSON cannot be read: {error}") from error
+            message = load_json(line, self.title, _EXPECTED, line=number)
             messages.append(message)
             self.lines[id(message)] = line.rstrip("\r")
         return messages
-
-    def _no_json(self, error: json.JSONDecodeError, line: int) -> click.ClickException:
-        place = f"{self.title}, line {line}, column {error.colno}"
-        return click.ClickException(f"{place}: this is no JSON: {error.msg}. Expected {_EXPECTED}")
 
     def written(self, messages: Sequence[Any]) -> str:
         if self.lines or not self.text.strip():
@@ -234,20 +233,11 @@ def _json(value: object, separators: tuple[str, str], indent: str | None = None)
     return text
 
 
-def _read(path: str) -> str:
+def _is_same_file(one: str, other: str) -> bool:
     try:
-        if path == "-":
-            if sys.stdin is None:
-                raise click.ClickException("standard input is closed")
-            data = sys.stdin.buffer.read()
-        else:
-            with open(path, "rb") as file:
-                data = file.read()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise click.ClickException(f"{path}: byte {error.start} is no UTF-8") from error
+        return os.path.samefile(one, other)
+    except OSError:  # there is none yet
+        return False
 
 
 def _write(path: str | None, text: str) -> None:
@@ -257,15 +247,22 @@ def _write(path: str | None, text: str) -> None:
         sys.stdout.flush()
         return
     target = os.path.realpath(path)
-    part = f"{target}.{os.getpid()}.part"
     try:
+        mode = os.stat(target).st_mode if os.path.exists(target) else None
+        if mode is not None and not stat.S_ISREG(mode):  # a pipe, a device: nothing to replace
+            with open(path, "wb") as file:
+                file.write(text.encode())
+            return
+        part = f"{target}.{os.getpid()}.part"
+        # Nobody may read a part who may not read the whole.
+        descriptor = os.open(part, _NEW, 0o666 if mode is None else 0o600)
         try:
-            with open(part, "xb") as file:
+            with open(descriptor, "wb") as file:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            if os.path.exists(target):
-                os.chmod(part, os.stat(target).st_mode)
+            if mode is not None:
+                os.chmod(part, stat.S_IMODE(mode))
             os.replace(part, target)
         except BaseException:
             if os.path.exists(part):

@@ -13,21 +13,14 @@ import math
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import (
-    INTRODUCTION,
-    MAX_SUMMARY_TOKENS,
-    Format,
-    FormatName,
-    Message,
-    dict_of,
-    log,
-)
+from wirecall.compaction.base import INTRODUCTION, Format, FormatName, Message, at_least, dict_of, log
+from wirecall.compaction.compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
-from wirecall.compaction.planning import Conversation, Turn, turns_of
+from wirecall.compaction.durable import AsyncSummarize
+from wirecall.compaction.planning import Conversation, joined, turns_of
 from wirecall.compaction.pruning import Clear, Prune, cleared, pruned
 from wirecall.compaction.requests import (
     KEYS,
@@ -41,93 +34,19 @@ from wirecall.compaction.requests import (
 from wirecall.compaction.sessions import Remembered, Session, Sessions, digests, making, recalled
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
-from wirecall.compaction.truncation import Truncate, at_least, truncated
-
-Kind = Literal["compressed", "failed", "opened"]
-Summarize = Callable[[list[dict[str, str]]], Any]
+from wirecall.compaction.truncation import Truncate, truncated
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
 # The firing at which it is said that nobody keeps what is summarised.
 _TELLING = 3
+# No window is so large, and a float can be made of it, whatever a server says.
+_MOST_FED = 10**12
 # What stands for messages that could not be summarised.
 NOTICE = (
     "[Earlier messages of this conversation are left out here, since they had no room and could not be "
     "summarised. Continue from what follows.]"
 )
-
-
-@dataclass(frozen=True)
-class Compress:
-    """How older turns become a summary.
-
-    Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
-            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
-        keep_share: The share of the window that the recent turns may take, where there is a `count`.
-        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
-        instructions: Added to what `summarize` is told to do.
-        tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: What a summary may have; never more than a quarter of the window.
-    """
-
-    summarize: Summarize
-    keep_share: float = 0.8
-    keep_turns: int = 1
-    instructions: str | None = None
-    tool_result_stub_threshold: int | None = None
-    max_summary_tokens: int = MAX_SUMMARY_TOKENS
-
-    def __post_init__(self) -> None:
-        if not callable(self.summarize):
-            raise TypeError(
-                f"summarize must be callable, not {type(self.summarize).__name__}: of a client, "
-                "wirecall.compaction.summarizer(client, model=…) makes one"
-            )
-        share = self.keep_share
-        if isinstance(share, bool) or not isinstance(share, (int, float)):
-            raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
-        if not 0 < share <= 1:
-            raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
-        at_least("keep_turns", self.keep_turns, 1)
-        at_least("max_summary_tokens", self.max_summary_tokens, 1)
-        if self.tool_result_stub_threshold is not None:
-            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
-
-
-class Compressed(NamedTuple):
-    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
-
-    Attributes:
-        session: Its id; None for the default one.
-        format: Of the messages.
-        messages: What can be stored instead of the request's messages: system messages, the summary, and the
-            recent turns as they were given, neither truncated nor pruned.
-        summary: The text of the summary.
-        replaced: How many of the request's messages it stands for, from the first on; system messages among
-            them stay.
-    """
-
-    session: str | None
-    format: FormatName
-    messages: list[Message]
-    summary: str
-    replaced: int
-
-
-class ContextNotice(NamedTuple):
-    """Something that happened, for `on_event`.
-
-    Attributes:
-        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
-            row: nothing is summarised until `reset`).
-        session: Its id; None for the default one.
-        detail: A sentence.
-    """
-
-    kind: Kind
-    session: str | None
-    detail: str
 
 
 class CompactContext:
@@ -256,7 +175,7 @@ class CompactContext:
         if self not in _busy.get():
             state = self._sessions.of(session)
             with state.lock:
-                state.fed = input_tokens
+                state.fed = min(input_tokens, _MOST_FED)
 
     def answered(self, answer: object, *, format: FormatName, session: str | None = None) -> None:
         """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""
@@ -351,7 +270,11 @@ class CompactContext:
                 job.done.set_result(None)
         if fired is not None:
             return fired
-        return light.messages if remembered is None else _joined(_cut(of, light.messages))
+        if remembered is None:
+            return light.messages
+        conversation = _cut(of, light.messages)
+        recent = joined(of, conversation.turns, ended=True)
+        return [*conversation.system, *conversation.summary, *recent]
 
     def _tokens(self, state: Session, own: float) -> float:
         """What a check looks at."""
@@ -383,12 +306,12 @@ class CompactContext:
         room = min(math.floor(compress.keep_share * self._window), self._window - fixed)
         kept = self._kept(conversation, compress, room / scale)
         old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
-        summary = [] if conversation.summary is None else [conversation.summary]
         if not old:
             return None
+        failure: Exception | None = None
         try:
             asked = question(
-                [*summary, *_messages(of, old)],
+                [*conversation.summary, *joined(of, old, ended=True)],
                 instructions=compress.instructions,
                 tool_result_stub_threshold=compress.tool_result_stub_threshold,
                 max_summary_tokens=allowed,
@@ -396,18 +319,19 @@ class CompactContext:
             )
             if not asked:
                 return None
+            count = light.origins[recent[0].at]
+            # Now: an application may edit its messages while a summary is made of them as they are.
+            ((_, digest),) = digests(given, [count])
             text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
-            failure = None if text else "the summary is empty"
         except Misused:
             raise
         except Exception as error:
-            text, failure = "", f"{type(error).__name__}: {error}"
-        tail = _messages(of, recent)
-        if failure is not None:
+            text, failure = "", error
+        tail = joined(of, recent, ended=True)
+        if not text:
             self._failed(state, failure)
-            return [*conversation.system, *summary, of.user(NOTICE), *tail]
-        count = light.origins[recent[0].at]
-        yield from self._succeeded(of, given, state, count, text)
+            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
+        yield from self._succeeded(of, given, state, Remembered(count, digest, text))
         return [*conversation.system, of.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, compress: Compress, room: float) -> int:
@@ -422,28 +346,30 @@ class CompactContext:
             kept += 1
         return kept
 
-    def _failed(self, state: Session, why: str) -> None:
+    def _failed(self, state: Session, failure: Exception | None) -> None:
+        """It was raised, or, None, the summary is empty."""
         with state.lock:
             state.skips = True
             state.firings += 1
             state.failures += 1
             opened = state.failures == FAILURES
+        why = "the summary is empty" if failure is None else _logged(failure)
         log.warning("A conversation could not be summarised: %s", why)
-        self._tell("failed", state.id, why)
+        self._tell("failed", state.id, why if failure is None else f"{type(failure).__name__}: {failure}")
         if opened:
             said = f"{FAILURES} failures in a row: nothing is summarised in this session until reset()"
             log.warning("%s", said)
             self._tell("opened", state.id, said)
 
     def _succeeded(
-        self, of: Format, given: Sequence[Message], state: Session, count: int, text: str
+        self, of: Format, given: Sequence[Message], state: Session, made: Remembered
     ) -> Steps[None]:
-        ((_, digest),) = digests(given, [count])
+        count, text = made.length, made.text
         with state.lock:
             state.skips = True
             state.firings += 1
             state.failures = 0
-            state.remember(Remembered(count, digest, text))
+            state.remember(made)
             often = state.firings >= _TELLING
         if often and self._on_compress is None and self._untold.acquire(blocking=False):
             log.warning(
@@ -452,12 +378,12 @@ class CompactContext:
                 state.firings,
             )
         if self._on_compress is not None:
-            recent = _messages(of, _cut(of, given[count:]).turns, ended=False)
+            recent = joined(of, _cut(of, given[count:]).turns, ended=False)
             messages = [*_system(of, given), of.user(wrapped(text)), *recent]
             try:
                 yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
             except Exception as error:
-                log.warning("on_compress failed: %s: %s", type(error).__name__, error)
+                log.warning("on_compress failed: %s", _logged(error))
         self._tell("compressed", state.id, f"a summary stands for the first {count} messages")
 
     def _tell(self, kind: Kind, session: str | None, detail: str) -> None:
@@ -466,7 +392,7 @@ class CompactContext:
         try:
             self._on_event(ContextNotice(kind, session, detail))
         except Exception as error:
-            log.warning("on_event failed: %s: %s", type(error).__name__, error)
+            log.warning("on_event failed: %s", _logged(error))
 
     def _weight(self, message: Message) -> float:
         return tokens_of(message, self._count or estimate)
@@ -475,7 +401,7 @@ class CompactContext:
 def compact_context(
     *,
     context_window: int | None = None,
-    compress: Compress | Summarize | None = None,
+    compress: Compress | AsyncSummarize | None = None,
     truncate: Truncate | None = None,
     prune: Prune | Sequence[Prune] | None = None,
     clear: Clear | None = None,
@@ -501,7 +427,7 @@ def compact_context(
     `count`, behind a summary only what was fed is.
 
     Args:
-        context_window: Tokens that a request may have. Needed with `compress`.
+        context_window: Tokens that a request may have. Needed with `compress`, and looked at by nothing else.
         compress: Makes a summary of older turns where a request has more: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large results of tools.
@@ -582,22 +508,18 @@ class _Summarize(NamedTuple):
             _busy.reset(token)
 
 
+def _logged(error: Exception) -> str:
+    """What a log may say of it: what providers and stores raise may quote the conversation."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, Misused) else name
+
+
 def _is_async(given: Callable[..., object]) -> bool:
     return inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(type(given).__call__)
 
 
 def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
     return turns_of(of, messages, [dict_of(message) for message in messages])
-
-
-def _messages(of: Format, turns: Sequence[Turn], *, ended: bool = True) -> list[Message]:
-    """Of turns. What the last one waits for may still come, unless it has `ended`."""
-    return [one for turn in turns for one in turn.messages(of, ended=ended or turn is not turns[-1])]
-
-
-def _joined(conversation: Conversation) -> list[Message]:
-    summary = [] if conversation.summary is None else [conversation.summary]
-    return [*conversation.system, *summary, *_messages(conversation.format, conversation.turns)]
 
 
 def _system(of: Format, messages: Sequence[Message]) -> list[Message]:

@@ -49,14 +49,19 @@ def estimate(text: str) -> float:
 
 def tokens_of(message: Message, count: Count = estimate) -> int:
     """Tokens of a message, in any format."""
-    read: list[str] = []
-    media = _read(dict_of(message), read)
-    return MESSAGE + media + math.ceil(sum(map(count, read)))
+    return tokens((message,), count)
 
 
 def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
     """Tokens of messages, in any format."""
-    return sum(tokens_of(message, count) for message in messages)
+    read: list[str] = []
+    others = 0
+    for message in messages:
+        others += MESSAGE + _read(message if type(message) is dict else dict_of(message), read)
+    try:
+        return others + math.ceil(sum(map(count, read)))
+    except TypeError as error:
+        raise TypeError(f"count must return the number of tokens of a text: {error}") from error
 
 
 def texts(value: object) -> list[str]:
@@ -103,7 +108,8 @@ def _read_value(value: object, read: list[str]) -> int:
         return _read(dict_of(value), read)
     media = 0
     for part in value:
-        media += _read_value(part, read)
+        # Nearly all are dicts.
+        media += _read(part, read) if type(part) is dict else _read_value(part, read)
     return media
 
 

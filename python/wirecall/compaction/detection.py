@@ -29,17 +29,25 @@ def read(given: Sequence[Message], format: FormatName | None) -> tuple[Format, l
 
     Raises:
         MixedFormats: Messages of two formats, or of another one than `format`.
-        TypeError: What is no message.
+        TypeError: What is no list, or no message.
         ValueError: There is no such format.
     """
     if format is not None and format not in FORMATS:
         raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+    listed: object = given
+    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
+        raise TypeError(f"messages must be a list of messages, not {type(listed).__name__}")
     found, where, seen = format, -1, []
     for index, one in enumerate(given):
         message = dict_of(one)
         if not message:
             raise TypeError(
                 f"messages[{index}] is no message: a dict, or an SDK's object, not {type(one).__name__}"
+            )
+        if "role" not in message and "type" not in message and not isinstance(one, Mapping):
+            raise TypeError(
+                f"messages[{index}] is a {type(one).__name__}, no message of chat completions, Responses or "
+                "Anthropic: convert the list to one of these first"
             )
         shown = _shown(message)
         if shown is not None and shown != found:

@@ -3,13 +3,19 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, FormatName, Message, dict_of
+from wirecall.compaction.base import (
+    MAX_SUMMARY_TOKENS,
+    Flat,
+    FormatName,
+    Message,
+    check_summarize,
+    dict_of,
+)
 from wirecall.compaction.counting import Count
 from wirecall.compaction.detection import FORMATS
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summary import cleaned, question, wrapped
 
-Flat = list[dict[str, str]]
 Summarize = Callable[[Flat], str | None]
 AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize
 Messages = TypeVar("Messages", bound=Sequence[Any])
@@ -32,7 +38,7 @@ def compact_messages(
     """The system messages, one summary of the older turns, and the recent turns as they are.
 
     Args:
-        messages: Of chat completions, items of Responses, or messages of Anthropic. Never mutated.
+        messages: As for `plan_compaction`. Never mutated.
         summarize: Gets the older turns as `[{"role", "content"}]`, texts of users and assistants, with what
             it shall do as the last one, and returns the summary. `summarizer(client, model=…)` makes one.
         keep_recent_turns: As for `plan_compaction`, as are `max_tokens`, `count`, `usage`,
@@ -48,7 +54,7 @@ def compact_messages(
 
     Raises:
         MixedFormats: The messages are not of one format.
-        TypeError: `summarize` returned neither text nor None.
+        TypeError: `summarize` cannot be called, is async, or returned neither text nor None.
         Exception: Whatever `summarize` raises.
     """
     plan = plan_compaction(
@@ -125,6 +131,7 @@ def summarize_messages(
 
     Takes the arguments of `compact_messages`.
     """
+    check_summarize(summarize)
     asked = question(
         messages,
         tool_result_stub_threshold=tool_result_stub_threshold,
@@ -153,6 +160,7 @@ async def asummarize_messages(
     format: FormatName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
+    check_summarize(summarize)
     asked = question(
         messages,
         tool_result_stub_threshold=tool_result_stub_threshold,

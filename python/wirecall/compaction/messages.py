@@ -1,6 +1,6 @@
 """Messages of Anthropic's API."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -24,6 +24,7 @@ class Messages:
 
     name: Literal["messages"] = "messages"
     merges = True
+    interleaves = False
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
@@ -62,18 +63,24 @@ class Messages:
         first = dict_of(results[0]) if results else {"role": "user"}
         return [{**first, "content": [*made, *held, *others]}]
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
         given = dict_of(message)
-        taken: list[Any] = []
+        held: dict[Hashable, list[Any]] = {}
         rest: list[Any] = []
         place = -1
         for block in parts_of(given.get("content")):
             is_result = dict_of(block).get("type") == "tool_result"
             place += is_result
-            (taken if is_result and place in places else rest).append(block)
-        if not taken:
-            return None, message
-        return ({**given, "content": taken}, {**given, "content": rest}) if rest else (message, None)
+            into = held.setdefault(groups[place], []) if is_result and place in groups else rest
+            into.append(block)
+        if not held:
+            return {}, message
+        if len(held) == 1 and not rest:
+            return dict.fromkeys(held, message), None
+        parts = {group: {**given, "content": blocks} for group, blocks in held.items()}
+        return parts, {**given, "content": rest} if rest else None
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
@@ -122,9 +129,9 @@ def _said(content: object) -> Seen:
         if kind == "tool_use":
             calls.append(Call(str(block.get("id")), str(block.get("name")), block.get("input")))
         elif kind.endswith("_tool_use"):
-            asked.add(block.get("id"))
+            asked.add(str(block.get("id")))
         elif kind.endswith("_tool_result"):
-            joins = joins or block.get("tool_use_id") not in asked
+            joins = joins or str(block.get("tool_use_id")) not in asked
     return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
 
 

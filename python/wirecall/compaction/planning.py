@@ -48,9 +48,9 @@ class Turn:
     """Messages that stay together.
 
     Attributes:
-        said: The user's message, or the model's.
+        said: The user's message, or the model's, with what results stand between them.
         at: Index of the first of them in the list.
-        results: Messages with results of its calls.
+        results: Messages with results of its calls, behind all that was said.
         open: Calls that have no result yet, with the index of their message, by their ids.
         mended: Results were put to it, or taken away.
     """
@@ -78,14 +78,14 @@ class Conversation(NamedTuple):
 
     Attributes:
         system: System and developer messages.
-        summary: Of an earlier compaction, if there is one.
+        summary: The one of an earlier compaction; [] if there is none.
         turns: All others.
         repairs: What was mended.
     """
 
     format: Format
     system: list[Message]
-    summary: Message | None
+    summary: list[Message]
     turns: list[Turn]
     repairs: list[Repair]
 
@@ -133,17 +133,19 @@ def plan_compaction(
         keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
             same.
         max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
-            turns are kept as fit beside the system messages and a summary; at least one.
+            turns are kept as fit beside the system messages and a summary; at least one. So it has to be much
+            more than `max_summary_tokens`. Results without a call do not count.
         count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
         usage: The provider's count of input tokens for these very messages. An estimate of each message is
             scaled to it, so that no tokenizer is needed.
-        max_summary_tokens: What is left for the summary, however long it is.
+        max_summary_tokens: How much of `max_tokens` is left for the summary, however long it is.
         format: "chat", "responses" or "messages"; by default what the messages look like.
 
     Raises:
         MixedFormats: The messages are not of one format.
-        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given.
-        ValueError: `keep_recent_turns` is no number, or `max_tokens` or `usage` none above 0.
+        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, `messages` are no messages of these
+            APIs, or `count` is no function that returns a number.
+        ValueError: `keep_recent_turns` is no number, or one of the others is none above 0.
         VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
     if keep_recent_turns is None and max_tokens is None:
@@ -160,6 +162,7 @@ def affordable(
 ) -> int:
     """How many of the last turns `max_tokens` leave room for, beside the system messages and a summary."""
     limit = _above_zero("max_tokens", max_tokens)
+    max_summary_tokens = _above_zero("max_summary_tokens", max_summary_tokens)
     if usage is not None:
         usage = _above_zero("usage", usage)
         count = count or estimate
@@ -169,6 +172,8 @@ def affordable(
         from wirecall.tokens import tokenizer
 
         count = tokenizer()
+    elif not callable(count):
+        raise TypeError(f"count must be callable, not {type(count).__name__}")
     last = of.turns[-1]
     sizes: Iterable[int] = (
         tokens(turn.messages(of.format, ended=turn is not last), count) for turn in reversed(of.turns)
@@ -176,12 +181,11 @@ def affordable(
     system = tokens(of.system, count)
     if usage is not None:
         sizes = list(sizes)
-        summary = 0 if of.summary is None else tokens([of.summary], count)
-        scale = usage / (system + summary + sum(sizes))
+        scale = usage / (system + tokens(of.summary, count) + sum(sizes))
         limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
     # A summary counts the same whatever its length, so that a list that was compacted is left alone.
     summarised = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
-    whole = system if of.summary is None else summarised
+    whole = summarised if of.summary else system
     kept = 0
     for size in sizes:
         summarised += size
@@ -212,22 +216,21 @@ def cut(of: Conversation, keep: float) -> CompactionPlan:
     waits = bool(of.turns and of.turns[-1].open)
     kept = int(max(min(keep, count), waits))
     old, recent = of.turns[: count - kept], of.turns[count - kept :]
-    summary = [] if of.summary is None else [of.summary]
-    last = of.turns[-1] if of.turns else None
-
-    def joined(turns: Iterable[Turn]) -> list[Message]:
-        # What the last turn waits for may still come.
-        return [one for turn in turns for one in turn.messages(of.format, ended=turn is not last)]
-
+    to_keep = joined(of.format, recent, ended=False)
     return CompactionPlan(
         of.system,
-        [*summary, *joined(old)] if old else [],
-        joined(recent) if old else [*summary, *joined(recent)],
+        [*of.summary, *joined(of.format, old, ended=True)] if old else [],
+        to_keep if old else [*of.summary, *to_keep],
         count,
         kept,
         tuple(of.repairs),
         of.format.name,
     )
+
+
+def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
+    """The messages of turns. What the last one waits for may still come, unless it has `ended`."""
+    return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
 
 
 def conversation(messages: Sequence[Message], format: FormatName | None = None) -> Conversation:
@@ -276,7 +279,7 @@ class _Reader:
 
     def read(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
         system: list[Message] = []
-        summary = None
+        summary: list[Message] = []
         for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
             seen = self.format.see(mapping)
             if seen.role == "system":
@@ -285,13 +288,14 @@ class _Reader:
                 self._results(index, message, seen)
             elif seen.role == "assistant":
                 self._said(index, message, seen)
-            elif self.turns or summary is not None or (found := summary_in(mapping)) is None:
+            elif self.turns or summary or (found := summary_in(mapping)) is None:
                 self._user(index, message)
             else:
-                summary, rest = found
+                merged, rest = found
                 if rest is None:
-                    summary = message
+                    summary = [message]
                 else:
+                    summary = [merged]
                     self._user(index, rest)
         self.repairs += (
             Repair("missing_result", index, call.id, call.name)
@@ -316,6 +320,9 @@ class _Reader:
     def _said(self, index: int, message: Message, seen: Seen) -> None:
         if self._goes_on(seen):
             turn = self.turns[-1]
+            if self.format.interleaves:
+                turn.said += turn.results
+                turn.results.clear()
             turn.said.append(message)
         else:
             turn = self._begin(index, message)
@@ -349,11 +356,11 @@ class _Reader:
         if not late and not orphans:
             self.turns[-1].results.append(message)
             return
+        groups = {**dict.fromkeys(orphans), **{place: id(turn) for place, turn in late.items()}}
+        parts, rest = self.format.split(message, groups)
         for turn in {id(turn): turn for turn in late.values()}.values():
-            taken, _ = self.format.taken(message, {place for place, of in late.items() if of is turn})
-            turn.results.append(taken)
+            turn.results.append(parts[id(turn)])
             turn.mended = True
-        _, rest = self.format.taken(message, orphans.union(late))
         if rest is None:
             return
         if len(late) + len(orphans) < len(seen.results):

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from wirecall.compaction.base import Format, Message, dict_of
-from wirecall.compaction.truncation import at_least
+from wirecall.compaction.base import Format, Message, at_least, dict_of
 
 CLEARED = "[Old tool result content cleared]"
 # What the model is told where placeholders stand.

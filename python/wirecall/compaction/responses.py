@@ -1,6 +1,6 @@
 """Items of OpenAI's Responses API."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall.compaction.base import (
@@ -39,6 +39,7 @@ class Responses:
 
     name: Literal["responses"] = "responses"
     merges = True
+    interleaves = True
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         kind = message.get("type")
@@ -83,8 +84,10 @@ class Responses:
         made = [{"type": _PAIRS[call.kind][0], "call_id": call.id, "output": text} for call, text in missing]
         return [*made, *results]
 
-    def taken(self, message: Message, places: set[int]) -> tuple[Message | None, Message | None]:
-        return (message, None) if places else (None, message)
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)

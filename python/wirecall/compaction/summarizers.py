@@ -3,9 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, dict_of, parts_of
-
-Flat = list[dict[str, str]]
+from wirecall.compaction.base import MAX_SUMMARY_TOKENS, Flat, dict_of, parts_of
 
 # Why an answer ended that is no summary, or half of one.
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")

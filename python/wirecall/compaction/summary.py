@@ -39,6 +39,8 @@ def wrapped(summary: str) -> str:
 
 def instruction(added: str | None = None, max_summary_tokens: int = MAX_SUMMARY_TOKENS) -> str:
     """What the summarising model is told, behind the conversation."""
+    if added is not None and not isinstance(added, str):
+        raise TypeError(f"instructions must be a str, not {type(added).__name__}")
     text = _INSTRUCTION.format(tokens=max_summary_tokens)
     return f"{text}\n\n{added}" if added else text
 
@@ -72,8 +74,8 @@ def flatten(
         format: "chat", "responses" or "messages"; by default what the messages look like.
     """
     of, mappings = read(messages, format)
-    limit = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
-    if not limit >= 0:
+    limit: Any = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
+    if not isinstance(limit, (int, float)) or not limit >= 0:
         raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
     names: dict[str, str] = {}
     flat = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from wirecall.compaction.base import Format, Message, dict_of, log
+from wirecall.compaction.base import Format, Message, at_least, dict_of, log
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,6 @@ class Truncate:
             if fnmatchcase(tool, pattern):
                 chosen = rule
         return chosen
-
-
-def at_least(name: str, given: object, least: int) -> None:
-    """Refuses what is no whole number, or a smaller one."""
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
-    if given < least:
-        raise ValueError(f"{name} is {given}; it must be at least {least}")
 
 
 def truncated(format: Format, messages: Sequence[Message], rule: Truncate) -> list[Message]:
@@ -117,7 +109,8 @@ def _stored(text: str, store: Callable[[str], str] | None) -> str | None:
             return reference
         if callable(close := getattr(reference, "close", None)):
             close()  # a coroutine would warn that nobody awaited it
-        raise TypeError(f"store must return a str, not {type(reference).__name__}")
+        why = f"store must return a str, not {type(reference).__name__}"
     except Exception as error:
-        log.warning("A truncated result could not be stored: %s: %s", type(error).__name__, error)
-        return None
+        why = type(error).__name__  # its message may quote the result
+    log.warning("A truncated result could not be stored: %s", why)
+    return None

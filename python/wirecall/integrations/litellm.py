@@ -59,7 +59,7 @@ def register(name: str = "wirecall", **options: Any) -> "Provider":
 
     Args:
         name: What the models begin with.
-        **options: Those of `wirecall.wrap`. One request's own are its parameter `wirecall`, a dict.
+        **options: Those of `wirecall.Options`. One request's own are its parameter `wirecall`, a dict.
 
     Raises:
         TypeError, ValueError: There is no such option, or no such choice.

@@ -19,9 +19,11 @@ from agents.models import _openai_shared
 from application import Json, Step, native, texts
 from pydantic import BaseModel
 from server import Answer, Delivery, Failure, Server, serve
+from warehouse import LABEL, WAREHOUSE, Counting, boxes
 from wrapping import run_sync
 
 import wirecall
+from wirecall.compaction import Compress, Compressed, summarizer
 
 APIS = ("chat", "responses")
 WAYS = ("run", "run_sync", "run_streamed")
@@ -385,3 +387,37 @@ def test_responses_over_websocket_are_refused_before_anything_is_sent(copied: bo
         with pytest.raises(Exception, match=r"goes over WebSockets cannot be rewritten"):
             asyncio.run(main())
         assert server.requests == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_its_requests_are_kept_within_a_window(api: str) -> None:
+    """What the run keeps stays whole; the session comes from the model's settings."""
+    compressed: list[Compressed] = []
+    with serve(Counting(lambda request: len(str(request)) // 3)) as server:
+        client = openai.AsyncOpenAI(base_url=server.openai_url, api_key="x")
+        context = wirecall.compact_context(
+            context_window=3000,
+            compress=Compress(summarizer(client, model="m", max_tokens=300), keep_share=0.5),
+            count=lambda text: len(text) / 3,
+            on_compress=compressed.append,
+        )
+        wrapped = wirecall.wrap(client, middleware=[context])
+        kind = agents.OpenAIChatCompletionsModel if api == "chat" else agents.OpenAIResponsesModel
+        agent: Agent[None] = Agent(
+            name="clerk",
+            instructions=WAREHOUSE.system,
+            model=kind("m", wrapped),
+            tools=[function_tool(tool) for tool in WAREHOUSE.functions.values()],
+            model_settings=ModelSettings(extra_body={"wirecall": {"session": "s"}}),
+        )
+
+        async def run() -> Any:
+            async with client:
+                question = "Count 30 shelves. Then say the label and the total."
+                return await Runner.run(agent, question, max_turns=60)
+
+        result = asyncio.run(run())
+    assert result.final_output == f"{LABEL}: {sum(map(boxes, range(1, 31)))}"
+    assert len(result.new_items) > 60
+    assert compressed
+    assert {(one.session, one.format) for one in compressed} == {("s", api)}

@@ -24,9 +24,11 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from server import Answer, Delivery, Failure, Server, serve
+from warehouse import LABEL, WAREHOUSE, Counting, boxes
 from wrapping import run_sync
 
 import wirecall
+from wirecall.compaction import Compress, Compressed, summarizer
 
 APIS = ("chat", "responses", "messages")
 WAYS = ("run", "run_sync", "run_stream", "iter", "events")
@@ -334,3 +336,47 @@ def test_a_history_that_the_server_holds_is_refused_before_anything_is_sent(sett
             asyncio.run(main(server))
         assert setting.removeprefix("openai_").removesuffix("_id") in str(raised.value)
         assert server.requests == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_its_requests_are_kept_within_a_window(api: str) -> None:
+    """What the agent keeps stays whole; the session comes from the model's settings."""
+    compressed: list[Compressed] = []
+    told: list[Any] = []
+    with serve(Counting(lambda request: len(str(request)) // 3)) as server:
+        client: Any
+        if api == "messages":
+            client = anthropic.AsyncAnthropic(base_url=server.url, api_key="x")
+        else:
+            client = openai.AsyncOpenAI(base_url=server.openai_url, api_key="x")
+        context = wirecall.compact_context(
+            context_window=3000,
+            compress=Compress(summarizer(client, model="m", max_tokens=300), keep_share=0.5),
+            count=lambda text: len(text) / 3,
+            on_compress=compressed.append,
+            on_event=told.append,
+        )
+        wrapped = wirecall.wrap(client, middleware=[context])
+        model: Model
+        if api == "messages":
+            model = AnthropicModel("m", provider=AnthropicProvider(anthropic_client=wrapped))
+        else:
+            kind = OpenAIChatModel if api == "chat" else OpenAIResponsesModel
+            model = kind("m", provider=OpenAIProvider(openai_client=wrapped))
+        agent = Agent(
+            model,
+            instructions=WAREHOUSE.system,
+            tools=[*WAREHOUSE.functions.values()],
+            model_settings={"extra_body": {"wirecall": {"session": "s"}}},
+        )
+
+        async def run() -> Any:
+            async with client:
+                return await agent.run("Count 30 shelves. Then say the label and the total.")
+
+        result = asyncio.run(run())
+    assert result.output == f"{LABEL}: {sum(map(boxes, range(1, 31)))}"
+    assert len(result.all_messages()) == 64
+    assert compressed
+    assert {(one.session, one.format) for one in compressed} == {("s", api)}
+    assert {notice.kind for notice in told} == {"compressed"}

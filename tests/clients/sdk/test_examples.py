@@ -1,6 +1,9 @@
 """The examples with the bare SDKs run, and show what they are there to show."""
 
-from examples import output
+import subprocess
+import sys
+
+from examples import EXAMPLES, output
 
 
 def test_openai() -> None:
@@ -25,6 +28,13 @@ def test_a_store_of_ones_own() -> None:
     shortened = [line for line in lines if "messages became" in line]
     assert len(shortened) >= 3
     assert all(int(line.split()[-1][:-1]) < 20 for line in shortened)
+
+
+def test_a_store_wants_a_file() -> None:
+    command = [sys.executable, str(EXAMPLES / "compact_store.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Which file holds the conversation? compact_store.py FILE")
 
 
 def test_shortened_in_flight() -> None:

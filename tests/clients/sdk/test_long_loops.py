@@ -20,8 +20,14 @@ from wrapping_anthropic import ANTHROPIC
 from wrapping_openai import OPENAI
 
 import wirecall
-from wirecall.compaction import compact_messages, counting, plan_compaction, summarizer
-from wirecall.compaction.context import CompactContext, Compress
+from wirecall.compaction import (
+    CompactContext,
+    Compress,
+    compact_messages,
+    counting,
+    plan_compaction,
+    summarizer,
+)
 from wirecall.tokens import cached_tokenizer, compact
 
 APIS = ("chat", "responses", "messages")

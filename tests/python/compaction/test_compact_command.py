@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from server import Answer, Failure, Server, serve
 
 from wirecall.commands import wirecall
+from wirecall.compaction import commands
 from wirecall.compaction.base import OPENING
 
 MESSAGES = [
@@ -27,7 +28,7 @@ MESSAGES = [
 SUMMARY = Answer(["<analysis>a</analysis><summary>They like caf\u00e9s.</summary>"])
 
 
-def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
+def run(*arguments: str, stdin: str | bytes = "", **environment: str) -> Result:
     return CliRunner().invoke(wirecall, ["compact", *arguments], input=stdin, env=environment)
 
 
@@ -58,6 +59,15 @@ def test_the_plan() -> None:
         "to_keep": {"messages": 1, "turns": 1, "tokens": 6},
         "repairs": [{"kind": "orphan_result", "at": 3, "id": "nobody's", "name": None}],
     }
+
+
+def test_a_plan_by_tokens_says_what_is_left_for_a_summary() -> None:
+    """Else nobody knows why so few turns are kept."""
+    given = ("--plan", "--estimate", "--max-tokens")
+    text = json.dumps(MESSAGES)
+    said = run(*given, "5", stdin=text).stdout
+    assert said.endswith("\na summary     2,048  at most: --max-summary-tokens\n")
+    assert "a summary" not in run(*given, "5000", stdin=text).stdout
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
@@ -137,6 +147,63 @@ def test_what_fails_writes_nothing(tmp_path: Path, answer: Any) -> None:
     assert os.listdir(tmp_path) == ["history.json"]
 
 
+def test_what_is_added_to_a_file_meanwhile_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f"{json.dumps(message)}\n" for message in MESSAGES), encoding="utf-8")
+
+    def summarize(asked: Any) -> str:
+        with path.open("a", encoding="utf-8") as file:
+            file.write('{"role": "user", "content": "new"}\n')
+        return "They like caf\u00e9s."
+
+    monkeypatch.setattr(commands, "_summarizer", lambda *given: (summarize, OSError))
+    arguments = (str(path), "--keep-recent-turns", "1", "--model", "m", "--output")
+    result = run(*arguments, str(path))
+    assert result.exit_code != 0
+    assert "changed meanwhile" in result.stderr
+    assert path.read_text(encoding="utf-8").count("\n") == len(MESSAGES) + 1
+    other = tmp_path / "other.jsonl"
+    assert run(*arguments, str(other)).exit_code == 0
+    assert OPENING in other.read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        arguments = ("--keep-recent-turns", "9", "--model", "m", "--output", str(pipe))
+        assert run(*arguments, stdin=json.dumps(MESSAGES)).exit_code == 0
+        assert os.read(reader, 9999).decode() == json.dumps(MESSAGES)
+        assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+    finally:
+        os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes")
+def test_nobody_reads_a_part_who_may_not_read_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.json"
+    path.write_text("[]", encoding="utf-8")
+    path.chmod(0o600)
+    modes = []
+    synced = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        synced(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    arguments = ("--keep-recent-turns", "9", "--model", "m", "--output", str(path))
+    assert run(*arguments, stdin=json.dumps(MESSAGES)).exit_code == 0
+    assert modes == [0o600]
+
+
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with serve([SUMMARY]) as server:
         result = ask(server, "--output", str(tmp_path / "no" / "h.json"), stdin=json.dumps(MESSAGES))
@@ -190,6 +257,11 @@ def test_what_cannot_work_says_why(arguments: tuple[str, ...], text: str, said: 
     assert result.exit_code != 0
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_what_is_no_text_is_named() -> None:
+    result = run("--keep-recent-turns", "1", "--plan", stdin=b"[\xff]")
+    assert result.stderr == "Error: standard input: byte 1 is no UTF-8\n"
 
 
 def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

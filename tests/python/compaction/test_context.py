@@ -138,6 +138,20 @@ def test_a_summary_is_remembered_with_what_it_stands_for() -> None:
     assert send(context, longer[:3]) == longer[:3]
 
 
+def test_what_is_edited_while_a_summary_is_made_is_not_what_it_stands_for() -> None:
+    messages = copy.deepcopy(FOUR)
+
+    def summarize(asked: Any) -> str:
+        messages[0]["content"] = "edited"
+        return "They counted."
+
+    context = compact_context(context_window=100, compress=summarize)
+    context.feed(1000)
+    assert context.transform_params({"messages": messages})["messages"] == [SUMMARY, FOUR[3]]
+    assert send(context, FOUR) == [SUMMARY, FOUR[3]]
+    assert send(context, messages) is messages
+
+
 def test_what_the_store_gives_back_in_another_order_is_the_same() -> None:
     context = compact_context(context_window=100, compress=Summarizer())
     context.feed(1000)
@@ -350,8 +364,36 @@ def test_exceptions_of_hooks_are_only_logged(caplog: pytest.LogCaptureFixture) -
     context = compact_context(context_window=100, compress=Summarizer(), on_compress=fails, on_event=fails)
     context.feed(1000)
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
-    assert "on_compress failed: LookupError: no store" in caplog.text
-    assert "on_event failed: LookupError: no store" in caplog.text
+    assert "on_compress failed: LookupError" in caplog.text
+    assert "on_event failed: LookupError" in caplog.text
+    assert "no store" not in caplog.text
+
+
+def test_logs_have_no_text_of_a_conversation(caplog: pytest.LogCaptureFixture) -> None:
+    def store(text: str) -> str:
+        raise OSError(f"no room for {text}")
+
+    def on_compress(found: Any) -> None:
+        raise ValueError(f"cannot store {found}")
+
+    events: list[Any] = []
+    context = compact_context(
+        context_window=100,
+        compress=Summarizer(RuntimeError("400: secret is no text"), "secret"),
+        truncate=Truncate(3, tail=0, store=store),
+        on_compress=on_compress,
+        on_event=events.append,
+    )
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c", "content": "secret"}
+    for _ in range(3):
+        context.feed(1000)
+        send(context, [*FOUR, {"role": "assistant", "tool_calls": [call]}, result, *FOUR])
+    assert [event.kind for event in events] == ["failed", "compressed"]
+    assert events[0].detail == "RuntimeError: 400: secret is no text"
+    for said in ("stored: OSError", "summarised: RuntimeError", "on_compress failed: ValueError"):
+        assert said in caplog.text
+    assert "secret" not in caplog.text
 
 
 def test_events() -> None:
@@ -482,6 +524,16 @@ def test_usage_is_found_in_answers_and_events(format: Any, answers: list[Any], t
         for answer in answers:
             context.answered(answer, format=format)
         assert (send(context, FOUR) is not FOUR) == fires
+
+
+@pytest.mark.parametrize("count", [None, words])
+def test_however_absurd_the_usage_the_request_goes_out(count: Any) -> None:
+    context = compact_context(context_window=100, compress=Summarizer(), count=count)
+    for said in (10**400, -(10**400), float("inf"), "many", [7], True):
+        context.answered({"usage": {"prompt_tokens": said}}, format="chat")
+        sent = send(context, FOUR)
+        assert sent in (FOUR, [SUMMARY, FOUR[3]])
+    assert sent[0] == SUMMARY
 
 
 def test_sessions_are_their_own(caplog: pytest.LogCaptureFixture) -> None:

@@ -174,3 +174,29 @@ def test_all_together_stay_valid(
         results = [one for message in messages for one in FORMAT[format].see(message).results]
         assert all(one.content == CLEARED for one in results[:-keep])
         assert not any(one.content == CLEARED for one in results[-keep:])
+
+
+@law(50)
+@given(SEEDS, st.sampled_from(FORMATS), st.sampled_from(("max", "own", "fed")))
+def test_a_history_that_is_edited_gets_no_summary_of_what_it_was(seed: int, format: Any, usage: Any) -> None:
+    """Messages are rewritten, dropped and cut off between requests: what is sent says what stands there."""
+    rng = random.Random(seed)
+    window = rng.choice((100, 300))
+    context = compact_context(context_window=window, compress=Repeats(), count=count, usage=usage)
+    history: list[Any] = []
+    number = 0
+    for _ in range(25):
+        happens = rng.random()
+        if history and happens < 0.3:
+            at = rng.randrange(len(history))
+            edited = {**history[at], "content": f"<{(number := number + 1)}>"}
+            history[at : at + 1] = [edited] if happens < 0.2 else []
+        elif history and happens < 0.4:
+            del history[rng.randrange(len(history)) :]
+        for role in ("user", "assistant")[: rng.randrange(3)]:
+            history.append({"role": role, "content": f"<{(number := number + 1)}>"})
+        if rng.random() < 0.2:
+            context.feed(rng.randrange(400))
+        request = {key_of(format): history}
+        made = context.transform_request(request, format=format)[key_of(format)]
+        assert said(made) == said(history)

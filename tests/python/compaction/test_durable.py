@@ -2,11 +2,13 @@
 
 import asyncio
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from wirecall.compaction import (
+    CompactionPlan,
     MixedFormats,
     acompact_messages,
     asummarize_messages,
@@ -15,7 +17,7 @@ from wirecall.compaction import (
     summarize_messages,
 )
 from wirecall.compaction.base import OPENING
-from wirecall.compaction.counting import tokens
+from wirecall.compaction.counting import estimate, tokens
 from wirecall.tokens import VocabularyError
 
 Json = dict[str, Any]
@@ -105,6 +107,22 @@ def test_a_last_turn_that_waits_for_results_is_kept_so_that_they_have_a_call() -
         "system",
         "user",
     ]
+
+
+def test_results_between_items_of_one_answer_stay_where_they_are() -> None:
+    user = {"role": "user", "content": "go on"}
+    a, b = ({"type": "function_call", "call_id": id, "name": "f", "arguments": "{}"} for id in "ab")
+    of_a, of_b = ({"type": "function_call_output", "call_id": id, "output": id} for id in "ab")
+    said = {"role": "assistant", "content": "b takes a while"}
+    items = [user, user, a, b, of_a, said, of_b, {"role": "assistant", "content": "done"}]
+    plan = plan_compaction(items, keep_recent_turns=2)
+    assert plan.turns == 4
+    assert plan.repairs == ()
+    assert all(one is other for one, other in zip(plan.to_keep, items[2:], strict=True))
+    plan = plan_compaction([*items[:6], *items[:1]], keep_recent_turns=2)
+    assert [repair.kind for repair in plan.repairs] == ["missing_result"]
+    made = {"type": "function_call_output", "call_id": "b", "output": "[No result of f is available]"}
+    assert plan.to_keep == [a, b, of_a, said, made, user]
 
 
 def test_a_server_tool_that_paused_stays_with_its_call() -> None:
@@ -392,6 +410,15 @@ def test_the_providers_count_scales_the_estimate() -> None:
     )
 
 
+def test_the_providers_count_is_of_a_summary_too() -> None:
+    summary = {"role": "user", "content": f"{OPENING}\n{'y' * 3000}"}
+    messages = [summary, *({"role": "user", "content": "x" * 100} for _ in range(10))]
+    usage = tokens(messages, estimate)
+    assert kept(messages, max_tokens=400, usage=usage, count=None) == kept(
+        messages, max_tokens=400, count=estimate
+    )
+
+
 @pytest.mark.parametrize("length", [10, 3000])
 def test_a_list_that_was_compacted_is_left_alone_however_long_its_summary(length: int) -> None:
     messages = [{"role": "user", "content": "x" * 96} for _ in range(20)]
@@ -414,6 +441,31 @@ def test_each_text_is_counted_once_and_no_more_than_decide() -> None:
     counted.clear()
     plan_compaction(messages, max_tokens=100_000, count=count, max_summary_tokens=100)
     assert len(counted) == len(set(counted)) == 1001
+
+
+def test_a_message_of_late_results_is_read_as_often_for_many_turns_as_for_few() -> None:
+    class Blocks(list[Any]):
+        read = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            self.read += 1
+            return super().__iter__()
+
+    def plan(turns: int) -> tuple[int, CompactionPlan]:
+        ids = [f"call_{number}" for number in range(turns)]
+        messages: list[Any] = []
+        for id in ids:
+            call = {"type": "tool_use", "id": id, "name": "f", "input": {}}
+            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": "go on"}]
+        late = Blocks({"type": "tool_result", "tool_use_id": id, "content": id} for id in ids)
+        messages.append({"role": "user", "content": late})
+        made = plan_compaction(messages, keep_recent_turns=1)
+        return late.read, made
+
+    few, many = plan(3), plan(30)
+    assert few[0] == many[0]
+    results = [one["content"][0] for one in many[1].to_summarize[1::3]]
+    assert [one["content"] for one in results] == [f"call_{number}" for number in range(30)]
 
 
 def test_what_must_be_said() -> None:
@@ -462,3 +514,66 @@ def test_what_no_api_takes_is_shortened_all_the_same(messages: list[Any]) -> Non
     result = compact_messages([said, *messages, said, said], hello, **chosen)
     assert str(result[0]["content"]).startswith(OPENING)
     assert messages == before
+
+
+class Human:
+    """A message as frameworks have them: an object with a content, whose class says who speaks."""
+
+    def model_dump(self, **_: object) -> Json:
+        return {"content": "Hi"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "told"),
+    [
+        (None, "messages must be a list of messages, not NoneType"),
+        ("Hi", "messages must be a list of messages, not str"),
+        ({"messages": chat()}, "messages must be a list of messages, not dict"),
+        ((message for message in chat()), "messages must be a list of messages, not generator"),
+        (["Hi"], r"messages\[0\] is no message: a dict, or an SDK's object, not str"),
+        ([Human()], r"messages\[0\] is a Human, no message of chat completions"),
+    ],
+)
+def test_what_is_no_list_of_messages_is_an_error(messages: Any, told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        compact_messages(messages, hello, keep_recent_turns=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "told"),
+    [
+        ({"count": "o200k_base"}, TypeError, "count must be callable, not str"),
+        ({"count": list}, TypeError, "count must return the number of tokens of a text"),
+        (
+            {"max_summary_tokens": "few"},
+            ValueError,
+            "max_summary_tokens is 'few'; it must be a number above 0",
+        ),
+        (
+            {"tool_result_stub_threshold": "5"},
+            ValueError,
+            "tool_result_stub_threshold is '5'; it must be a number of characters",
+        ),
+        ({"instructions": ["Be brief."]}, TypeError, "instructions must be a str, not list"),
+    ],
+)
+def test_wrong_options_say_what_is_wanted(options: Json, kind: type[Exception], told: str) -> None:
+    with pytest.raises(kind, match=told):
+        compact_messages(chat(), hello, **{"max_tokens": 10, "count": len, **options})
+
+
+@pytest.mark.parametrize("given", [None, "gpt-5-mini", object()])
+def test_who_summarises_must_be_callable(given: Any) -> None:
+    """Also where nothing is to be summarised yet."""
+    told = rf"summarize must be callable, not {type(given).__name__}: .*summarizer\(client, model"
+    with pytest.raises(TypeError, match=told):
+        compact_messages(chat(), given, keep_recent_turns=100)
+    with pytest.raises(TypeError, match=told):
+        asyncio.run(acompact_messages(chat(), given, keep_recent_turns=1))
+
+
+def test_a_limit_that_is_hardly_more_than_a_summary_may_have_keeps_the_last_turn() -> None:
+    limits: Json = {"max_tokens": 2100, "count": len}
+    long = [{"role": "user", "content": "word " * 40}] * 20
+    assert plan_compaction(long, **limits).kept_turns == 1
+    assert plan_compaction(long, **limits, max_summary_tokens=300).kept_turns > 5

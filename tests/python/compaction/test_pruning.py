@@ -126,6 +126,24 @@ def test_calls_go_with_their_results() -> None:
     assert made[4] == answer("x")
 
 
+@pytest.mark.parametrize("id", [7, None, ["x"], {"of": "it"}])
+def test_ids_that_are_no_str_are_ids_all_the_same(id: Any) -> None:
+    user = {"role": "user", "content": "a"}
+    call = {"id": id, "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    chat = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": id, "content": "r"},
+    ]
+    assert sent([user, *chat, user], prune=Prune(calls="all"))["messages"] == [user, user]
+    searched = [
+        {"type": "server_tool_use", "id": id, "name": "web_search", "input": {}},
+        {"type": "web_search_tool_result", "tool_use_id": id, "content": []},
+    ]
+    messages = [{"role": "assistant", "content": [*searched, use("x")]}, answer("x"), user]
+    made = sent(messages, "messages", prune=Prune(calls="all"))["messages"]
+    assert made == [{"role": "assistant", "content": searched}, user]
+
+
 def test_calls_with_the_same_id_are_told_apart() -> None:
     def turn(content: str) -> list[Any]:
         call = {"id": "call_0", "type": "function", "function": {"name": content, "arguments": "{}"}}
