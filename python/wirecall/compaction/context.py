@@ -321,7 +321,7 @@ class CompactContext:
                 return None
             count = light.origins[recent[0].at]
             # Now: an application may edit its messages while a summary is made of them as they are.
-            ((_, digest),) = digests(given, [count])
+            (digest,) = digests(given, [count])
             text = cleaned((yield _Summarize(self, Call(compress.summarize, asked))))
         except Misused:
             raise
@@ -427,7 +427,7 @@ def compact_context(
     `count`, behind a summary only what was fed is.
 
     Args:
-        context_window: Tokens that a request may have. Needed with `compress`, and looked at by nothing else.
+        context_window: Tokens that a request may have. Needed with `compress`, and only there.
         compress: Makes a summary of older turns where a request has more: what `compact_messages` takes as
             `summarize`, or a `Compress`.
         truncate: Shortens large results of tools.
@@ -443,7 +443,7 @@ def compact_context(
         max_sessions: How many sessions are remembered; the one that was used longest ago is forgotten first.
 
     Raises:
-        TypeError: `compress` without `context_window`, or an option of a wrong type.
+        TypeError: `compress` and `context_window` without each other, or an option of a wrong type.
         ValueError: An option that is none of its choices.
     """
     if compress is not None and not isinstance(compress, Compress):
@@ -452,6 +452,8 @@ def compact_context(
         at_least("context_window", context_window, 1)
     elif compress is not None:
         raise TypeError("compress needs context_window: how many tokens a request may have, such as 128_000")
+    if compress is None and context_window is not None:
+        raise TypeError("context_window needs compress: what makes a summary where a request has more tokens")
     rules: list[Any] = [] if prune is None else [*prune] if isinstance(prune, (list, tuple)) else [prune]
     kinds: list[tuple[str, object, type]] = [("truncate", truncate, Truncate), ("clear", clear, Clear)]
     for name, given, kind in [*kinds, *(("prune", rule, Prune) for rule in rules)]:

@@ -142,7 +142,7 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
     fitting = {one.digest: one for one in remembered if one.length < len(messages)}
     counts = sorted({one.length for one in fitting.values()})
     found = None
-    for _, digest in digests(messages, counts):
+    for digest in digests(messages, counts):
         found = fitting.get(digest, found)
     return found
 
@@ -158,7 +158,7 @@ def _begins_with(messages: Sequence[Message], others: Sequence[Message]) -> bool
     )
 
 
-def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[bytes]:
     """Digests of the first so many messages. `counts` ascend."""
     # Slow to load, and seldom needed.
     from hashlib import sha256
@@ -170,7 +170,7 @@ def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[tupl
             hashed.update(_bytes(message))
             hashed.update(b"\n")
         at = count
-        yield count, hashed.digest()
+        yield hashed.digest()
 
 
 def _bytes(message: Message) -> bytes:
