@@ -209,9 +209,11 @@ class Maker:
         if not pending:
             self.made.repairs["missing_result"] += len(missing) - len(late)
         self.made.repairs["late_result"] += len(late)
-        if not self.tame and self.odds(0.05):
+        # What stands beside an orphan is somebody speaking, and then nothing is pending any more.
+        strays = not self.tame and not pending
+        if strays and self.odds(0.05):
             results.append(self.orphan(Called(f"nobody_{self.count}", "0")))
-        if not self.tame and results and self.odds(0.05) and len(missing) < len(calls):
+        if strays and results and self.odds(0.05) and len(missing) < len(calls):
             answered = next(call for call in calls if call not in missing)
             results.append(self.orphan(answered))
         if late:
