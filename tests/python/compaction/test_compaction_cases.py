@@ -1,25 +1,18 @@
-"""The executed cases of the reference implementation, which stand beside this repository."""
+"""What the reference implementation was seen to do with stored lists."""
 
 import copy
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from reference_cases import Case, cases
 
 from wirecall.compaction import compact_messages, plan_compaction, summarize_messages
 
-CASES = Path(__file__).parents[4] / "shared" / "cases" / "compaction_cases.jsonl"
 FORMATS = {"openai": "chat", "anthropic": "messages"}
-
-Case = dict[str, Any]
 
 
 def load(*operations: str) -> list[Any]:
-    if not CASES.is_file():
-        return []
-    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
-    return [pytest.param(case, id=case["id"]) for case in cases if case["op"] in operations]
+    return [pytest.param(case, id=case["id"]) for case in cases() if case["op"] in operations]
 
 
 class Answers:

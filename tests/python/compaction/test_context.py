@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
-from test_truncation import case
+from reference_cases import case
 
 from wirecall import compact_context
 from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction

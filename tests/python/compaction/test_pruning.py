@@ -9,8 +9,8 @@ import pytest
 from conversations import FORMATS, conversation, plain
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_cases import case
 from strict import check
-from test_truncation import case
 
 from law import law
 from wirecall import compact_context

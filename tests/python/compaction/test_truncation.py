@@ -1,23 +1,14 @@
 """Large results of tools, shortened for a request."""
 
 import copy
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from reference_cases import case
 
 from wirecall import compact_context
 from wirecall.compaction import Truncate
-
-CASES = Path("/work/shared/cases/compaction_cases.jsonl")
-
-
-def case(id: str) -> Any:
-    if not CASES.exists():
-        pytest.skip("the reference's cases are not here")
-    return next(one for one in map(json.loads, CASES.read_text().splitlines()) if one["id"] == id)
 
 
 def loop(format: str, content: object, name: str = "read") -> list[Any]:
