@@ -1,6 +1,7 @@
-"""Files that commands are given, and what is said of those that cannot be read."""
+"""Files that commands are given, what is said of those that cannot be read, and what others say."""
 
 import json
+import re
 import sys
 from contextlib import ExitStack
 from typing import Any, BinaryIO
@@ -57,3 +58,21 @@ def load_json(text: str, title: str, expected: str, *, line: int | None = None) 
 def no_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
     place = f"{title}, line {line or error.lineno}, column {error.colno}"
     return Failure(f"{place}: this is no JSON: {error.msg}. Expected {expected}")
+
+
+# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
+_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def harmless(text: str) -> str:
+    """A text of models or servers, for people to read."""
+    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def with_cause(error: BaseException) -> str:
+    """What an exception says, and the first one that it came from: why there is no connection."""
+    first = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    said = str(error) or type(error).__name__
+    return said if first is error else f"{said} {first}"

@@ -8,7 +8,6 @@ cuts it off. Of several cells with one key the last one holds.
 import json
 import os
 import platform
-import re
 import shlex
 import sys
 import threading
@@ -30,15 +29,6 @@ SCHEMA = "wirecall.bench/1"
 Kind = Literal["offline", "live", "agent", "latency"]
 Cell = dict[str, Any]
 Key = tuple[str, ...]
-
-
-# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
-_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def harmless(text: str) -> str:
-    """A text of models or servers, for people to read."""
-    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 class BenchError(Exception):

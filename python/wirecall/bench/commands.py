@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from wirecall.bench.artifact import Artifact, BenchError, harmless
+from wirecall.bench.artifact import Artifact, BenchError
 from wirecall.bench.asking import Asking, FiniteRange, asking, listed
+from wirecall.inputs import harmless
 
 # What the commands share of the extra `bench`.
 _NEEDED = (

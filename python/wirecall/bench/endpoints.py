@@ -27,6 +27,7 @@ from wirecall.bench.budget import REACHED, Budget, BudgetReached, Usage
 from wirecall.bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
 from wirecall.bench.ways import NATIVE
 from wirecall.definitions import Definition, definitions
+from wirecall.inputs import with_cause
 from wirecall.options import Notice
 from wirecall.tokens import native_definition
 
@@ -472,10 +473,7 @@ def _message(error: BaseException | None) -> str:
     message = inner.get("message") if isinstance(inner, dict) else None
     if isinstance(message, str):
         return message
-    first = error
-    while first is not None and first.__cause__ is not None:
-        first = first.__cause__
-    return str(error) if first is error else f"{error} {first}"
+    return "" if error is None else with_cause(error)
 
 
 def _is_unpaid(error: BaseException) -> bool:

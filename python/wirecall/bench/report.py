@@ -13,7 +13,7 @@ from pathlib import Path
 
 import jinja2
 
-from wirecall.bench.artifact import BenchError, Cell, Run, harmless, read
+from wirecall.bench.artifact import BenchError, Cell, Run, read
 from wirecall.bench.formats import BASELINE
 from wirecall.bench.offline import Total, tables, totals, unit
 from wirecall.bench.outcomes import (
@@ -33,6 +33,7 @@ from wirecall.bench.speeds import tables as speeds
 from wirecall.bench.statistics import Difference, Interval
 from wirecall.bench.tables import Table
 from wirecall.bench.ways import Way, as_asked_for, baselines, case_of, way_of
+from wirecall.inputs import harmless
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wirecall.bench.artifact import harmless
 from wirecall.demo import OutputConsole
+from wirecall.inputs import harmless
 
 # The width of what goes to no terminal: no table is cut in pieces.
 _ENDLESS = 1 << 20

@@ -18,7 +18,7 @@ from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.durable import compacted, summarize_messages
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summarizers import NoSummary, summarizer
-from wirecall.inputs import Failure, load_json, read_text, title_of
+from wirecall.inputs import Failure, harmless, load_json, read_text, title_of, with_cause
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
@@ -153,8 +153,9 @@ def compact(
                 format=plan.format,
             )
         except (NoSummary, errors) as error:
-            reason = textwrap.shorten(str(error) or type(error).__name__, 500, placeholder=" …")
-            raise click.ClickException(f"{model}: {reason}") from error
+            reason = textwrap.shorten(harmless(with_cause(error)), 500, placeholder=" …")
+            where = f"{model} at {base_url}" if base_url else model
+            raise click.ClickException(f"{where}: {reason}") from error
     if output is not None and _is_same_file(file, output) and read_text(file) != given.text:
         raise click.ClickException(f"{output}: it was changed meanwhile; nothing is written")
     if summary:

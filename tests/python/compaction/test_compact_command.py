@@ -141,10 +141,25 @@ def test_what_fails_writes_nothing(tmp_path: Path, answer: Any) -> None:
     with serve([answer]) as server:
         result = ask(server, str(path), "--output", str(path))
     assert result.exit_code != 0
-    assert "m: " in result.stderr
+    assert f"m at {server.openai_url}: " in result.stderr
     assert "no such model" in result.stderr or "cut off" in result.stderr
     assert path.read_text(encoding="utf-8") == json.dumps(MESSAGES)
     assert os.listdir(tmp_path) == ["history.json"]
+
+
+def test_who_cannot_be_asked_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    asked = ("--keep-recent-turns", "1", "--model", "m", "--base-url", "http://127.0.0.1:1/v1")
+    result = run(*asked, stdin=json.dumps(MESSAGES))
+    assert result.exit_code != 0
+    assert "m at http://127.0.0.1:1/v1: Connection error. " in result.stderr
+    assert "refused" in result.stderr
+    with serve([Failure(400, "No\x1b[2J more.")]) as server:
+        result = ask(server, stdin=json.dumps(MESSAGES))
+    assert result.exit_code != 0
+    assert "\x1b" not in result.stderr
+    assert "No\N{REPLACEMENT CHARACTER}[2J more." in result.stderr
 
 
 def test_what_is_added_to_a_file_meanwhile_is_not_lost(
