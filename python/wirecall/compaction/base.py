@@ -15,11 +15,8 @@ log = logging.getLogger("wirecall")
 
 Json = dict[str, Any]
 Message = Any
-FormatName = DialectName
 # What summarises is given texts: `[{"role", "content"}]`.
 Flat = list[dict[str, str]]
-# The parts of a content; () for text.
-parts_of = listed
 
 # How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
 OPENING = "[Summary of the conversation so far]"
@@ -94,7 +91,7 @@ class Format(Protocol):
     """One API's messages. All methods take a message as `dict_of` gives it."""
 
     @property
-    def name(self) -> FormatName: ...
+    def name(self) -> DialectName: ...
 
     @property
     def merges(self) -> bool:
@@ -170,6 +167,21 @@ def dict_of(value: object) -> Mapping[str, Any]:
         dumped = dump(exclude_unset=True)
         return dumped if isinstance(dumped, dict) else {}
     return {}
+
+
+def text_of(content: object) -> str:
+    """The texts of a content, joined by line breaks."""
+    if isinstance(content, str):
+        return content
+    said = (dict_of(part).get("text") for part in listed(content))
+    return "\n".join(text for text in said if isinstance(text, str))
+
+
+def in_front(text: str, message: Mapping[str, Any], kind: str) -> Json:
+    """The message with a text as its first part, which has this type."""
+    content = message.get("content")
+    parts = [{"type": kind, "text": content}] if isinstance(content, str) else listed(content)
+    return {**message, "content": [{"type": kind, "text": text}, *parts]}
 
 
 def at_least(name: str, given: object, least: int) -> None:

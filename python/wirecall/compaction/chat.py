@@ -13,8 +13,10 @@ from wirecall.compaction.base import (
     Result,
     Seen,
     dict_of,
-    parts_of,
+    in_front,
+    text_of,
 )
+from wirecall.dialects.base import listed
 
 _REASONING = ("reasoning", "reasoning_content", "reasoning_details", "thinking_blocks")
 
@@ -40,24 +42,16 @@ class Chat:
         return SYSTEM if role in ("system", "developer") else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
-        content = message.get("content")
-        if isinstance(content, str):
-            return content
-        said = (dict_of(part).get("text") for part in parts_of(content))
-        return "\n".join(text for text in said if isinstance(text, str))
+        return text_of(message.get("content"))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        return [
-            _named(dict_of(part)) for part in parts_of(message.get("content")) if _is_shown(dict_of(part))
-        ]
+        return [_named(dict_of(part)) for part in listed(message.get("content")) if _is_shown(dict_of(part))]
 
     def user(self, text: str) -> Json:
         return {"role": "user", "content": text}
 
     def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        content = message.get("content")
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else parts_of(content)
-        return {**message, "content": [{"type": "text", "text": text}, *parts]}
+        return in_front(text, message, "text")
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         return [*(_placeholder(call, text) for call, text in missing), *results]
@@ -91,7 +85,7 @@ class Chat:
             return None
         if not any(call.id in ids for call in seen.calls):
             return message
-        kept = [call for call in parts_of(given.get("tool_calls")) if str(dict_of(call).get("id")) not in ids]
+        kept = [call for call in listed(given.get("tool_calls")) if str(dict_of(call).get("id")) not in ids]
         written = {key: value for key, value in given.items() if key not in ("tool_calls", "function_call")}
         if kept:
             written["tool_calls"] = kept
@@ -99,7 +93,7 @@ class Chat:
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[Call]:
-    for given in parts_of(message.get("tool_calls")):
+    for given in listed(message.get("tool_calls")):
         call = dict_of(given)
         kind = call.get("type")
         kind = kind if isinstance(kind, str) else "function"

@@ -13,11 +13,12 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, FormatName, MixedFormats
+from wirecall.compaction.base import MAX_SUMMARY_TOKENS, MixedFormats
 from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.durable import compacted, summarize_messages
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
 from wirecall.compaction.summarizers import NoSummary, summarizer
+from wirecall.dialects.base import DialectName
 from wirecall.inputs import Failure, harmless, load_json, read_text, title_of, with_cause
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
@@ -100,7 +101,7 @@ def compact(
     tool_result_stub_threshold: int | None,
     instructions: str | None,
     merge_summary: bool,
-    format: FormatName | None,
+    format: DialectName | None,
     only_plan: bool,
     as_json: bool,
     model: str | None,

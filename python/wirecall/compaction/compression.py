@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, FormatName, Message, at_least, check_summarize
+from wirecall.compaction.base import MAX_SUMMARY_TOKENS, Message, at_least, check_summarize
 from wirecall.compaction.durable import AsyncSummarize
+from wirecall.dialects.base import DialectName
 
 Kind = Literal["compressed", "failed", "opened"]
 
@@ -57,7 +58,7 @@ class Compressed(NamedTuple):
     """
 
     session: str | None
-    format: FormatName
+    format: DialectName
     messages: list[Message]
     summary: str
     replaced: int

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from wirecall.compaction.base import INTRODUCTION, Format, FormatName, Message, at_least, dict_of, log
+from wirecall.compaction.base import INTRODUCTION, Format, Message, at_least, dict_of, log
 from wirecall.compaction.compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction.counting import Count, estimate, tokens_of
 from wirecall.compaction.detection import FORMATS
@@ -35,6 +35,7 @@ from wirecall.compaction.sessions import Remembered, Session, Sessions, digests,
 from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
 from wirecall.compaction.truncation import Truncate, truncated
+from wirecall.dialects.base import DialectName
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
@@ -99,7 +100,7 @@ class CompactContext:
         return await self.atransform_request(params, format="chat", session=session)
 
     def transform_request(
-        self, request: Request, *, format: FormatName, session: str | None = None
+        self, request: Request, *, format: DialectName, session: str | None = None
     ) -> Request:
         """A request of any API as it is to be sent; the very request where nothing is to be changed.
 
@@ -115,7 +116,7 @@ class CompactContext:
         return drive(self._transform(request, format, session))
 
     async def atransform_request(
-        self, request: Request, *, format: FormatName, session: str | None = None
+        self, request: Request, *, format: DialectName, session: str | None = None
     ) -> Request:
         """`transform_request` for async hosts; the summarizer may be sync, too."""
         return await adrive(self._transform(request, format, session))
@@ -177,7 +178,7 @@ class CompactContext:
             with state.lock:
                 state.fed = min(input_tokens, _MOST_FED)
 
-    def answered(self, answer: object, *, format: FormatName, session: str | None = None) -> None:
+    def answered(self, answer: object, *, format: DialectName, session: str | None = None) -> None:
         """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""
         found = input_tokens(dict_of(answer), format)
         if found:
@@ -197,7 +198,7 @@ class CompactContext:
             if callable(close := getattr(source, "close", None)):
                 close()
 
-    def _transform(self, request: Request, format: FormatName, session: str | None) -> Steps[Request]:
+    def _transform(self, request: Request, format: DialectName, session: str | None) -> Steps[Request]:
         if format not in FORMATS:
             raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
         given = request.get(KEYS[format])

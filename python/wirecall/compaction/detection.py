@@ -3,15 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall.compaction.base import Format, FormatName, Message, MixedFormats, dict_of, parts_of
+from wirecall.compaction.base import Format, Message, MixedFormats, dict_of
 from wirecall.compaction.chat import chat
 from wirecall.compaction.messages import messages
 from wirecall.compaction.responses import responses
+from wirecall.dialects.base import DialectName, listed
 
-FORMATS: Mapping[FormatName, Format] = {"chat": chat, "responses": responses, "messages": messages}
+FORMATS: Mapping[DialectName, Format] = {"chat": chat, "responses": responses, "messages": messages}
 
 # What only one of the APIs has. A message of a role and a text is one of any.
-_PARTS: Mapping[str, FormatName] = {
+_PARTS: Mapping[str, DialectName] = {
     **dict.fromkeys(("image_url", "input_audio", "file"), "chat"),
     **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
     **dict.fromkeys(
@@ -24,7 +25,7 @@ _PARTS: Mapping[str, FormatName] = {
 }
 
 
-def read(given: Sequence[Message], format: FormatName | None) -> tuple[Format, list[Mapping[str, Any]]]:
+def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, list[Mapping[str, Any]]]:
     """The format of a list, and its messages as mappings.
 
     Raises:
@@ -34,9 +35,9 @@ def read(given: Sequence[Message], format: FormatName | None) -> tuple[Format, l
     """
     if format is not None and format not in FORMATS:
         raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
-    listed: object = given
-    if not isinstance(listed, Sequence) or isinstance(listed, (str, bytes)):
-        raise TypeError(f"messages must be a list of messages, not {type(listed).__name__}")
+    whole: object = given
+    if not isinstance(whole, Sequence) or isinstance(whole, (str, bytes)):
+        raise TypeError(f"messages must be a list of messages, not {type(whole).__name__}")
     found, where, seen = format, -1, []
     for index, one in enumerate(given):
         message = dict_of(one)
@@ -61,7 +62,7 @@ def read(given: Sequence[Message], format: FormatName | None) -> tuple[Format, l
     return FORMATS[found or "chat"], seen
 
 
-def _shown(message: Mapping[str, Any]) -> FormatName | None:
+def _shown(message: Mapping[str, Any]) -> DialectName | None:
     if "type" in message and message["type"] is not None:
         return "responses"
     if "tool_calls" in message or "function_call" in message or message.get("role") in ("tool", "function"):
@@ -69,7 +70,7 @@ def _shown(message: Mapping[str, Any]) -> FormatName | None:
     content = message.get("content")
     if isinstance(content, str):
         return None
-    for part in parts_of(content):
+    for part in listed(content):
         kind = dict_of(part).get("type")
         if isinstance(kind, str) and (kind in _PARTS or kind.endswith("_tool_result")):
             return _PARTS.get(kind, "messages")

@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 from wirecall.compaction.base import (
     MAX_SUMMARY_TOKENS,
     Flat,
-    FormatName,
     Message,
     check_summarize,
     dict_of,
@@ -14,7 +13,9 @@ from wirecall.compaction.base import (
 from wirecall.compaction.counting import Count
 from wirecall.compaction.detection import FORMATS
 from wirecall.compaction.planning import CompactionPlan, plan_compaction
+from wirecall.compaction.steps import Call, Steps, adrive, drive
 from wirecall.compaction.summary import cleaned, question, wrapped
+from wirecall.dialects.base import DialectName
 
 Summarize = Callable[[Flat], str | None]
 AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize
@@ -33,7 +34,7 @@ def compact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> Messages | list[Message]:
     """The system messages, one summary of the older turns, and the recent turns as they are.
 
@@ -89,7 +90,7 @@ async def acompact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> Messages | list[Message]:
     """`compact_messages` with a `summarize` that may be async.
 
@@ -125,29 +126,22 @@ def summarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> str:
     """The summary alone; "" where it is empty, and without a call where there is nothing to summarise.
 
     Takes the arguments of `compact_messages`.
     """
-    check_summarize(summarize)
-    asked = question(
-        messages,
-        tool_result_stub_threshold=tool_result_stub_threshold,
-        instructions=instructions,
-        max_summary_tokens=max_summary_tokens,
-        format=format,
+    return drive(
+        _summary(
+            messages,
+            summarize,
+            tool_result_stub_threshold=tool_result_stub_threshold,
+            instructions=instructions,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
     )
-    if not asked:
-        return ""
-    answer: object = summarize(asked)
-    if hasattr(answer, "__await__"):
-        close = getattr(answer, "close", None)
-        if close is not None:
-            close()
-        raise TypeError("summarize is async: use acompact_messages or asummarize_messages")
-    return cleaned(answer)
 
 
 async def asummarize_messages(
@@ -157,21 +151,25 @@ async def asummarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
-    check_summarize(summarize)
-    asked = question(
-        messages,
-        tool_result_stub_threshold=tool_result_stub_threshold,
-        instructions=instructions,
-        max_summary_tokens=max_summary_tokens,
-        format=format,
+    return await adrive(
+        _summary(
+            messages,
+            summarize,
+            tool_result_stub_threshold=tool_result_stub_threshold,
+            instructions=instructions,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
     )
-    if not asked:
-        return ""
-    answer: Any = summarize(asked)
-    return cleaned(await answer if hasattr(answer, "__await__") else answer)
+
+
+def _summary(messages: Sequence[Message], summarize: AsyncSummarize, **options: Any) -> Steps[str]:
+    check_summarize(summarize)
+    asked = question(messages, **options)
+    return cleaned((yield Call(summarize, asked))) if asked else ""
 
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:

@@ -13,8 +13,10 @@ from wirecall.compaction.base import (
     Result,
     Seen,
     dict_of,
-    parts_of,
+    in_front,
+    text_of,
 )
+from wirecall.dialects.base import listed
 
 _REASONING = ("thinking", "redacted_thinking")
 
@@ -36,21 +38,17 @@ class Messages:
         return Seen("result", results=results) if results else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
-        content = message.get("content")
-        if isinstance(content, str):
-            return content
-        blocks = (dict_of(block) for block in parts_of(content))
-        return "\n".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        return text_of(message.get("content"))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        blocks = (dict_of(block) for block in parts_of(message.get("content")))
+        blocks = (dict_of(block) for block in listed(message.get("content")))
         return [named for block in blocks if (named := _named(block)) is not None]
 
     def user(self, text: str) -> Json:
         return {"role": "user", "content": text}
 
     def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        return {**message, "content": _joined(text, message.get("content"))}
+        return in_front(text, message, "text")
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         made = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in missing]
@@ -70,7 +68,7 @@ class Messages:
         held: dict[Hashable, list[Any]] = {}
         rest: list[Any] = []
         place = -1
-        for block in parts_of(given.get("content")):
+        for block in listed(given.get("content")):
             is_result = dict_of(block).get("type") == "tool_result"
             place += is_result
             into = held.setdefault(groups[place], []) if is_result and place in groups else rest
@@ -87,7 +85,7 @@ class Messages:
         if not any(result.id in contents for result in self.see(given).results):
             return message
         blocks = []
-        for block in parts_of(given.get("content")):
+        for block in listed(given.get("content")):
             held = dict_of(block)
             content = (
                 contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
@@ -121,7 +119,7 @@ def _is_reasoning(block: Mapping[str, Any]) -> bool:
 def _said(content: object) -> Seen:
     """What the model said. It goes on where it holds a server tool's result without its call."""
     calls, asked, joins = [], set(), False
-    for given in parts_of(content):
+    for given in listed(content):
         block = dict_of(given)
         kind = block.get("type")
         if kind == "text" or kind == "thinking" or not isinstance(kind, str):
@@ -138,26 +136,18 @@ def _said(content: object) -> Seen:
 def _results(content: object) -> tuple[Result, ...]:
     return tuple(
         Result(str(block.get("tool_use_id")), None, block.get("content", ""))
-        for block in map(dict_of, parts_of(content))
+        for block in map(dict_of, listed(content))
         if block.get("type") == "tool_result"
     )
 
 
 def _blocks(content: object) -> Sequence[Any]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else parts_of(content)
-
-
-def _joined(text: str, content: object) -> list[Any]:
-    """Text in front of a content, but behind its results, which the API wants first."""
-    blocks = _blocks(content)
-    held = [block for block in blocks if dict_of(block).get("type") == "tool_result"]
-    others = [block for block in blocks if dict_of(block).get("type") != "tool_result"]
-    return [*held, {"type": "text", "text": text}, *others]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
 
 
 def _without(message: Message, drops: Any) -> Message | None:
     given = dict_of(message)
-    blocks = parts_of(given.get("content"))
+    blocks = listed(given.get("content"))
     kept = [block for block in blocks if not drops(dict_of(block))]
     if len(kept) == len(blocks):
         return message

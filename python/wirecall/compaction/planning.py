@@ -15,15 +15,14 @@ from wirecall.compaction.base import (
     OPENING,
     Call,
     Format,
-    FormatName,
     Message,
     Result,
     Seen,
     dict_of,
-    parts_of,
 )
 from wirecall.compaction.counting import Count, estimate, tokens
 from wirecall.compaction.detection import read
+from wirecall.dialects.base import DialectName, listed
 
 
 class Repair(NamedTuple):
@@ -110,7 +109,7 @@ class CompactionPlan:
     turns: int
     kept_turns: int
     repairs: tuple[Repair, ...]
-    format: FormatName
+    format: DialectName
 
 
 def plan_compaction(
@@ -121,7 +120,7 @@ def plan_compaction(
     count: Count | None = None,
     usage: float | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> CompactionPlan:
     """Says what a compaction would summarise and what it would keep. Takes linear time.
 
@@ -233,7 +232,7 @@ def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Messag
     return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
 
 
-def conversation(messages: Sequence[Message], format: FormatName | None = None) -> Conversation:
+def conversation(messages: Sequence[Message], format: DialectName | None = None) -> Conversation:
     """Cuts a list into turns.
 
     Raises:
@@ -253,7 +252,7 @@ def turns_of(
 def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
     """The summary that a user's message begins with, and the rest of it if it was merged, or None."""
     content = message.get("content")
-    parts = parts_of(content)
+    parts = listed(content)
     text = dict_of(parts[0]).get("text") if parts else content
     if not isinstance(text, str) or not text.startswith(OPENING):
         return None

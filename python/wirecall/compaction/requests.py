@@ -4,16 +4,17 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall.compaction.base import FormatName, Json, Message, dict_of, parts_of
+from wirecall.compaction.base import Json, Message, dict_of
 from wirecall.compaction.counting import Count, texts, written
 from wirecall.compaction.pruning import EXPLANATION
+from wirecall.dialects.base import DialectName, listed
 
 Request = Mapping[str, Any]
 
 # Where a request has its messages.
-KEYS: Mapping[FormatName, str] = {"chat": "messages", "responses": "input", "messages": "messages"}
+KEYS: Mapping[DialectName, str] = {"chat": "messages", "responses": "input", "messages": "messages"}
 # The first one is in every usage; the others are not counted in it.
-_USAGE: Mapping[FormatName, tuple[str, ...]] = {
+_USAGE: Mapping[DialectName, tuple[str, ...]] = {
     "chat": ("prompt_tokens",),
     "responses": ("input_tokens",),
     "messages": ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
@@ -23,17 +24,17 @@ _USAGE: Mapping[FormatName, tuple[str, ...]] = {
 def beside(request: Request, count: Count) -> float:
     """Tokens of the system text and the tools that are no messages."""
     system = (text for key in ("system", "instructions") for text in texts(request.get(key)))
-    tools = (written(one) for key in ("tools", "functions") for one in parts_of(request.get(key)))
+    tools = (written(one) for key in ("tools", "functions") for one in listed(request.get(key)))
     return sum(map(count, system)) + sum(map(count, tools))
 
 
-def is_held_by_server(request: Request, format: FormatName) -> bool:
+def is_held_by_server(request: Request, format: DialectName) -> bool:
     """Whether the messages are only what is new."""
     return format == "responses" and bool(request.get("previous_response_id") or request.get("conversation"))
 
 
 def with_messages(
-    request: Request, format: FormatName, messages: list[Message], *, told: bool = False
+    request: Request, format: DialectName, messages: list[Message], *, told: bool = False
 ) -> Request:
     """The request with other messages; its system text says what placeholders are, if that is `told`."""
     key = KEYS[format]
@@ -69,7 +70,7 @@ def are_same(messages: Sequence[Message], others: Sequence[Message]) -> bool:
     return len(messages) == len(others) and all(map(operator.is_, messages, others))
 
 
-def input_tokens(answer: Mapping[str, Any], format: FormatName) -> int:
+def input_tokens(answer: Mapping[str, Any], format: DialectName) -> int:
     """What an answer or an event says about the tokens of its request; 0 where it says nothing."""
     held = [answer, *(dict_of(answer.get(name)) for name in ("response", "message"))]
     for one in held:

@@ -13,8 +13,10 @@ from wirecall.compaction.base import (
     Result,
     Seen,
     dict_of,
-    parts_of,
+    in_front,
+    text_of,
 )
+from wirecall.dialects.base import listed
 
 # Calls that the application answers: the answer's type, its key with the call's id, and the call's own key.
 _PAIRS = {
@@ -59,26 +61,20 @@ class Responses:
         return _REASONING if kind == "reasoning" else _SERVER
 
     def text(self, message: Mapping[str, Any]) -> str:
-        content = message.get("content") if message.get("type", "message") == "message" else None
-        if isinstance(content, str):
-            return content
-        said = (dict_of(part).get("text") for part in parts_of(content))
-        return "\n".join(text for text in said if isinstance(text, str))
+        return text_of(message.get("content")) if message.get("type", "message") == "message" else ""
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
         kind = str(message.get("type"))
         if kind.endswith("_call") and kind not in _PAIRS:
             return [f"[Called {message.get('name') or kind.removesuffix('_call')} on the server]"]
-        parts = (dict_of(part) for part in parts_of(message.get("content")))
+        parts = (dict_of(part) for part in listed(message.get("content")))
         return [named for part in parts if (named := _named(part)) is not None]
 
     def user(self, text: str) -> Json:
         return {"type": "message", "role": "user", "content": text}
 
     def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        content = message.get("content")
-        parts = [{"type": "input_text", "text": content}] if isinstance(content, str) else parts_of(content)
-        return {**message, "content": [{"type": "input_text", "text": text}, *parts]}
+        return in_front(text, message, "input_text")
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         made = [{"type": _PAIRS[call.kind][0], "call_id": call.id, "output": text} for call, text in missing]

@@ -1,4 +1,4 @@
-"""What a request waits for while it is made smaller: written once, for sync hosts and for async ones."""
+"""What is waited for while lists and requests are made smaller: written once, for sync and async hosts."""
 
 import inspect
 import sys
@@ -9,7 +9,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 T = TypeVar("T")
 
-ASYNC = "it is async: use atransform_params, atransform_request, awrap_generate or awrap_stream"
+ASYNC = (
+    "it is async: use atransform_params, atransform_request, awrap_generate or awrap_stream; for lists, "
+    "acompact_messages or asummarize_messages"
+)
 # Seconds that a request waits for the summary that another one makes, before it makes its own.
 _PATIENCE = 120.0
 

@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from wirecall.compaction.base import MAX_SUMMARY_TOKENS, Flat, dict_of, parts_of
+from wirecall.compaction.base import MAX_SUMMARY_TOKENS, Flat, dict_of
+from wirecall.dialects.base import listed
 
 # Why an answer ended that is no summary, or half of one.
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
@@ -65,7 +66,7 @@ def _alternating(messages: Flat) -> Flat:
 
 
 def _chat_answer(answer: Mapping[str, Any]) -> str:
-    choices = parts_of(answer.get("choices"))
+    choices = listed(answer.get("choices"))
     choice = dict_of(choices[0]) if choices else {}
     message = dict_of(choice.get("message"))
     if message.get("refusal"):
@@ -74,7 +75,7 @@ def _chat_answer(answer: Mapping[str, Any]) -> str:
 
 
 def _messages_answer(answer: Mapping[str, Any]) -> str:
-    blocks = [dict_of(block) for block in parts_of(answer.get("content"))]
+    blocks = [dict_of(block) for block in listed(answer.get("content"))]
     text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
     return _whole(text, answer.get("stop_reason"))
 

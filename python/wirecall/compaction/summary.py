@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall.compaction.base import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Format, FormatName, Message
+from wirecall.compaction.base import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Format, Message
 from wirecall.compaction.counting import texts, written
 from wirecall.compaction.detection import read
+from wirecall.dialects.base import DialectName
 
 _INSTRUCTION = (
     "Summarise the conversation above, so that another model can carry it on without having seen it. Keep "
@@ -51,7 +52,7 @@ def question(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> list[dict[str, str]]:
     """What a summarising model is given; [] where there is nothing to summarise."""
     flat = flatten(messages, tool_result_stub_threshold=tool_result_stub_threshold, format=format)
@@ -64,7 +65,7 @@ def flatten(
     messages: Sequence[Message],
     *,
     tool_result_stub_threshold: float | None = None,
-    format: FormatName | None = None,
+    format: DialectName | None = None,
 ) -> list[dict[str, str]]:
     """Messages as texts of users and assistants. System messages and reasoning are left out.
 

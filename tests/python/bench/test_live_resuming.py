@@ -5,12 +5,14 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_support import KNOWN, Bench, case_of, serving, total, variant_of
-from server import Answer, Delivery, ErringModel, Request
+from server import Answer, Delivery, ErringModel, Request, Server
 from server.answers import Reply
 
 from wirecall.bench.artifact import read
@@ -40,9 +42,7 @@ def test_a_torn_last_line_costs_one_cell(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_after_a_kill_nothing_that_was_kept_is_sent_again(tmp_path: Path) -> None:
-    delivery = Delivery(delay=0.005)
-    with serving(script=ErringModel(KNOWN, delivery=delivery)) as server:
-        bench = Bench(server, tmp_path, "--reps", "5", "--concurrency", "3")
+    with a_slow_run(tmp_path) as (server, bench):
         with bench.start() as child:
             wait_for(lambda: lines_of(bench.path) > 16)
             child.kill()
@@ -61,9 +61,7 @@ def test_after_a_kill_nothing_that_was_kept_is_sent_again(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 def test_after_an_interrupt_nothing_is_sent_again_at_all(tmp_path: Path) -> None:
-    delivery = Delivery(delay=0.005)
-    with serving(script=ErringModel(KNOWN, delivery=delivery)) as server:
-        bench = Bench(server, tmp_path, "--reps", "5", "--concurrency", "3")
+    with a_slow_run(tmp_path) as (server, bench):
         with bench.start() as child:
             wait_for(lambda: lines_of(bench.path) > 16)
             child.send_signal(signal.SIGINT)
@@ -108,6 +106,13 @@ def test_a_second_interrupt_ends_at_once(tmp_path: Path) -> None:
         run = read(bench.path)
         assert not run.torn
         assert len(run.cells) == 4
+
+
+@contextmanager
+def a_slow_run(tmp_path: Path) -> Iterator[tuple[Server, Bench]]:
+    """Of 60 cells."""
+    with serving(script=ErringModel(KNOWN, delivery=Delivery(delay=0.005))) as server:
+        yield server, Bench(server, tmp_path, "--reps", "5", "--concurrency", "3")
 
 
 def lines_of(path: Path) -> int:

@@ -9,6 +9,7 @@ import copy
 import random
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -54,11 +55,16 @@ def said(messages: Any) -> "Counter[str]":
     return Counter(number for number in numbers(messages) if number.isdigit())
 
 
-def whole(format: Any, messages: list[Any]) -> bool:
-    """Whether an agent would send these: nothing waits, and no answer is cut."""
-    turns = turns_of(FORMAT[format], messages, read(messages, format)[1]).turns
-    role = FORMAT[format].see(messages[-1]).role
-    return role in ("user", "result") and not turns[-1].open
+def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
+    """What an agent would send on its way: nothing waits, and no answer is cut. Each is not mutated."""
+    for end in range(1, len(made) + 1):
+        messages = made[:end]
+        turns = turns_of(FORMAT[format], messages, read(messages, format)[1]).turns
+        role = FORMAT[format].see(messages[-1]).role
+        if role in ("user", "result") and not turns[-1].open:
+            before = copy.deepcopy(messages)
+            yield messages
+            assert messages == before
 
 
 @law(25)
@@ -75,15 +81,10 @@ def test_a_loop_keeps_within_its_window_and_loses_nothing(
         usage="fed" if feeds else "max",
     )
     fired = False
-    for end in range(1, len(made) + 1):
-        messages = made[:end]
-        if not whole(format, messages):
-            continue
-        before = copy.deepcopy(messages)
+    for messages in histories(format, made):
         request = {key_of(format): messages}
         calls = summarize.calls
         sent = context.transform_request(request, format=format)[key_of(format)]
-        assert messages == before
         fired = fired or summarize.calls > calls
         if not fired:
             assert sent is messages
@@ -157,14 +158,9 @@ def test_all_together_stay_valid(
         clear=Clear(keep),
         count=count,
     )
-    for end in range(1, len(made) + 1):
-        messages = made[:end]
-        if not whole(format, messages):
-            continue
-        before = copy.deepcopy(messages)
+    for messages in histories(format, made):
         request = {key_of(format): messages}
         sent = context.transform_request(request, format=format)
-        assert messages == before
         if sent is request:
             continue
         messages = sent[key_of(format)]
