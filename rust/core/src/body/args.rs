@@ -274,7 +274,7 @@ impl Args {
     }
 
     /// Writes a live member of the root, where the text is a value of its type as it stands. `None`: nothing was written.
-    #[inline]
+    #[inline(always)]
     pub fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
         let before = self.json.len();
         let start = self.begin_member(key);
