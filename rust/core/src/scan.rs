@@ -86,7 +86,7 @@ pub fn has_line_break(text: &str) -> bool {
 pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 
 /// What could open or end a result.
-const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
+pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
 /// The bytes that something may begin with, and how they are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,17 +136,6 @@ impl Candidates {
     }
 }
 
-/// Puts a visible backslash into whatever could be taken for a result tag or OPEN; changes nothing else.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    let candidates = Candidates::new([delimiters.open.as_bytes()[0], b'<', b'<']);
-    neutralise_marks(text, &candidates, |rest| is_mark(rest, delimiters))
-}
-
-/// Could a call begin in front of this text, or a result begin or end?
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.open) || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-}
-
 /// Puts a backslash behind the first character of each mark, all of which begin with one of the candidates.
 ///
 /// The output contains no mark, and a text that already has the backslash is left alone.
@@ -181,6 +170,74 @@ fn meets_result_tags(mark: &str) -> bool {
         mark.contains(tag) || tag.contains(mark) || mark.char_indices().any(begins)
     };
     mark.starts_with('>') || RESULT_TAGS.iter().any(touches)
+}
+
+/// Spaces and tabs before the last character of a closing tag.
+const CLOSE_SPACES: usize = 8;
+
+/// What ends a call that was opened in a way that no reader takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Closers {
+    /// CLOSE.
+    #[default]
+    Own,
+    /// The first of these, case aside.
+    Spelled(&'static [&'static str]),
+    /// `/>`, or the closing tag of that name, case aside.
+    Tag(String),
+}
+
+/// What ends a call that has failed.
+#[derive(Clone, Copy, Debug)]
+pub enum Closer<'a> {
+    Own(&'a Delimiters),
+    /// This text alone.
+    Text(&'a str),
+    Other(&'a Closers),
+}
+
+impl Closer<'_> {
+    #[inline]
+    pub fn may_begin(&self, byte: u8) -> bool {
+        match self {
+            Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
+            Closer::Text(text) => text.as_bytes()[0] == byte,
+            Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
+            Closer::Other(Closers::Own | Closers::Tag(_)) => matches!(byte, b'<' | b'/'),
+        }
+    }
+
+    /// Whether one stands at the start of the text, and its bytes.
+    pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
+        let mut found = (Mark::No, 0);
+        let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
+            (Mark::Yes, Mark::No | Mark::Partial) => found = (Mark::Yes, close.len()),
+            (Mark::Partial, Mark::No) => found.0 = Mark::Partial,
+            _ => {}
+        };
+        match self {
+            Closer::Own(delimiters) => return delimiters.closes(text, last),
+            Closer::Text(close) => return (starts(text, close, last), close.len()),
+            Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
+            Closer::Other(Closers::Tag(name)) => {
+                add("/>");
+                add(&format!("</{name}>"));
+            }
+            Closer::Other(Closers::Own) => {}
+        }
+        found
+    }
+}
+
+/// [`starts`], ASCII case aside.
+pub fn starts_as(text: &str, marker: &str, last: bool) -> Mark {
+    let known = text.len().min(marker.len());
+    match text.as_bytes()[..known].eq_ignore_ascii_case(&marker.as_bytes()[..known]) {
+        false => Mark::No,
+        true if known == marker.len() => Mark::Yes,
+        true if last => Mark::No,
+        true => Mark::Partial,
+    }
 }
 
 /// The markers around a call.
@@ -246,13 +303,41 @@ impl Delimiters {
             let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
             let bare = !(byte.is_ascii_control() || first || b" \"'=<>\\".contains(&byte));
             *class = if first { FIRST } else { 0 }
-                | if first || is_ws(byte) || byte == b',' { STOP } else { 0 }
+                | if first || is_ws(byte) || b",;>/\"'".contains(&byte) { STOP } else { 0 }
                 | if key { KEY } else { 0 }
                 | if bare { BARE } else { 0 };
         }
         let begins = |byte: u8| byte == open.as_bytes()[0] || byte == close.as_bytes()[0];
         let plain = std::array::from_fn(|byte| is_plain(byte as u8) && !begins(byte as u8));
         Delimiters { open: open.into(), close: close.into(), classes, plain }
+    }
+
+    /// Whether CLOSE stands at the start of the text, and its bytes. Spaces may stand before its `>`.
+    #[inline]
+    pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
+        match starts(text, &self.close, last) {
+            Mark::Yes => (Mark::Yes, self.close.len()),
+            Mark::Partial => (Mark::Partial, 0),
+            Mark::No if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
+            Mark::No => (Mark::No, 0),
+        }
+    }
+
+    #[cold]
+    fn closes_with_spaces(&self, text: &str, last: bool) -> (Mark, usize) {
+        let stem = self.close_stem().len();
+        let spaces = text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        match text.as_bytes().get(stem + spaces) {
+            _ if stem == self.close.len() || spaces > CLOSE_SPACES => (Mark::No, 0),
+            Some(b'>') => (Mark::Yes, stem + spaces + 1),
+            None if !last => (Mark::Partial, 0),
+            _ => (Mark::No, 0),
+        }
+    }
+
+    /// CLOSE as far as it is the same in every spelling: without a `>` at its end.
+    pub fn close_stem(&self) -> &str {
+        self.close.strip_suffix('>').unwrap_or(&self.close)
     }
 
     /// Is the byte itself in a JSON string, and begins no delimiter?
@@ -305,7 +390,8 @@ impl Delimiters {
         }
     }
 
-    /// Bytes of the run that a bare value can take without a closer look.
+    /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote,
+    /// or what may be a separator.
     #[inline]
     pub fn bare_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);

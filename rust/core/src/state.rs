@@ -1,6 +1,7 @@
 //! Where a parser stands in a message.
 
 use crate::body::{Body, Failure, Found};
+use crate::scan::Closers;
 
 /// Between events. What is undecided is in the parser's buffer, not here.
 #[derive(Debug, Default)]
@@ -38,6 +39,8 @@ pub struct Call {
     pub body: Body,
     /// It has failed already; only its end is looked for, from the failure's `skip` on.
     pub failure: Option<Failure>,
+    /// What ends it if it has failed.
+    pub closers: Closers,
 }
 
 /// The end of at most so many bytes of the text from `begin` on, between characters.
@@ -64,5 +67,6 @@ impl Call {
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
+        self.closers = Closers::Own;
     }
 }

@@ -27,7 +27,7 @@ use crate::functions::Opened;
 use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::tags::Form;
-use crate::scan::{Delimiters, Mark, starts};
+use crate::scan::{Delimiters, Mark};
 use crate::schema::{NodeId, Schema};
 use crate::toolset::{Syntax, Toolset};
 
@@ -297,9 +297,17 @@ impl Body {
             Body::Other(other) => return other.feed(io),
         };
         // CLOSE is next, or the call ends without it.
-        let close = &io.cx.delimiters.close;
-        if matches!(step, Step::Done) && starts(io.rest(), close, true) == Mark::Yes {
-            io.at += close.len();
+        if matches!(step, Step::Done)
+            && let (Mark::Yes, length) = io.cx.delimiters.closes(io.rest(), true)
+        {
+            let close = &io.cx.delimiters.close;
+            if length != close.len()
+                && let Err(kind) = io.cx.repair(io.found, Repair::TagStyle)
+            {
+                let message = format!("The call is closed with {close}, without spaces in it.");
+                return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+            }
+            io.at += length;
         }
         step
     }

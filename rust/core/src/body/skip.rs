@@ -1,30 +1,40 @@
 //! Reading on after an error, to CLOSE: by the plain rules of quotes and brackets, without repairs.
+//!
+//! A quote opens a quoted text wherever [`opens_after`] says that one may, in a word as well: what went wrong in a call is the
+//! likeliest place for `key: "…"` and `("…")`.
 
-use crate::scan::{Mark, is_ws, starts};
+use crate::quoting::{is_quote, opens_after};
+use crate::scan::{Closer, Mark, is_ws};
 
-/// Where the reader stands.
+/// Where the reader stands. `opens`: a quote opens a quoted text here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     TokenStart,
-    /// In a word that may be a key; `dot`: directly behind a dot.
+    /// In a word that may be a key.
     Key {
-        dot: bool,
+        opens: bool,
     },
     ValueStart,
-    Bare,
+    Bare {
+        opens: bool,
+    },
+    /// `empty`: nothing has stood in it.
     Quoted {
         quote: u8,
         escape: bool,
+        empty: bool,
     },
-    /// `token`: a quote opens a string here.
+    /// `opens` in a string: nothing has stood in it.
     Bracketed {
         depth: usize,
         string: Option<u8>,
         escape: bool,
-        token: bool,
+        opens: bool,
     },
-    /// Behind a quoted or bracketed text.
+    /// After a quoted or bracketed text.
     After,
+    /// After an empty quoted text, which may be the beginning of `"""`.
+    AfterEmpty,
     /// The body knows.
     Body,
 }
@@ -32,81 +42,85 @@ pub enum Skip {
 impl Skip {
     /// Inside brackets, where an error was found.
     pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
-        Skip::Bracketed { depth, string, escape: false, token: true }
+        Skip::Bracketed { depth, string, escape: false, opens: string.is_none() }
     }
 
-    /// Reads from `*at`. True: CLOSE stands at `*at`.
-    pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &str) -> bool {
+    /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
+    pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
+        let before = at.checked_sub(1).and_then(|before| window.as_bytes().get(before));
+        let word = before.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric());
+        // In a string it would say that nothing has stood in it.
+        Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
+    }
+
+    /// Inside quotes, where an error was found.
+    pub fn in_quotes(quote: u8) -> Self {
+        Skip::Quoted { quote, escape: false, empty: false }
+    }
+
+    /// Reads from `*at`. Where a closer stands at `*at`, its bytes.
+    pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
         let bytes = window.as_bytes();
-        let first = close.as_bytes()[0];
         while let Some(&byte) = bytes.get(*at) {
             let closable = !matches!(self, Skip::Quoted { .. } | Skip::Bracketed { .. });
             // Continuation bytes are never the first byte of a marker, so slicing is safe.
-            if closable && byte == first {
-                match starts(&window[*at..], close, last) {
-                    Mark::Yes => return true,
-                    Mark::Partial => return false,
-                    Mark::No => {}
+            if closable && close.may_begin(byte) {
+                match close.look(&window[*at..], last) {
+                    (Mark::Yes, length) => return Some(length),
+                    (Mark::Partial, _) => return None,
+                    (Mark::No, _) => {}
                 }
             }
             *self = self.step(byte);
             *at += 1;
         }
-        false
+        None
     }
 
-    /// The state behind one byte.
+    /// The state after one byte.
     pub(super) fn step(self, byte: u8) -> Skip {
+        let quoted = Skip::Quoted { quote: byte, escape: false, empty: true };
         let opened = |otherwise: Skip| match byte {
-            b'"' | b'\'' => Skip::Quoted { quote: byte, escape: false },
-            b'{' | b'[' => Skip::Bracketed { depth: 1, string: None, escape: false, token: true },
+            b'"' | b'\'' => quoted,
+            b'{' | b'[' => Skip::in_brackets(1, None),
             _ => otherwise,
         };
+        // A backslash in front of a quote changes nothing of its place.
+        let next = |opens: bool| opens_after(byte) || (opens && byte == b'\\');
         match self {
             Skip::Body => self,
             Skip::TokenStart if is_ws(byte) => Skip::TokenStart,
             Skip::TokenStart if byte == b'=' => Skip::ValueStart,
-            Skip::TokenStart => opened(Skip::Key { dot: byte == b'.' }),
-            Skip::After if byte == b',' => Skip::TokenStart,
-            Skip::Key { dot: true } if byte == b'"' || byte == b'\'' => Skip::Quoted { quote: byte, escape: false },
-            Skip::Key { .. } | Skip::After => match byte {
+            Skip::TokenStart => opened(Skip::Key { opens: next(true) || byte == b'.' }),
+            Skip::After | Skip::AfterEmpty if byte == b',' => Skip::TokenStart,
+            Skip::Key { opens: true } | Skip::AfterEmpty | Skip::Bare { opens: true } if is_quote(byte) => quoted,
+            Skip::Key { .. } | Skip::After | Skip::AfterEmpty => match byte {
                 b'=' => Skip::ValueStart,
                 _ if is_ws(byte) => Skip::TokenStart,
-                _ => Skip::Key { dot: byte == b'.' },
+                _ => Skip::Key { opens: next(self == Skip::Key { opens: true }) || byte == b'.' },
             },
             Skip::ValueStart if is_ws(byte) => Skip::TokenStart,
-            Skip::ValueStart => opened(Skip::Bare),
-            Skip::Bare => {
-                if is_ws(byte) {
-                    Skip::TokenStart
-                } else {
-                    Skip::Bare
-                }
-            }
-            Skip::Quoted { quote, escape: true } => Skip::Quoted { quote, escape: false },
-            Skip::Quoted { quote, escape: false } => match byte {
-                b'\\' => Skip::Quoted { quote, escape: true },
+            Skip::ValueStart => opened(Skip::Bare { opens: next(true) }),
+            Skip::Bare { .. } if is_ws(byte) => Skip::TokenStart,
+            Skip::Bare { opens } => Skip::Bare { opens: next(opens) },
+            Skip::Quoted { quote, escape: true, .. } => Skip::in_quotes(quote),
+            Skip::Quoted { quote, escape: false, empty } => match byte {
+                b'\\' => Skip::Quoted { quote, escape: true, empty: false },
+                _ if byte == quote && empty => Skip::AfterEmpty,
                 _ if byte == quote => Skip::After,
-                _ => self,
+                _ => Skip::in_quotes(quote),
             },
-            Skip::Bracketed { depth, string: Some(quote), escape, .. } => {
+            Skip::Bracketed { depth, string: Some(quote), escape, opens: empty } => {
                 let ends = byte == quote && !escape;
-                Skip::Bracketed {
-                    depth,
-                    string: (!ends).then_some(quote),
-                    escape: byte == b'\\' && !escape,
-                    token: false,
-                }
+                let string = (!ends).then_some(quote);
+                Skip::Bracketed { depth, string, escape: byte == b'\\' && !escape, opens: ends && empty }
             }
-            Skip::Bracketed { depth, string: None, token, .. } => match byte {
+            Skip::Bracketed { depth, string: None, opens, .. } => match byte {
                 b'}' | b']' if depth <= 1 => Skip::After,
-                b'}' | b']' => Skip::Bracketed { depth: depth - 1, string: None, escape: false, token: false },
+                b'}' | b']' => Skip::Bracketed { depth: depth - 1, string: None, escape: false, opens: false },
                 b'{' | b'[' => Skip::in_brackets(depth + 1, None),
-                b'"' | b'\'' if token => Skip::in_brackets(depth, Some(byte)),
-                _ => {
-                    let token = matches!(byte, b',' | b':') || is_ws(byte);
-                    Skip::Bracketed { depth, string: None, escape: false, token }
-                }
+                b'"' | b'\'' if opens => Skip::Bracketed { depth, string: Some(byte), escape: false, opens: true },
+                _ => Skip::Bracketed { depth, string: None, escape: false, opens: next(opens) },
             },
         }
     }

@@ -77,7 +77,7 @@ impl Whole {
             io.at = token;
             let rest = io.rest();
             let marks = (
-                starts(rest, &io.cx.delimiters.close, io.last),
+                io.cx.delimiters.closes(rest, io.last).0,
                 self.wrapper.map_or(Mark::No, |wrapper| starts(rest, wrapper.close(), io.last)),
                 starts(rest, &io.cx.delimiters.open, io.last),
             );

@@ -5,6 +5,7 @@
 
 use super::number::is_number;
 use super::write::is_plain;
+use crate::quoting::{Alternation, opens_after};
 use crate::scan::is_ws;
 
 /// Where the reader stands; decides what a word may contain.
@@ -87,8 +88,11 @@ enum Comment {
 pub struct Lexer {
     relaxed: bool,
     comments: bool,
+    in_calls: bool,
     quote: Option<u8>,
     comment: Option<Comment>,
+    /// The quotes in it.
+    quotes: Alternation,
     /// Bytes of a held word that were looked at already, and whether a slash was among them.
     word: usize,
     slash: bool,
@@ -103,7 +107,12 @@ impl Lexer {
 
     /// One that has read nothing, and reads alike.
     pub fn fresh(&self) -> Self {
-        Lexer { relaxed: self.relaxed, comments: self.comments, ..Lexer::default() }
+        Lexer { relaxed: self.relaxed, comments: self.comments, in_calls: self.in_calls, ..Lexer::default() }
+    }
+
+    /// Words end at a quote that may open a quoted text. What is in that text could else end the call.
+    pub fn in_calls(self) -> Self {
+        Lexer { in_calls: true, ..self }
     }
 
     /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
@@ -197,9 +206,19 @@ impl Lexer {
             };
             let Some(end) = end else {
                 // An asterisk may be half of the end.
-                *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
+                let end = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
+                self.quotes.run(&window[*at..end]);
+                *at = end;
                 return Lexeme::Need;
             };
+            if self.comment.is_some() {
+                self.quotes.run(&window[*at..*at + end]);
+                if let Some(quote) = self.quotes.open().filter(|_| self.in_calls) {
+                    *at += end;
+                    (self.comment, self.quote) = (None, Some(quote));
+                    return Lexeme::Bad("a quote is open at the end of a comment");
+                }
+            }
             *at += end;
             self.comment = None;
             while *at < bytes.len() && is_ws(bytes[*at]) {
@@ -214,6 +233,7 @@ impl Lexer {
                 [byte, ..] => return self.token(window, at, last, place, *byte),
             };
             self.repaired = true;
+            self.quotes = Alternation::START;
             *at += 2;
         }
     }
@@ -226,7 +246,8 @@ impl Lexer {
             let byte = bytes[end];
             let stop = match byte {
                 b'{' | b'}' | b'[' | b']' | b',' => true,
-                b':' | b'"' | b'\'' => place == Place::Key,
+                b':' => place == Place::Key,
+                b'"' | b'\'' => place == Place::Key || (self.in_calls && end > start && opens_after(bytes[end - 1])),
                 b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
                     None if !last => break,
                     Some(b'/' | b'*') if is_literal(&window[start..end]) => true,

@@ -19,6 +19,10 @@ pub enum Next {
         length: usize,
         direct: bool,
     },
+    /// So many bytes of punctuation directly after the value, and then CLOSE.
+    Trailing {
+        length: usize,
+    },
     Other,
 }
 
@@ -40,22 +44,32 @@ impl Ahead {
     pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Next {
         let bytes = text.as_bytes();
         let comma = bytes.first() == Some(&b',');
-        self.blanks = ws_run(text, self.blanks.max(usize::from(comma)));
+        let punctuation = match bytes {
+            [b',' | b';' | b'>', ..] => 1,
+            [b'/', b'>', ..] => 2,
+            [b'/'] if !last => return Next::Need,
+            _ => 0,
+        };
+        self.blanks = ws_run(text, self.blanks.max(punctuation));
         let at = self.blanks;
         let Some(&byte) = bytes.get(at) else {
             return match last {
-                true if comma => Next::Other,
+                true if punctuation > 0 => Next::Other,
                 true => Next::End,
                 false => Next::Need,
             };
         };
         let rest = &text[at..];
+        match delimiters.closes(rest, last).0 {
+            Mark::Yes if punctuation > 0 => return Next::Trailing { length: punctuation },
+            Mark::Yes => return Next::Close,
+            Mark::Partial => return Next::Need,
+            Mark::No => {}
+        }
+        if punctuation > 0 && !comma {
+            return Next::Other;
+        }
         if !comma {
-            match starts(rest, &delimiters.close, last) {
-                Mark::Yes => return Next::Close,
-                Mark::Partial => return Next::Need,
-                Mark::No => {}
-            }
             match starts(rest, &delimiters.open, last) {
                 Mark::Yes => return Next::Open { line: has_line_break(&text[..at]) },
                 Mark::Partial => return Next::Need,
@@ -86,4 +100,9 @@ impl Ahead {
 /// Is there a separator in front: blanks, or a comma?
 pub fn separated(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|byte| is_ws(*byte) || *byte == b',')
+}
+
+/// May punctuation after which the call is closed stand in front?
+pub fn may_trail(byte: u8) -> bool {
+    matches!(byte, b',' | b';' | b'>' | b'/')
 }

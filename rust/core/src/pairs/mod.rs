@@ -5,7 +5,7 @@ mod key;
 mod quoted;
 mod write;
 
-pub use ahead::{Ahead, Next, separated};
+pub use ahead::{Ahead, Next, may_trail, separated};
 pub use key::{Segment, push_segment, segments};
 pub use quoted::{Part, Quoted};
 pub use write::{is_bare_safe, push_quoted};

@@ -5,7 +5,7 @@ use crate::scan::Delimiters;
 
 /// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
 pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
-    !text.is_empty() && !text.starts_with(['[', '{']) && !text.ends_with(',') && delimiters.are_bare(text)
+    !text.is_empty() && !text.starts_with(['[', '{']) && !text.ends_with([',', ';']) && delimiters.are_bare(text)
 }
 
 /// Bytes that are themselves in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.

@@ -5,6 +5,7 @@ use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::protocol::{Attempt, Reads};
+use crate::scan::{Closer, Closers};
 use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
@@ -54,8 +55,10 @@ impl Parser {
                 }
                 call.body.renew(&tools.context(call.tool, ""), kind, written);
             }
-            Attempt::Bad { open, message } => {
+            Attempt::Bad { open, tool, message, closers } => {
                 window.at = begin + open;
+                call.name = tool.map(|at| tools.tool(at).name.clone());
+                (call.tool, call.closers) = (tool, closers);
                 call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
             }
             Attempt::Need | Attempt::Text(_) => {}
@@ -108,11 +111,14 @@ impl Parser {
     pub(super) fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         loop {
-            let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let Call { name, tool, found, body, failure, index, raw, closers, .. } = &mut *call;
             let last = window.last && (self.complete || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             if let Some(failure) = failure {
-                let close = tools.delimiters.close.as_str();
+                let close = match closers {
+                    Closers::Own => Closer::Own(&tools.delimiters),
+                    other => Closer::Other(other),
+                };
                 let step = match &mut failure.skip {
                     Skip::Body => {
                         let mut io = Io { cx, found, window: window.text, at: window.at, last };
@@ -120,11 +126,13 @@ impl Parser {
                         window.at = io.at;
                         step
                     }
-                    skip => {
-                        let closed = skip.read(window.text, &mut window.at, last, close);
-                        window.at += if closed { close.len() } else { 0 };
-                        if closed { Step::Done } else { Step::Need }
-                    }
+                    skip => match skip.read(window.text, &mut window.at, last, &close) {
+                        Some(length) => {
+                            window.at += length;
+                            Step::Done
+                        }
+                        None => Step::Need,
+                    },
                 };
                 match step {
                     Step::Next if failure.kind == ErrorKind::TooManyCalls => {}

@@ -77,6 +77,7 @@ impl Parser {
     fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Look<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
+        let mut bad = None;
         for (other, set) in self.sets(tools) {
             // Where nothing of this format begins, something of another may.
             if !begin && !set.candidates.contain(rest.as_bytes()[0]) {
@@ -91,7 +92,7 @@ impl Parser {
                 }
             }
             let mut attempt = set.protocol.attempt(set, rest, false);
-            if several && !matches!(attempt, Attempt::Text(_)) {
+            if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad { .. }) {
                 match set.protocol.fits(rest) {
                     Mark::Yes => {}
                     Mark::Partial => return Look::Need,
@@ -100,13 +101,14 @@ impl Parser {
             }
             if last && attempt == Attempt::Need {
                 attempt = match set.protocol.attempt(set, rest, true) {
-                    Attempt::Text(_) if tools.reads != Reads::Own || !set.protocol.ends_openings() => Attempt::Need,
+                    Attempt::Text(_) => Attempt::Need,
                     attempt => attempt,
                 };
             }
             match attempt {
                 Attempt::Need => return Look::Need,
                 Attempt::Text(length) => step = step.min(length),
+                Attempt::Bad { .. } => bad = bad.or(Some((other, attempt))),
                 Attempt::Call { open, name: Some((_, lookup)), .. }
                     if other.is_some() && tools.reads == Reads::Recovers && lookup.tool().is_none() =>
                 {
@@ -115,7 +117,7 @@ impl Parser {
                 attempt => return Look::Call(other, attempt),
             }
         }
-        Look::Text(step)
+        bad.map_or(Look::Text(step), |(other, attempt)| Look::Call(other, attempt))
     }
 
     /// The message has ended, and what begins at byte `at` is undecided: no call begins behind it, but a result may.

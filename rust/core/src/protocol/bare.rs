@@ -224,7 +224,7 @@ impl<'t> Peek<'t> {
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
 pub fn look(tools: &Toolset, text: &str, last: bool) -> Look {
     let end = first_chars(text, ATTEMPT_CHARS);
-    let lexer = Lexer::new(true).with_comments();
+    let lexer = Lexer::new(true).in_calls().with_comments();
     let mut peek = Peek { lexer, text: &text[..end], at: 0, last: last || end < text.len() };
     match peek.look(tools) {
         Ok(look) | Err(look) => look,

@@ -190,10 +190,6 @@ impl Protocol for Own {
         self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
     }
 
-    fn ends_openings(&self) -> bool {
-        self.base.as_ref().is_some_and(|base| base.ends_openings())
-    }
-
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
         if let Some(base) = &self.base {
             return base.write_call(cx, arguments, out);

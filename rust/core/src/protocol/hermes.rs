@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Attempt, Protocol, TOOL_RESPONSE};
+use super::{Attempt, Protocol, TOOL_RESPONSE, bad, misspelled};
 use crate::body::{BodyKind, Context, Wrapper};
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Segment, segments};
-use crate::scan::{Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
+use crate::scan::{Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::schema::{Descriptions, Schema};
+use crate::spelled::{self, Meant, meant};
 use crate::toolset::{Tool, Toolset};
 
 /// The protocol; its variants differ in their markers alone.
@@ -142,6 +143,10 @@ impl Protocol for Hermes {
         match starts(text, open, last) {
             Mark::Yes => {}
             Mark::Partial => return Attempt::Need,
+            Mark::No if self.open == open => {
+                let spellings = if self.alone { &spelled::GEMMA } else { &spelled::HERMES };
+                return misspelled(self, tools, spellings, text, last);
+            }
             // Never inside a character.
             Mark::No => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
@@ -151,7 +156,11 @@ impl Protocol for Hermes {
         let fences = !tools.delimiters.close.starts_with('`');
         match look(&rest[..end], ws_run(&rest[..end], 0), last, fences) {
             Look::Need => Attempt::Need,
-            Look::No => Attempt::Text(open.len()),
+            Look::No => match meant(rest, last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
+                Meant::Need => Attempt::Need,
+                Meant::Prose => Attempt::Text(open.len()),
+                Meant::Call(tool) => bad(self, tools, open.len(), tool, Closers::Own),
+            },
             Look::Json(at, wrapper) => Attempt::Call {
                 lead: 0,
                 open: open.len(),
@@ -197,7 +206,10 @@ impl Protocol for Hermes {
         let open = tools.delimiters.open.as_str();
         // Of one character alone nothing can be taken away, so the backslash is behind it.
         let opens = |rest: &str| open.chars().nth(1).is_some() || !rest.starts_with('\\');
-        text.strip_prefix(open).is_some_and(opens) || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+        let spellings = if self.alone { &spelled::GEMMA } else { &spelled::HERMES };
+        text.strip_prefix(open).is_some_and(opens)
+            || (self.open == open && spellings.open(text))
+            || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
     }
 
     fn header(&self, tools: &Toolset) -> String {

@@ -19,8 +19,9 @@ use std::sync::Arc;
 
 use crate::body::{BodyKind, Context};
 use crate::json::Member;
-use crate::scan::{Delimiters, Mark, neutralise_marks};
+use crate::scan::{Closers, Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
+use crate::spelled::{Meant, Opening, Spellings, meant};
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use bare::Bare;
@@ -42,8 +43,15 @@ pub enum Attempt {
     Need,
     /// Text, at least so many bytes of it, and at least one.
     Text(usize),
-    /// What can only be meant as a call, and is none: behind so many bytes, for this reason.
-    Bad { open: usize, message: String },
+    /// What can only be meant as a call, of this tool if it is known, and cannot be read: after so many bytes, for this reason.
+    /// Any other protocol that reads a call there goes before it.
+    Bad {
+        open: usize,
+        tool: Option<usize>,
+        message: String,
+        /// What ends it.
+        closers: Closers,
+    },
     Call {
         /// Bytes of text in front of the call.
         lead: usize,
@@ -91,12 +99,6 @@ pub trait Protocol: Send + Sync + Debug {
     /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
     fn fits(&self, _text: &str) -> Mark {
         Mark::Yes
-    }
-
-    /// Does the end of a message decide that an opening was none, so that calls in it count? Then what they are may depend on
-    /// whether the message goes on.
-    fn ends_openings(&self) -> bool {
-        false
     }
 
     /// What a host that reads the bodies of its calls itself says of one.
@@ -152,6 +154,30 @@ pub trait Protocol: Send + Sync + Debug {
 
     /// A field with a value, of which the JSON is given, as the model would write it.
     fn field_example(&self, field: &str, value: &str) -> String;
+}
+
+/// What can only be meant as a call of this tool, and is written in a way that no reader takes.
+fn bad(protocol: &dyn Protocol, tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
+    let name = &tools.tool(tool).name;
+    let example = protocol.example(&tools.context(Some(tool), name));
+    let message = format!("The call of {name} is not written as it should be. Write it like this: {example}");
+    Attempt::Bad { open, tool: Some(tool), message, closers }
+}
+
+/// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.
+fn misspelled(protocol: &dyn Protocol, tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    let lookup = |name: &str| tools.lookup(name).tool();
+    match spellings.look(text, last, &lookup) {
+        Opening::Need => Attempt::Need,
+        Opening::No => step,
+        Opening::Tag { length, tool, closers } => bad(protocol, tools, length, tool, Closers::Spelled(closers)),
+        Opening::Open { length, closers } => match meant(&text[length..], last, &tools.delimiters, &lookup) {
+            Meant::Need => Attempt::Need,
+            Meant::Prose => step,
+            Meant::Call(tool) => bad(protocol, tools, length, tool, Closers::Spelled(closers)),
+        },
+    }
 }
 
 /// Whose call an example shows: the first tool with parameters, else the first one, else any.

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::Protocol;
+use super::{Attempt, Protocol, bad};
 use crate::limits::ATTEMPT_CHARS;
-use crate::scan::{Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
+use crate::quoting::opens_after;
+use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::schema::{self, Descriptions, fold};
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::xml::{For, escape, name_length};
@@ -59,6 +60,38 @@ pub fn opener(text: &str, last: bool) -> Opener {
         _ if crate::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
         _ => Opener::No,
     }
+}
+
+/// Looks at a tag that no reader takes, with a declared tool's name, in any case: does it go on with values, in the tag or in
+/// text after it?
+pub fn near(protocol: &dyn Protocol, tools: &Toolset, text: &str, last: bool) -> Attempt {
+    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let need = if last || end < text.len() { step.clone() } else { Attempt::Need };
+    let text = &text[..end];
+    let start = ws_run(text, 1);
+    let ends = |c: char| c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c);
+    let Some(length) = text[start..].find(ends) else { return need };
+    let Some(tool) = tools.lookup(&text[start..start + length]).tool() else { return step };
+    let bytes = text.as_bytes();
+    // In the tag, then in text after it.
+    let mut inside = true;
+    for (at, &byte) in bytes.iter().enumerate().skip(start + length) {
+        match byte {
+            b'=' | b':' | b'(' | b'{' | b'"' => {
+                let name = tools.tool(tool).name.clone();
+                return bad(protocol, tools, start + length, tool, Closers::Tag(name));
+            }
+            b'\'' if opens_after(bytes[at - 1]) => {
+                let name = tools.tool(tool).name.clone();
+                return bad(protocol, tools, start + length, tool, Closers::Tag(name));
+            }
+            b'>' if inside && !bytes[..at].ends_with(b"/") => inside = false,
+            b'<' | b'>' => return step,
+            _ => {}
+        }
+    }
+    need
 }
 
 /// Is this, which starts with `<`, the closing tag of that name? And how long is it?

@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, bad, misspelled};
 use crate::body::{BodyKind, Context, Wrapper, is_declared, nameless, pairs_example, write_pairs};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
-use crate::scan::{Delimiters, Mark, RESULT_MARKS, first_chars, is_mark, is_ws, neutralise, starts, ws_run};
+use crate::scan::Closers;
+use crate::scan::{Delimiters, Mark, RESULT_MARKS, first_chars, is_ws, starts, ws_run};
 use crate::schema::{Schema, one_line, signature};
+use crate::spelled::{self, Behind, Meant, goes_on, is_mark, meant, neutralise};
 use crate::toolset::{Syntax, Tool, Toolset};
 
 static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Borrowed(RESULT_MARKS[1])];
@@ -80,27 +82,42 @@ impl Wire {
         let (text, last) = (&text[..end], last || full);
         let need = if last { Attempt::Text(open) } else { Attempt::Need };
         let bytes = text.as_bytes();
-        match bytes.first() {
-            None => return need,
-            Some(b'{') => return Attempt::Bad { open, message: nameless(delimiters) },
-            Some(_) => {}
-        }
         let start = ws_run(text, 0);
+        let json = match bytes.get(start) {
+            None => return need,
+            Some(b'{') => true,
+            Some(b'[') => match bytes.get(ws_run(text, start + 1)) {
+                None => return need,
+                Some(byte) => *byte == b'{',
+            },
+            Some(_) => false,
+        };
+        if json {
+            return Attempt::Bad { open, tool: None, message: nameless(delimiters), closers: Closers::Own };
+        }
         let length = name_length(&text[start..], delimiters);
         let name = start..start + length;
-        let Some(&behind) = bytes.get(name.end) else {
-            return if first_chars(&text[name.clone()], NAME_CHARS) < length { Attempt::Text(open) } else { need };
-        };
+        let behind = bytes.get(name.end).copied();
         let written = &text[name.clone()];
-        if length == 0 || first_chars(written, NAME_CHARS) < length || matches!(behind, b'=' | b'"' | b'\'') {
+        if first_chars(written, NAME_CHARS) < length {
             return Attempt::Text(open);
+        }
+        let lookup = tools.lookup(written);
+        let tool = |name: &str| tools.lookup(name).tool();
+        let direct = length == 0 || matches!(behind, Some(b'=' | b'"' | b'\''));
+        let meant = if lookup.tool().is_none() || direct { meant(text, last, delimiters, &tool) } else { Meant::Prose };
+        match meant {
+            Meant::Need => return need,
+            Meant::Call(tool) => return bad(self, tools, open, tool, Closers::Own),
+            Meant::Prose if direct => return Attempt::Text(open),
+            Meant::Prose => {}
         }
         let token = ws_run(text, name.end);
         if token == bytes.len() {
             return need;
         }
         let call = |at: usize, kind: BodyKind| {
-            let named = (open + name.start..open + name.end, tools.lookup(written));
+            let named = (open + name.start..open + name.end, lookup);
             Attempt::Call { lead: 0, open, name: Some(named), body: open + at, kind }
         };
         match object(text, token, last) {
@@ -111,24 +128,35 @@ impl Wire {
         if token > name.end && bytes[token] != b',' {
             match Ahead::default().look(&text[token..], last, delimiters) {
                 Next::Need => return need,
+                // As in Python.
+                Next::Pair { .. } if bytes[token] == b'(' && lookup.tool().is_some() => {}
                 Next::Pair { length, direct, .. } => {
-                    let schema = tools.lookup(written).tool().map(|at| &tools.tool(at).schema);
+                    let schema = lookup.tool().map(|at| &tools.tool(at).schema);
                     if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
                         return call(name.end, BodyKind::Pairs);
                     }
                 }
-                Next::Close | Next::End | Next::Open { .. } | Next::Other => {}
+                _ => {}
             }
         }
-        // No pair: prose, unless it is closed like a call.
+        // What names a declared tool and goes on like a call is one, or an error.
+        if let Some(tool) = lookup.tool() {
+            match goes_on(text, name.end, last, delimiters) {
+                Behind::Need => return need,
+                Behind::Call if bytes[token] == b'(' => return bad(self, tools, open, tool, Closers::Own),
+                Behind::Call => return call(name.end, BodyKind::Pairs),
+                Behind::Prose => {}
+            }
+        }
+        // Prose, unless it is closed like a call.
         let mut at = name.end;
         while let Some(offset) = text[at..].find(|c| delimiters.is_first(c)) {
             at += offset;
             let rest = &text[at..];
-            match (starts(rest, &delimiters.open, last), starts(rest, &delimiters.close, last)) {
+            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
                 (Mark::Yes, _) => return Attempt::Text(open),
                 (_, Mark::Yes) => {
-                    let known = tools.lookup(written).tool().is_some() || (start == 0 && is_plain_name(written));
+                    let known = lookup.tool().is_some() || (start == 0 && is_plain_name(written));
                     return if known { call(name.end, BodyKind::Pairs) } else { Attempt::Text(open) };
                 }
                 (Mark::Partial, _) | (_, Mark::Partial) => return need,
@@ -171,13 +199,9 @@ impl Protocol for Wire {
             Mark::Yes => self.behind(tools, &text[open.len()..], last, open.len()),
             Mark::Partial => Attempt::Need,
             // A byte that only looked like a marker's first; never inside a character, so go behind it.
+            Mark::No if tools.delimiters.open == spelled::OPEN => misspelled(self, tools, &spelled::WIRE, text, last),
             Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
-    }
-
-    /// So section 11 of the format has it, of keys whose quote is open.
-    fn ends_openings(&self) -> bool {
-        true
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
@@ -199,9 +223,13 @@ impl Protocol for Wire {
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let tag = if error { "tool-error" } else { "tool-result" };
-        let name = neutralise(&json_string(name), &tools.delimiters);
+        let name = self.neutralise(tools, &json_string(name));
         let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
         format!("<{tag} name={name}{number}>{content}</{tag}>")
+    }
+
+    fn candidates(&self, delimiters: &Delimiters) -> [u8; 3] {
+        spelled::candidates(delimiters)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use super::{Additional, Choice, NodeId, Schema, UNKNOWN};
 use crate::json::{Value, parse};
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
-use crate::scan::{Delimiters, neutralise};
+use crate::scan::Delimiters;
+use crate::spelled::neutralise;
 
 /// Which descriptions the manual keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

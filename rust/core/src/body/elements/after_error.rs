@@ -3,7 +3,7 @@
 use super::{Elements, Ends, State};
 use crate::body::{Io, Skip, Step};
 use crate::protocol::tags::Form;
-use crate::scan::{Mark, ws_run};
+use crate::scan::{Closer, Mark, ws_run};
 use crate::schema::Schema;
 use crate::xml::{Lexeme, member};
 
@@ -48,9 +48,9 @@ impl Elements {
                 State::InJson(skip) => {
                     let slash = self.ends == Ends::Tag(Form::Broken);
                     let close = if slash { "/>".to_owned() } else { format!("</{}>", self.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
+                    let closed = skip.read(io.window, &mut io.at, io.last, &Closer::Text(&close));
+                    io.at += closed.unwrap_or(0);
+                    return if closed.is_some() { Step::Done } else { Step::Need };
                 }
             }
         }

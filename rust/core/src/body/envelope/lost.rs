@@ -24,8 +24,16 @@ impl Lost {
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
-    pub fn inside(brackets: usize, string: Option<u8>, sound: bool, between: bool) -> Self {
-        Lost { skip: Skip::in_brackets(brackets, string), fresh: string.is_none(), sound, between }
+    /// It is found at byte `at` of a window.
+    pub fn inside(
+        brackets: usize,
+        string: Option<u8>,
+        sound: bool,
+        between: bool,
+        (window, at): (&str, usize),
+    ) -> Self {
+        let skip = Skip::in_brackets_at(brackets, string, window, at);
+        Lost { skip, fresh: string.is_none(), sound, between }
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.
@@ -35,7 +43,8 @@ impl Lost {
             if bare && self.skip == Skip::After {
                 break;
             }
-            if (replace(&mut self.fresh, false) || self.skip == Skip::After) && byte == close.as_bytes()[0] {
+            let outside = !matches!(self.skip, Skip::Quoted { .. } | Skip::Bracketed { .. });
+            if (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
                 match starts(io.rest(), close, io.last) {
                     Mark::Yes => {
                         io.at += close.len();
@@ -58,13 +67,10 @@ impl Lost {
                     _ => self.between = false,
                 }
             }
-            if self.skip != Skip::After {
-                let closing =
-                    matches!(byte, b'}' | b']') && !matches!(self.skip, Skip::Bracketed { string: Some(_), .. });
-                self.skip = self.skip.step(byte);
-                let behind = closing && matches!(self.skip, Skip::Bracketed { depth, .. } if depth == list);
-                self.between |= behind && self.sound;
-            }
+            let closing = matches!(byte, b'}' | b']') && matches!(self.skip, Skip::Bracketed { string: None, .. });
+            self.skip = self.skip.step(byte);
+            let behind = closing && matches!(self.skip, Skip::Bracketed { depth, .. } if depth == list);
+            self.between |= behind && self.sound;
             io.at += 1;
         }
         if bare && self.skip == Skip::After { Step::Done } else { Step::Need }

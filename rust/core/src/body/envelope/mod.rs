@@ -101,7 +101,7 @@ impl Format for Envelope {
                             | ErrorKind::UnterminatedValue
                             | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
                     );
-                    self.lose(sound);
+                    self.lose(sound, (io.window, io.at));
                     return Step::Failed(Failure { kind, message, skip: Skip::Body });
                 }
             }
@@ -110,7 +110,7 @@ impl Format for Envelope {
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         if !matches!(self.state, State::Lost(_)) {
-            self.lose(true);
+            self.lose(true, ("", 0));
         }
         let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
@@ -147,7 +147,7 @@ impl Format for Envelope {
 }
 
 fn lexer(cx: &Context<'_>) -> Lexer {
-    Lexer::new(!cx.strict).with_comments()
+    Lexer::new(!cx.strict).in_calls().with_comments()
 }
 
 impl Envelope {
@@ -171,16 +171,16 @@ impl Envelope {
     }
 
     /// From here on only the call's end is looked for.
-    fn lose(&mut self, sound: bool) {
+    fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
         self.state = State::Lost(match &self.state {
             State::Tail => Lost::behind(),
-            State::Start => Lost::inside(around, None, sound, false),
-            State::Between { .. } => Lost::inside(around, None, sound, true),
+            State::Start => Lost::inside(around, None, sound, false, place),
+            State::Between { .. } => Lost::inside(around, None, sound, true, place),
             State::Reading { .. } => {
-                Lost::inside(within + self.object.brackets(), self.object.open_quote(), sound, false)
+                Lost::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => Lost::inside(within, self.lexer.open_quote(), sound, false),
+            _ => Lost::inside(within, self.lexer.open_quote(), sound, false, place),
         });
     }
 

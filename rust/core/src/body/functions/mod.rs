@@ -396,7 +396,7 @@ fn read_over(io: &mut Io<'_>, skip: &mut Skip) -> bool {
     loop {
         match skip {
             Skip::Bracketed { .. } | Skip::Quoted { .. } | Skip::ValueStart | Skip::TokenStart => {}
-            Skip::Key { .. } | Skip::Bare | Skip::After | Skip::Body => return true,
+            Skip::Key { .. } | Skip::Bare { .. } | Skip::After | Skip::AfterEmpty | Skip::Body => return true,
         }
         let Some(&byte) = bytes.get(io.at) else { return false };
         *skip = skip.step(byte);

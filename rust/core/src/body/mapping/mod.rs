@@ -10,7 +10,7 @@ mod values;
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::tags::Form;
-use crate::scan::{Mark, ws_run};
+use crate::scan::{Closer, Mark, ws_run};
 use crate::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
 use tag::Tag;
 
@@ -122,9 +122,9 @@ impl Format for Mapping {
                 State::InJson(skip) => {
                     let broken = self.tag.form == Form::Broken;
                     let close = if broken { "/>".to_owned() } else { format!("</{}>", self.tag.name) };
-                    let closed = skip.read(io.window, &mut io.at, io.last, &close);
-                    io.at += if closed { close.len() } else { 0 };
-                    return if closed { Step::Done } else { Step::Need };
+                    let closed = skip.read(io.window, &mut io.at, io.last, &Closer::Text(&close));
+                    io.at += closed.unwrap_or(0);
+                    return if closed.is_some() { Step::Done } else { Step::Need };
                 }
                 _ => {
                     let around = self.tag.around(&io.cx, false);

@@ -8,6 +8,7 @@ use std::mem::take;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
+use crate::quoting::Alternation;
 use crate::scan::{find_mark, ws_run};
 use crate::schema::NodeId;
 
@@ -43,7 +44,7 @@ pub struct Object {
 impl Object {
     /// For a value of type `node` that stands at `path`, `above` levels deep in the arguments.
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
-        Object { lexer: Lexer::new(!cx.strict), values: Values::new(node, path, above), ..Object::default() }
+        Object { lexer: Lexer::new(!cx.strict).in_calls(), values: Values::new(node, path, above), ..Object::default() }
     }
 
     /// As new, with its memory, for the whole of the arguments.
@@ -77,7 +78,8 @@ impl Object {
     #[inline]
     pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
-        let plain = self.text == Text::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
+        let plain = !kept && self.text == Text::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
             found.args.json.push_str(text);
             true
@@ -88,7 +90,13 @@ impl Object {
     pub fn feed(&mut self, io: &mut Io<'_>) -> Result<bool, Failure> {
         match self.read(io) {
             Ok(()) => Ok(self.expect == Expect::Nothing),
-            Err((kind, message)) => Err(Failure { kind, message, skip: self.skip() }),
+            Err((kind, message)) => {
+                let skip = match self.brackets() {
+                    0 => self.skip(),
+                    depth => Skip::in_brackets_at(depth, self.open_quote(), io.window, io.at),
+                };
+                Err(Failure { kind, message, skip })
+            }
         }
     }
 
@@ -111,7 +119,7 @@ impl Object {
                 Lexeme::StringEnd if self.text != Text::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
-                        Some(true) => {}
+                        Some(true) => self.agrees(quote)?,
                         Some(false) => {
                             self.keep(&cx, io.found, quote)?;
                             continue;
@@ -123,6 +131,11 @@ impl Object {
                         }
                     }
                 }
+                Lexeme::Plain(part) => self.follow(|kept| kept.run(part)),
+                Lexeme::Char(_) => match &window[before..io.at] {
+                    escape if escape.starts_with('\\') => self.follow(Alternation::escape),
+                    raw => self.follow(|kept| kept.run(raw)),
+                },
                 // Nobody writes a delimiter as a value.
                 Lexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
@@ -278,13 +291,34 @@ impl Object {
         }
     }
 
+    /// After a quote that was content, what the string is if that quote ended it.
+    fn follow(&mut self, step: impl FnOnce(&mut Alternation)) {
+        if let Some(Quotes { kept: Some(kept), .. }) = &mut self.quotes {
+            step(kept);
+        }
+    }
+
+    /// The quote ends the string: does it do so in either reading of the quotes in it?
+    fn agrees(&mut self, quote: u8) -> Result<(), Bad> {
+        self.follow(|kept| kept.step(quote));
+        let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.open());
+        let Some(open) = open else { return Ok(()) };
+        self.lexer.reopen(open);
+        Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string is written \\\""))
+    }
+
     /// The quote that ended the string is content of it.
     fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8) -> Result<(), Bad> {
         cx.repair(found, Repair::InnerQuotes)
             .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
         self.lexer.reopen(quote);
-        if let Some(quotes) = &mut self.quotes {
-            quotes.kept = true;
+        if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
+            let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+            match kept {
+                Some(kept) => kept.step(quote),
+                // An empty text begins like `"""`.
+                None => *kept = Some(if text.is_empty() { Alternation::START } else { Alternation::CLOSED }),
+            }
         }
         self.push(found, quote as char);
         Ok(())
@@ -292,7 +326,7 @@ impl Object {
 
     fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
         if let Some(Quotes { kept, start, .. }) = &mut self.quotes
-            && take(kept)
+            && take(kept).is_some()
         {
             let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
             // It may have ended anywhere.

@@ -4,6 +4,7 @@
 
 use super::Context;
 use crate::limits::ATTEMPT_CHARS;
+use crate::quoting::Alternation;
 use crate::scan::{Mark, first_chars, starts, ws_run};
 use crate::schema::NodeId;
 
@@ -16,15 +17,15 @@ pub struct Quotes {
     /// Brackets of objects and lists around the value, the innermost one of an object with these keys.
     pub around: usize,
     pub keys: &'static [&'static str],
-    /// It has kept a quote.
-    pub kept: bool,
+    /// Since it has kept a quote: what the text is if that quote ended it.
+    pub kept: Option<Alternation>,
     /// Where its text starts, if it is passed on.
     pub start: usize,
 }
 
 impl Quotes {
     pub fn new(around: usize, keys: &'static [&'static str]) -> Self {
-        Quotes { around, keys, kept: false, start: 0 }
+        Quotes { around, keys, kept: None, start: 0 }
     }
 
     /// Does the quote in front of this text end the string? `None`: that cannot be told yet. `frame` says of the brackets that
@@ -39,7 +40,7 @@ impl Quotes {
     ) -> Option<bool> {
         let text = &rest[..first_chars(rest, ATTEMPT_CHARS)];
         let undecided = match text.len() < rest.len() {
-            true => Some(!self.kept),
+            true => Some(self.kept.is_none()),
             false => last.then_some(true),
         };
         let bytes = text.as_bytes();
@@ -52,7 +53,7 @@ impl Quotes {
         let Some(byte) = bytes.get(at) else { return undecided };
         let outside = closers > 0 && closers >= brackets + self.around;
         // Brackets may be missing, but not behind a string that is unsure itself.
-        if outside || closers > 0 && !self.kept {
+        if outside || closers > 0 && self.kept.is_none() {
             match starts(&text[at..], &cx.delimiters.close, undecided.is_some()) {
                 Mark::Yes => return Some(true),
                 Mark::Partial => return undecided,
@@ -87,7 +88,7 @@ impl Quotes {
         }
         match bytes.get(ws_run(text, start + length + usize::from(quoted))) {
             None => undecided,
-            Some(b':') if self.kept => Some(match frame {
+            Some(b':') if self.kept.is_some() => Some(match frame {
                 Some((_, node)) => match &cx.schema.node(node).object {
                     Some(object) if !object.properties.is_empty() => object.properties.get(word).is_some(),
                     _ => true,

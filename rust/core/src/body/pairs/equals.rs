@@ -8,7 +8,7 @@ use crate::body::place::{Field, is_declared};
 use crate::body::{Io, Object, Skip};
 use crate::error::{ErrorKind, Repair};
 use crate::pairs::{Ahead, Next, Quoted};
-use crate::scan::{Mark, is_ws, starts, ws_run};
+use crate::scan::{Mark, is_ws, ws_run};
 
 #[derive(Debug)]
 pub(super) struct Equals {
@@ -26,7 +26,7 @@ impl Equals {
             None => return Move::Stay,
             Some(byte) => is_ws(*byte),
         };
-        match starts(rest, &cx.delimiters.close, io.last) {
+        match cx.delimiters.closes(rest, io.last).0 {
             Mark::Partial => return Move::Stay,
             Mark::Yes => return empty(io, field),
             Mark::No => {}
@@ -38,7 +38,7 @@ impl Equals {
                 Next::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
                     return empty(io, field);
                 }
-                Next::Pair { .. } | Next::Open { .. } | Next::Other => {}
+                Next::Pair { .. } | Next::Open { .. } | Next::Trailing { .. } | Next::Other => {}
             }
             let path = field.path();
             if !field.declared {
@@ -81,11 +81,11 @@ impl Equals {
         if quote {
             io.at += 1;
             let quoted = Quoted::new(byte);
-            Move::To(State::Quoted(InQuotes { value, quoted, kept: false, marks: Marks::default(), ahead }))
+            Move::To(State::Quoted(InQuotes { value, quoted, kept: None, marks: Marks::default(), ahead }))
         } else if bracket && ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
             Move::To(State::Verbatim { value, skip: Skip::ValueStart })
         } else {
-            Move::To(State::Bare(InWord { value, word: Bare { open_ended, ..Bare::default() }, ahead }))
+            Move::To(State::Bare(InWord { value, word: Bare::new(open_ended), ahead }))
         }
     }
 }

@@ -12,8 +12,8 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part};
-use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::pairs::{Ahead, Next, Part, may_trail};
+use crate::scan::{Delimiters, Mark, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use value::{Text, Value, collided, duplicate};
@@ -45,6 +45,8 @@ enum State {
     /// Directly behind a quoted or bracketed value.
     After {
         quoted: bool,
+        /// The value is an empty text.
+        empty: bool,
         ahead: Ahead,
     },
 }
@@ -75,7 +77,7 @@ fn gap_ahead(bare: bool, next: Next) -> State {
 }
 
 fn behind(quoted: bool) -> State {
-    State::After { quoted, ahead: Ahead::default() }
+    State::After { quoted, empty: false, ahead: Ahead::default() }
 }
 
 /// What one state made of the window.
@@ -97,11 +99,12 @@ impl Pairs {
         match &self.state {
             State::Gap { .. } => Skip::TokenStart,
             State::Equals(_) => Skip::ValueStart,
-            State::Quoted(InQuotes { quoted, .. }) => Skip::Quoted { quote: quoted.quote, escape: false },
-            State::Bare(_) => Skip::Bare,
+            State::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
+            State::Bare(InWord { word, .. }) => word.skip(),
             State::Verbatim { skip, .. } => *skip,
             State::Json { object, .. } => object.skip(),
-            State::After { .. } => Skip::After,
+            State::After { empty: true, .. } => Skip::AfterEmpty,
+            State::After { empty: false, .. } => Skip::After,
         }
     }
 
@@ -124,7 +127,7 @@ impl Pairs {
     /// was done.
     #[inline]
     pub fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
-        let State::Quoted(InQuotes { value, quoted, marks, .. }) = &mut self.state else { return None };
+        let State::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else { return None };
         if !matches!(value.text, Text::Live { .. }) {
             return None;
         }
@@ -172,7 +175,10 @@ impl Pairs {
                     Ok(true) if io.found.args.end(*target, *start) => Move::To(behind(false)),
                     Ok(true) => duplicate(&io.cx, field, Skip::After),
                 },
-                State::After { quoted, ahead } => after(io, *quoted, ahead),
+                State::After { quoted, empty, ahead } => {
+                    let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
+                    after(io, *quoted, skip, ahead)
+                }
             };
             match moved {
                 Move::To(next) => self.state = next,
@@ -210,7 +216,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
         }
         Next::Pair { length, direct, .. } => (length, direct),
-        Next::Open { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
+        Next::Open { .. } | Next::Trailing { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
     if !direct {
@@ -256,33 +262,48 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, ahead: &mut Ahead) -> Move {
+fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
     let cx = io.cx;
     let rest = io.rest();
     let junk = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
-    match (rest.as_bytes().first(), starts(rest, &cx.delimiters.close, io.last)) {
+    match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).0) {
         (None, _) | (_, Mark::Partial) => Move::Stay,
         (_, Mark::Yes) => Move::To(gap(false)),
         (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
-        (Some(b','), Mark::No) => match ahead.look(rest, io.last, cx.delimiters) {
-            Next::Need => Move::Stay,
-            Next::Pair { .. } => match cx.repair(io.found, Repair::CommaSeparator) {
-                Ok(()) => {
-                    io.at += 1;
-                    Move::To(gap(false))
+        (Some(byte), Mark::No) => {
+            let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other };
+            match next {
+                Next::Need => Move::Stay,
+                Next::Pair { .. } => match cx.repair(io.found, Repair::CommaSeparator) {
+                    Ok(()) => {
+                        io.at += 1;
+                        Move::To(gap(false))
+                    }
+                    Err(kind) => fail(kind, NO_COMMAS, Skip::After),
+                },
+                Next::Trailing { length } => trailing(io, length, Move::To(gap(false))),
+                _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
+                _ => {
+                    let message = format!(
+                        "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
+                        cx.tool,
+                        cx.protocol.example(&cx)
+                    );
+                    fail(junk, message, skip)
                 }
-                Err(kind) => fail(kind, NO_COMMAS, Skip::After),
-            },
-            Next::Close | Next::End | Next::Open { .. } | Next::Other => fail(junk, NO_COMMAS, Skip::After),
-        },
-        (Some(_), Mark::No) => {
-            let message = format!(
-                "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
-                cx.tool,
-                cx.protocol.example(&cx)
-            );
-            fail(junk, message, Skip::After)
+            }
         }
+    }
+}
+
+/// Passes over punctuation after the last value.
+fn trailing(io: &mut Io<'_>, length: usize, then: Move) -> Move {
+    match io.cx.repair(io.found, Repair::TrailingCharacters) {
+        Ok(()) => {
+            io.at += length;
+            then
+        }
+        Err(kind) => fail(kind, "Nothing may stand between the last value and the end of the call.", Skip::After),
     }
 }
 

@@ -1,24 +1,26 @@
 //! A value in quotes, and bracketed text that is a string to the letter.
 
 use super::value::Value;
-use super::{Move, behind, fail, gap_ahead};
+use super::{Move, State, behind, fail, gap_ahead};
 use crate::body::place::is_declared;
-use crate::body::{Io, Skip};
+use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part, Quoted, separated};
-use crate::scan::{Delimiters, Mark, starts};
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
+use crate::quoting::Alternation;
+use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InQuotes {
     pub(super) value: Value,
     pub(super) quoted: Quoted,
-    /// A quote was content.
-    pub(super) kept: bool,
+    /// Since a quote was content: what the text is if that quote ended the value.
+    pub(super) kept: Option<Alternation>,
     pub(super) marks: Marks,
     pub(super) ahead: Ahead,
 }
 
-/// Has OPEN or CLOSE stood in a text? Both lie within plain runs, which a window may cut.
+/// Has OPEN or CLOSE, in any spelling, stood in a text? Both lie within plain runs, which a window may cut.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     seen: bool,
@@ -28,13 +30,13 @@ pub(super) struct Marks {
 
 impl Marks {
     pub(super) fn watch(&mut self, run: &str, delimiters: &Delimiters) {
-        let (open, close) = (&delimiters.open, &delimiters.close);
+        let (open, close) = (delimiters.open.as_str(), delimiters.close_stem());
         let first = memchr::memchr2(open.as_bytes()[0], close.as_bytes()[0], run.as_bytes());
         if self.seen || (self.tail.is_empty() && first.is_none()) {
             return;
         }
         self.tail.push_str(run);
-        self.seen = self.tail.contains(open.as_str()) || self.tail.contains(close.as_str());
+        self.seen = self.tail.contains(open) || self.tail.contains(close);
         let longest = open.len().max(close.len());
         let keep = (self.tail.len().saturating_sub(longest)..).find(|at| self.tail.is_char_boundary(*at));
         self.tail.drain(..keep.unwrap_or(0));
@@ -54,15 +56,25 @@ impl InQuotes {
     pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
         let InQuotes { value, quoted, kept, marks, ahead } = self;
         let Io { cx, window, last, .. } = *io;
+        let quote = quoted.quote;
         loop {
+            let start = io.at;
             match quoted.next(window, &mut io.at, last) {
                 Part::Plain(part) => {
                     marks.watch(part, cx.delimiters);
+                    if let Some(otherwise) = kept {
+                        otherwise.run(part);
+                    }
                     value.push_plain(io.found, part);
                     continue;
                 }
                 Part::Char(c) => {
                     marks.cut();
+                    match kept {
+                        Some(otherwise) if window.as_bytes()[start] == b'\\' => otherwise.escape(),
+                        Some(otherwise) => otherwise.run(&window[start..io.at]),
+                        None => {}
+                    }
                     value.push_char(io.found, c);
                     continue;
                 }
@@ -70,42 +82,137 @@ impl InQuotes {
                 Part::Quote => {}
             }
             let rest = &window[io.at + 1..];
-            let close = starts(rest, &cx.delimiters.close, last);
-            let next = if cx.strict {
-                Next::Close
-            } else if !(rest.is_empty() || separated(rest) || close != Mark::No) {
-                Next::Other
-            } else {
-                ahead.look(rest, last, cx.delimiters)
+            let next = match rest.as_bytes().first() {
+                _ if cx.strict => Next::Close,
+                Some(byte) if !may_follow(*byte, &cx) => Next::Other,
+                _ => ahead.look(rest, last, cx.delimiters),
             };
             let closes = match next {
                 Next::Need => return Move::Stay,
                 Next::Close | Next::End | Next::Open { line: true } => true,
                 Next::Pair { at, length, .. } => {
-                    separated(rest) && (!*kept || is_declared(cx.schema, &rest[at..at + length]))
+                    separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
                 }
+                Next::Trailing { .. } => kept.is_none() && !marks.seen,
                 Next::Open { line: false } | Next::Other => false,
             };
-            io.at += 1;
             if closes {
-                if *kept && marks.seen {
+                if let Some(inside) = self.opens_another(io, next) {
+                    io.at += 1;
+                    return Move::Fail(inside);
+                }
+                io.at += 1;
+                let InQuotes { value, kept, marks, .. } = self;
+                if kept.is_some() && marks.seen {
                     let path = value.field.path();
                     let message = format!(
                         "{path}: quotes inside a value that also has call tags in it must be escaped: {path}=\"say \\\"hi\\\"\""
                     );
                     return fail(ErrorKind::UnterminatedValue, message, Skip::After);
                 }
-                // In strict mode nothing was seen yet, and a comma is to be told of.
-                let seen = !cx.strict && !rest.starts_with(',');
-                return value.done(io, true, if seen { gap_ahead(false, next) } else { behind(true) });
+                // In strict mode nothing was seen yet, and what stands directly behind the quote is to be told of.
+                let seen = !cx.strict && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
+                let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::default() };
+                return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
+            if kept.is_none() {
+                match closes_on_its_line(&cx, rest, last) {
+                    None => return Move::Stay,
+                    Some(None) => {}
+                    Some(Some(length)) => {
+                        let message = format!(
+                            "{}: {} follows a quoted value. Quotes inside quotes are written \\\". For example: {}",
+                            value.field.path(),
+                            messages::shorten(rest[..length].trim()),
+                            cx.protocol.example(&cx)
+                        );
+                        io.at += 1 + length;
+                        return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
+                    }
+                }
+            }
+            io.at += 1;
             *ahead = Ahead::default();
             io.found.repair(Repair::InnerQuotes);
-            *kept = true;
+            match kept {
+                Some(otherwise) => otherwise.step(quote),
+                // It would have ended the value; an empty one begins like `"""`.
+                None => *kept = Some(if value.is_empty(io.found) { Alternation::START } else { Alternation::CLOSED }),
+            }
             marks.cut();
-            value.push_char(io.found, quoted.quote as char);
+            value.push_char(io.found, quote as char);
         }
     }
+
+    /// The quote at `io.at` would end the value: may it as well open another one, or stand in one? Then the call fails, and reading
+    /// goes on inside that quoted text.
+    fn opens_another(&self, io: &Io<'_>, next: Next) -> Option<Failure> {
+        let quote = self.quoted.quote;
+        let mut otherwise = match self.kept {
+            Some(otherwise) => otherwise,
+            // Where the closing quote was left out, the next value's opening one is taken for it.
+            None if next == Next::Open { line: true } && self.ends_in_a_key(io) => Alternation::START,
+            None => return None,
+        };
+        otherwise.step(quote);
+        let open = otherwise.open()?;
+        let path = self.value.field.path();
+        let message = format!(
+            "{path}: the value's end cannot be told. Close each quoted value, and write quotes inside one as \\\". For example: {}",
+            io.cx.protocol.example(&io.cx)
+        );
+        Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::in_quotes(open) })
+    }
+
+    /// Does the value end in a declared key and `=`?
+    fn ends_in_a_key(&self, io: &Io<'_>) -> bool {
+        let Some(text) = self.value.so_far(io.found).strip_suffix('=') else { return false };
+        let text = text.trim_end_matches(' ');
+        let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+        let key = text.rfind(|c| !is_key(c)).map_or(text, |at| &text[at..]);
+        // A line break in front of it may stand there escaped.
+        let start = key.find(is_key).unwrap_or(key.len()) + usize::from(key.starts_with('\\'));
+        key.get(start..).is_some_and(|key| !key.is_empty() && is_declared(io.cx.schema, key))
+    }
+}
+
+/// May what makes a quote the end of its value begin with this byte?
+fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
+    is_ws(byte) || may_trail(byte) || byte == cx.delimiters.close.as_bytes()[0]
+}
+
+/// Is the call closed in this line, of which the rest has no quotes and brackets, and does the next line begin with a call? Then
+/// the quote in front of it was the value's last. How many bytes stand in front of CLOSE; the outer `None`: more text is needed.
+fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Option<Option<usize>> {
+    let end = first_chars(rest, ATTEMPT_CHARS);
+    let full = end < rest.len();
+    let undecided = if last || full { Some(None) } else { None };
+    let text = &rest[..end];
+    let line = text.find(|c: char| matches!(c, '\n' | '\r' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}'));
+    let Some(line) = line else { return undecided };
+    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Some(None) };
+    let closed = match cx.delimiters.closes(&text[close..], true) {
+        (Mark::Yes, length) => close + length,
+        _ => return Some(None),
+    };
+    let next = ws_run(text, closed);
+    if next < line || !has_line_break(&text[closed..next]) {
+        return Some(None);
+    }
+    match starts(&rest[next..], &cx.delimiters.open, last) {
+        Mark::Yes => {}
+        Mark::No => return Some(None),
+        Mark::Partial => return None,
+    }
+    let name = next + cx.delimiters.open.len();
+    let window = &rest[name..name + first_chars(&rest[name..], NAME_CHARS + 1)];
+    let Some(length) = window.find(|c: char| c.is_whitespace() || cx.delimiters.is_first(c) || "{\"'=".contains(c))
+    else {
+        let short = window.len() + name == rest.len();
+        return if short && !last { None } else { Some(None) };
+    };
+    let declared = cx.tools.is_some_and(|tools| tools.lookup(&window[..length]).tool().is_some());
+    Some(declared.then_some(close))
 }
 
 pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {

@@ -47,9 +47,22 @@ impl Value {
         }
     }
 
+    /// What was read of it, with JSON's escapes where it goes straight out.
+    pub(super) fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
+        match &self.text {
+            // Its opening quote is written.
+            Text::Live { start, .. } => found.args.json[*start..].split_once('"').map_or("", |(_, text)| text),
+            Text::Collect(text) => text,
+        }
+    }
+
+    pub(super) fn is_empty(&self, found: &Found) -> bool {
+        self.so_far(found).is_empty()
+    }
+
     /// The value is complete.
     pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
-        let skip = if quoted { Skip::After } else { Skip::Bare };
+        let skip = if quoted { Skip::After } else { Skip::Bare { opens: false } };
         match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');

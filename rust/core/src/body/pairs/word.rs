@@ -1,11 +1,12 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
 use super::value::Value;
-use super::{Move, NO_COMMAS, fail, gap_ahead};
+use super::{Move, NO_COMMAS, fail, gap_ahead, trailing};
 use crate::body::place::is_declared;
 use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next};
+use crate::pairs::{Ahead, Next, may_trail};
+use crate::quoting::{Alternation, is_quote};
 use crate::scan::{Mark, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct InWord {
 }
 
 /// What a bare value has shown so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Bare {
     /// It has a character.
     pub(super) filled: bool,
@@ -27,6 +28,9 @@ pub(super) struct Bare {
     pub(super) has_open: bool,
     /// The first character of a delimiter is in it.
     pub(super) has_mark: bool,
+    pub(super) has_quote: bool,
+    /// The quotes in it, which are content: which of them open a text.
+    pub(super) quotes: Alternation,
 }
 
 impl InWord {
@@ -34,12 +38,12 @@ impl InWord {
         let InWord { value, word, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let bytes = window.as_bytes();
-        let (open, close) = (&cx.delimiters.open, &cx.delimiters.close);
         loop {
             let start = io.at;
             let end = start + cx.delimiters.bare_run(&window[start..]);
             if end > start {
                 word.filled = true;
+                word.quotes.run(&window[start..end]);
                 value.push_str(io.found, &window[start..end]);
                 io.at = end;
             }
@@ -52,7 +56,7 @@ impl InWord {
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
-                match (starts(rest, open, last), starts(rest, close, last)) {
+                match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).0) {
                     (_, Mark::Yes) => return word.done(io, value, bare_mark),
                     (Mark::Partial, _) | (_, Mark::Partial) => return Move::Stay,
                     (opens, Mark::No) => word.has_open |= opens == Mark::Yes,
@@ -77,34 +81,43 @@ impl InWord {
                 // The blanks, and the token behind them, belong to the value.
                 io.found.repair(Repair::UnquotedSpaces);
                 word.joined = true;
+                word.quotes.run(&rest[..token]);
                 value.push_str(io.found, &rest[..token]);
                 io.at = end + token;
                 continue;
-            } else if byte == b',' && word.filled && !word.runs_into_call() {
-                // A comma between two pairs is no part of either.
-                match rest.as_bytes().get(1) {
-                    None if !last => return Move::Stay,
-                    Some(blank) if is_ws(*blank) => {
-                        let next = ahead.look(rest, last, cx.delimiters);
-                        if next == Next::Need {
-                            return Move::Stay;
-                        }
-                        *ahead = Ahead::default();
-                        if word.ends_at(&cx, rest, next) {
-                            let done = word.done(io, value, bare_mark);
-                            if matches!(done, Move::Fail(_)) {
-                                return done;
-                            }
-                            if let Err(kind) = cx.repair(io.found, Repair::CommaSeparator) {
-                                return fail(kind, NO_COMMAS, Skip::After);
-                            }
-                            io.at += 1;
-                            return done;
-                        }
+            } else if is_quote(byte) {
+                word.has_quote = true;
+            } else if may_trail(byte) && word.filled && !word.runs_into_call() {
+                // A comma between two pairs is no part of either; nor is punctuation in front of CLOSE.
+                let next = match separates(rest, last, &cx) {
+                    None => return Move::Stay,
+                    Some(false) => Next::Other,
+                    Some(true) => ahead.look(rest, last, cx.delimiters),
+                };
+                if next == Next::Need {
+                    return Move::Stay;
+                }
+                *ahead = Ahead::default();
+                let trails = match next {
+                    Next::Trailing { length } if !word.has_mark && !word.has_quote => Some(length),
+                    _ => None,
+                };
+                if trails.is_some() || word.ends_at(&cx, rest, next) {
+                    let done = word.done(io, value, bare_mark);
+                    if matches!(done, Move::Fail(_)) {
+                        return done;
                     }
-                    None | Some(_) => {}
+                    if let Some(length) = trails {
+                        return trailing(io, length, done);
+                    }
+                    if let Err(kind) = cx.repair(io.found, Repair::CommaSeparator) {
+                        return fail(kind, NO_COMMAS, Skip::After);
+                    }
+                    io.at += 1;
+                    return done;
                 }
             }
+            word.quotes.run(&rest[..c.len_utf8()]);
             value.push_char(io.found, c);
             word.filled = true;
             io.at = end + c.len_utf8();
@@ -112,7 +125,35 @@ impl InWord {
     }
 }
 
+/// May the value end in front of this punctuation? Only where whitespace or CLOSE follows it. `None`: that cannot be told yet.
+fn separates(rest: &str, last: bool, cx: &Context<'_>) -> Option<bool> {
+    let bytes = rest.as_bytes();
+    let length = if bytes[0] == b'/' { 2 } else { 1 };
+    match bytes.get(length) {
+        _ if length == 2 && bytes.get(1).is_some_and(|byte| *byte != b'>') => Some(false),
+        None => last.then_some(false),
+        Some(byte) => Some(is_ws(*byte) || *byte == cx.delimiters.close.as_bytes()[0]),
+    }
+}
+
 impl Bare {
+    pub(super) fn new(open_ended: bool) -> Self {
+        Bare {
+            filled: false,
+            open_ended,
+            joined: false,
+            has_open: false,
+            has_mark: false,
+            has_quote: false,
+            quotes: Alternation::START,
+        }
+    }
+
+    /// How to read on when the call is given up here.
+    pub(super) fn skip(self) -> Skip {
+        self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
+    }
+
     /// It took in a token, and OPEN is in it.
     fn runs_into_call(self) -> bool {
         self.joined && self.has_open
@@ -125,16 +166,21 @@ impl Bare {
 
     /// The value ends here, and what follows was seen.
     fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Next) -> Move {
-        if self.runs_into_call() {
-            let path = value.field.path();
+        let path = || value.field.path();
+        let message = if self.runs_into_call() {
             let close = &io.cx.delimiters.close;
-            let message = format!(
+            let path = path();
+            format!(
                 "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
-            );
-            return fail(ErrorKind::MalformedCall, message, Skip::Bare);
-        }
-        *bare_mark = self.has_mark;
-        value.done(io, false, gap_ahead(self.open_ended, next))
+            )
+        } else if self.quotes.open().is_some() {
+            let path = path();
+            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
+        } else {
+            *bare_mark = self.has_mark;
+            return value.done(io, false, gap_ahead(self.open_ended, next));
+        };
+        fail(ErrorKind::MalformedCall, message, self.skip())
     }
 
     /// Does what follows the value end it, being a pair?
@@ -143,7 +189,7 @@ impl Bare {
             Next::Pair { at, length, direct } => {
                 (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
             }
-            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Other => false,
+            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Trailing { .. } | Next::Other => false,
         }
     }
 }

@@ -1,0 +1,272 @@
+//! Openings of wire calls as models misspell them. What goes on like a call of a declared tool is an error, never prose: were its
+//! inside searched for calls, a text in its quotes could be one.
+
+use crate::limits::ATTEMPT_CHARS;
+use crate::quoting::{is_quote, opens_after};
+use crate::scan::{
+    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
+    starts_ignoring_case, ws_run,
+};
+
+/// Keys under which models give a tool's name.
+pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
+
+/// What opens a call in the format.
+pub const OPEN: &str = "<call>";
+
+/// An opening in another spelling, and what ends a call that begins so.
+struct Spelling {
+    open: &'static str,
+    closers: &'static [&'static str],
+}
+
+/// The openings of one format as models misspell them.
+pub struct Spellings {
+    opens: &'static [Spelling],
+    /// What begins a tag with attributes, and what ends a call that begins so.
+    tag: Option<(&'static str, &'static [&'static str])>,
+}
+
+pub const WIRE: Spellings = Spellings {
+    opens: &[
+        Spelling { open: OPEN, closers: &["</call>"] },
+        Spelling { open: "[call]", closers: &["[/call]", "</call>"] },
+        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"] },
+        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"] },
+    ],
+    tag: Some(("<call", &["/>", "</call>"])),
+};
+pub const HERMES: Spellings = Spellings {
+    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"] }],
+    tag: Some(("<tool_call", &["/>", "</tool_call>"])),
+};
+pub const GEMMA: Spellings = Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"] }], tag: None };
+
+/// The bytes that these begin with.
+const CANDIDATES: [u8; 3] = [b'<', b'[', b'&'];
+
+/// What stands at a place of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    Need,
+    No,
+    /// As OPEN, of so many bytes.
+    Open {
+        length: usize,
+        closers: &'static [&'static str],
+    },
+    /// A tag, of which so many bytes are read. It names this tool.
+    Tag {
+        length: usize,
+        tool: usize,
+        closers: &'static [&'static str],
+    },
+}
+
+impl Spellings {
+    /// Looks at what could open a call in one of these spellings. `tool`: the declared tool of a name.
+    pub fn look(&self, text: &str, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Opening {
+        let mut partial = false;
+        for Spelling { open, closers } in self.opens {
+            match starts_as(text, open, last) {
+                Mark::Yes => return Opening::Open { length: open.len(), closers },
+                Mark::Partial => partial = true,
+                Mark::No => {}
+            }
+        }
+        if partial {
+            return Opening::Need;
+        }
+        let Some((begin, closers)) = self.tag else { return Opening::No };
+        match (starts_as(text, begin, last), text.as_bytes().get(begin.len())) {
+            (Mark::Yes, Some(byte)) if is_ws(*byte) => {
+                tag(text, begin.len(), last, tool, closers, self.opens[0].closers)
+            }
+            (Mark::Yes | Mark::Partial, None) if !last => Opening::Need,
+            _ => Opening::No,
+        }
+    }
+
+    /// Could one of these openings begin in front of this text?
+    pub fn open(&self, text: &str) -> bool {
+        let tag = self.tag.is_some_and(|(begin, _)| {
+            starts_as(text, begin, true) == Mark::Yes
+                && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
+        });
+        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true) == Mark::Yes)
+    }
+}
+
+/// A tag with whitespace in it, or with the tool's name: as its first word, or as the value of one of [`NAME_KEYS`].
+fn tag(
+    text: &str,
+    begin: usize,
+    last: bool,
+    tool: &dyn Fn(&str) -> Option<usize>,
+    closers: &'static [&'static str],
+    usual: &'static [&'static str],
+) -> Opening {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, last) = (&text[..end], last || end < text.len());
+    let need = if last { Opening::No } else { Opening::Need };
+    let bytes = text.as_bytes();
+    let named = |name: &str| tool(name).map(|tool| Opening::Tag { length: begin, tool, closers });
+    let mut at = ws_run(text, begin);
+    let mut first = true;
+    loop {
+        match bytes.get(at) {
+            None => return need,
+            Some(b'>') if first => return Opening::Open { length: at + 1, closers: usual },
+            Some(b'>' | b'/' | b'<') => return Opening::No,
+            Some(_) => {}
+        }
+        let Some(word) = word(text, at) else { return need };
+        let mut next = ws_run(text, at + word.len());
+        match bytes.get(next) {
+            None => return need,
+            Some(b'=' | b':') => next = ws_run(text, next + 1),
+            Some(_) => {
+                if let Some(tag) = named(word).filter(|_| first) {
+                    return tag;
+                }
+                (at, first) = (next, false);
+                if word.is_empty() {
+                    return Opening::No;
+                }
+                continue;
+            }
+        }
+        let Some(value) = value(text, next) else { return need };
+        if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
+            && let Some(tag) = named(value.trim_matches(['"', '\'']))
+        {
+            return tag;
+        }
+        if value.is_empty() {
+            return Opening::No;
+        }
+        (at, first) = (ws_run(text, next + value.len()), false);
+    }
+}
+
+/// The word at a place, if its end is there.
+fn word(text: &str, at: usize) -> Option<&str> {
+    let ends = |c: char| c.is_ascii_whitespace() || "=:<>/\"'".contains(c);
+    text[at..].find(ends).map(|length| &text[at..at + length])
+}
+
+/// A value with its quotes, or a word, if its end is there.
+pub fn value(text: &str, at: usize) -> Option<&str> {
+    match text.as_bytes().get(at)? {
+        quote if is_quote(*quote) => {
+            let end = memchr::memchr(*quote, &text.as_bytes()[at + 1..])?;
+            Some(&text[at..at + end + 2])
+        }
+        _ => {
+            let ends = |c: char| c.is_ascii_whitespace() || "<>\"'(){},;".contains(c);
+            text[at..].find(ends).map(|length| &text[at..at + length])
+        }
+    }
+}
+
+/// What a text after the name of a declared tool is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    Need,
+    Prose,
+    /// It goes on like a call.
+    Call,
+}
+
+/// Looks at what follows a tool's name after an opening, to the end of the sentence: does it go on like a call?
+pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Behind {
+    let need = if last { Behind::Prose } else { Behind::Need };
+    let bytes = text.as_bytes();
+    let mut at = ws_run(text, from);
+    while let Some(&byte) = bytes.get(at) {
+        let rest = &text[at..];
+        let before = if at > 0 { bytes[at - 1] } else { b' ' };
+        if delimiters.is_first(rest.chars().next().unwrap_or(' ')) {
+            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
+                (Mark::Yes, _) => return Behind::Prose,
+                (_, Mark::Yes) => return Behind::Call,
+                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+                (Mark::No, Mark::No) => {}
+            }
+        }
+        let next = bytes.get(at + 1).copied();
+        match byte {
+            b'=' | b':' | b'(' | b'{' | b'"' => return Behind::Call,
+            b'\'' if opens_after(before) || is_quote(before) => return Behind::Call,
+            b'<' | b'.' | b'!' | b'?' if next.is_none() => return need,
+            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Behind::Call,
+            b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Behind::Prose,
+            b'`' | b'~' => match starts(rest, if byte == b'`' { "```" } else { "~~~" }, last) {
+                Mark::Yes => return Behind::Call,
+                Mark::Partial => return need,
+                Mark::No => {}
+            },
+            _ => {}
+        }
+        at += rest.chars().next().map_or(1, char::len_utf8);
+    }
+    need
+}
+
+/// What stands after an opening, besides the name of a tool, and what its value may be called.
+const FILLERS: [&str; 9] = ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type"];
+
+/// What is meant by a text after an opening that no reader takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meant {
+    Need,
+    Prose,
+    /// A call of this tool.
+    Call(usize),
+}
+
+/// Looks for the name of a declared tool, after nothing but punctuation and words that stand in front of one, and then at what
+/// follows it. Of the text at most [`ATTEMPT_CHARS`] are looked at.
+pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Meant {
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, last) = (&text[..end], last || end < text.len());
+    let need = if last { Meant::Prose } else { Meant::Need };
+    let mut at = 0;
+    loop {
+        let between = |c: char| c.is_ascii_whitespace() || "{[(\"':=,>`".contains(c);
+        at += text[at..].find(|c| !between(c)).unwrap_or(text.len() - at);
+        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}".contains(c);
+        let Some(length) = text[at..].find(ends) else { return need };
+        let word = &text[at..at + length];
+        let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));
+        at += length;
+        match found {
+            Some(tool) => {
+                return match goes_on(text, at, last, delimiters) {
+                    Behind::Need => need,
+                    Behind::Prose => Meant::Prose,
+                    Behind::Call => Meant::Call(tool),
+                };
+            }
+            None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
+            None => return Meant::Prose,
+        }
+    }
+}
+
+/// The bytes that calls begin with, in any spelling, and results.
+pub fn candidates(delimiters: &Delimiters) -> [u8; 3] {
+    if delimiters.open == OPEN { CANDIDATES } else { [delimiters.open.as_bytes()[0], b'<', b'<'] }
+}
+
+/// Could a call begin in front of this text, in any spelling, or a result begin or end?
+pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
+    text.starts_with(&delimiters.open)
+        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+        || (delimiters.open == OPEN && WIRE.open(text))
+}
+
+/// Puts a visible backslash into whatever could be taken for a mark; changes nothing else.
+pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
+    neutralise_marks(text, &Candidates::new(candidates(delimiters)), |rest| is_mark(rest, delimiters))
+}
