@@ -40,7 +40,7 @@ CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
-.PHONY: help demo test check bench benchmarks fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check bench bench-against benchmarks fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -140,6 +140,11 @@ bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	$(BIN)/python benches/python/report.py
 	$(BIN)/python benches/python/protocols.py
 	$(BIN)/python benches/python/compaction.py
+
+# PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.
+bench-against: $(VENV)/.installed ## this working tree against another revision, in pairs: BASE=REVISION
+	@$(BIN)/python benches/python/against.py $(BASE) $(if $(PAIRS),--pairs $(PAIRS)) \
+		$(if $(ROWS),--rows '$(ROWS)') $(if $(LIMIT),--limit $(LIMIT))
 
 # REFERENCE names further catalogues. Wants a quiet machine, for the parsers.
 BENCHMARKS := target/benchmarks

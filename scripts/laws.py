@@ -212,35 +212,31 @@ def main() -> int:
         return 0
     sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
     known = records()
-    unfinished = [
-        record["run"] for record in known if "run" in record and record.get("sources") == sources[True]
-    ]
-    ended = {record["ended"] for record in known if "ended" in record}
-    open_runs = [seed for seed in unfinished if seed not in ended]
-    seed = (
-        asked.seed
-        if asked.seed is not None
-        else int(open_runs[-1])
-        if open_runs
-        else random.SystemRandom().getrandbits(31)
-    )
+    done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
+    # What was stopped goes on with its seed; where nothing of it is left, there are new cases.
+    stopped = [int(str(record["run"])) for record in known if record.get("sources") == sources[True]]
+    waiting: list[Slice] = []
+    for seed in (
+        [asked.seed] if asked.seed is not None else [*stopped[-1:], random.SystemRandom().getrandbits(31)]
+    ):
+        tallies = {law.name: Tally() for law in laws}
+        for law in laws:
+            cases = asked.cases or (100_000 if law.python else 1_000_000)
+            size = 10_000 if law.python else 50_000
+            for one in slices(law, seed, cases, size, sources[law.python]):
+                seconds = done.get(json.dumps(one.key))
+                if seconds is None:
+                    waiting.append(one)
+                else:
+                    tallies[law.name].cases += one.cases
+                    tallies[law.name].seconds += float(str(seconds))
+        if waiting:
+            break
     run = Run()
     run.note({"run": seed, "sources": sources[True]})
-    done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
-    tallies = {law.name: Tally() for law in laws}
-    waiting: list[Slice] = []
-    for law in laws:
-        cases = asked.cases or (100_000 if law.python else 1_000_000)
-        size = 10_000 if law.python else 100_000
-        for one in slices(law, seed, cases, size, sources[law.python]):
-            seconds = done.get(json.dumps(one.key))
-            if seconds is None:
-                waiting.append(one)
-            else:
-                tallies[law.name].cases += one.cases
-                tallies[law.name].seconds += float(str(seconds))
     total = len(waiting)
-    before = f", {len(done)} slices known" if done else ""
+    known_cases = sum(tally.cases for tally in tallies.values())
+    before = f", after {known_cases:,} cases of a stopped run" if known_cases else ""
     print(
         f"{len(laws)} laws, {total} slices to try{before}; seed {seed} (SEED={seed} repeats it)", flush=True
     )
@@ -257,8 +253,6 @@ def main() -> int:
         pool.shutdown(wait=True, cancel_futures=True)
         print(f"\nstopped; `make laws` with the same settings goes on from here (seed {seed})")
         return 130
-    if not asked.laws:
-        run.note({"ended": seed})
     return table(tallies)
 
 
