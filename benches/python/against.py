@@ -1,9 +1,10 @@
 """How much slower or faster this working tree is than another revision: `make bench-against BASE=REVISION`.
 
-Both are built with the same flags, each in a folder of its own under target/against, and measured through the Python
-API, which is the same in both. Each pair of runs is two fresh processes; they take turns row by row, and the one that
-begins changes from pair to pair, so a slow spell of the machine meets both. What is measured is the processor's time.
-The ratio is the median over all pairs, with a 95 % interval from a bootstrap. Below 1 this tree is faster.
+Both are built with the same flags, each in a folder of its own under target/against, and measured
+through the Python API, which is the same in both. Each pair of runs is two fresh processes; they
+take turns row by row, and the one that begins changes from pair to pair, so a slow spell of the
+machine meets both. What is measured is the processor's time. The ratio is the median over all
+pairs, with a 95 % interval from a bootstrap. Below 1 this tree is faster.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +101,9 @@ def rows() -> dict[str, Callable[[], object]]:
         for way, size in WAYS.items():
             if size:
                 deltas = [text[at : at + size] for at in range(0, len(text), size)]
-                out[f"{name}, {way}"] = lambda tools=tools, deltas=deltas: stream(tools, deltas)
+                out[f"{name}, {way}"] = partial(stream, tools, deltas)
             else:
-                out[f"{name}, {way}"] = lambda tools=tools, text=text: tools.parse(text)
+                out[f"{name}, {way}"] = partial(tools.parse, text)
     tools = wirecall.Toolset([TOOL])
     out["encode"] = lambda: tools.encode("write", VALUES)
     out["encode_result"] = lambda: tools.encode_result("write", MARKDOWN)
@@ -124,7 +126,10 @@ def sample(row: Callable[[], object], times: int) -> float:
 
 
 def serve(package: str) -> None:
-    """A worker: for each line with a row and how often, the seconds of one reading; `null`: how often is enough."""
+    """A worker: a line names a row and how often it runs, and is answered with the seconds of one run.
+
+    Without a number the answer is how often is enough.
+    """
     import wirecall
 
     if not Path(wirecall.__file__).is_relative_to(package):
@@ -252,10 +257,10 @@ def report(seconds: dict[str, list[tuple[float, float]]], limit: float | None) -
         low, high = np.exp(np.quantile(medians, (0.025, 0.975)))
         over = limit is not None and high >= limit
         slow += [name] if over else []
-        print(
-            f"{name:{width}}  {np.median(base) * 1e6:10.2f}  {np.median(tree) * 1e6:10.2f}  {np.exp(np.median(logs)):6.3f}"
-            f"  {low:.3f} to {high:.3f}{'  OVER' if over else ''}"
+        figures = (
+            f"{np.median(base) * 1e6:10.2f}  {np.median(tree) * 1e6:10.2f}  {np.exp(np.median(logs)):6.3f}"
         )
+        print(f"{name:{width}}  {figures}  {low:.3f} to {high:.3f}{'  OVER' if over else ''}")
     if limit is not None:
         print(f"\n{len(seconds) - len(slow)} of {len(seconds)} rows have their interval below {limit}")
     return bool(slow)
