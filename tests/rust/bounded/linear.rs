@@ -39,8 +39,10 @@ fn tools(protocol: &str, strict: bool, recover: bool) -> Toolset {
     Toolset::new(vec![tool("t", &schema()), tool("get_weather", &weather)], options).expect("the tools are fine")
 }
 
+type Use = fn(&Toolset, &str);
+
 /// What is done with a text.
-const USES: [(&str, fn(&Toolset, &str)); 4] = [
+const USES: [(&str, Use); 4] = [
     ("whole", |tools, text| _ = read(tools, text, usize::MAX / 2, Some(false))),
     ("in characters", |tools, text| _ = read(tools, text, 1, Some(false))),
     ("as a result", |tools, text| _ = tools.encode_result(text, text, false, None)),
@@ -70,14 +72,14 @@ fn now() -> Duration {
     BEGUN.elapsed()
 }
 
-fn time(tools: &Toolset, act: fn(&Toolset, &str), message: &str) -> Duration {
+fn time(tools: &Toolset, act: Use, message: &str) -> Duration {
     let begun = now();
     act(tools, message);
     now() - begun
 }
 
 /// `None`, or how much longer it takes with a text that is eight times as long.
-fn grows(tools: &Toolset, act: fn(&Toolset, &str), build: &dyn Fn(usize) -> String, bytes: usize) -> Option<f64> {
+fn grows(tools: &Toolset, act: Use, build: &dyn Fn(usize) -> String, bytes: usize) -> Option<f64> {
     let long = build(bytes);
     let quick = Duration::from_nanos(500) * u32::try_from(long.len()).expect("it is short");
     let time = |message: &str| time(tools, act, message);
