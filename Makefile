@@ -40,7 +40,7 @@ CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
-.PHONY: help demo test check bench benchmarks fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check bench bench-against benchmarks fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -130,16 +130,21 @@ test-python: build $(VENV)/.vocabularies ## pytest
 	@mkdir -p $(LOGS)
 	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
 
-laws: export WIRECALL_LAW_CASES = 1000000
-laws: build ## the laws of both languages, with a million cases each: hours
-	cargo test --locked -p wirecall-core --test laws
-	$(BIN)/python -m pytest -m laws -o faulthandler_timeout=0 || { status=$$?; [ $$status = 5 ]; }
+# CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
+laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): hours, and goes on if stopped
+	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
+		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 
 bench: build $(VENV)/.vocabularies ## the numbers of benches/README.md
 	cargo bench --locked -p wirecall-core
 	$(BIN)/python benches/python/report.py
 	$(BIN)/python benches/python/protocols.py
 	$(BIN)/python benches/python/compaction.py
+
+# PAIRS of runs (30); ROWS: only those with this in their names; LIMIT: fails unless each interval is below this ratio.
+bench-against: $(VENV)/.installed ## this working tree against another revision, in pairs: BASE=REVISION
+	@$(BIN)/python benches/python/against.py $(BASE) $(if $(PAIRS),--pairs $(PAIRS)) \
+		$(if $(ROWS),--rows '$(ROWS)') $(if $(LIMIT),--limit $(LIMIT))
 
 # REFERENCE names further catalogues. Wants a quiet machine, for the parsers.
 BENCHMARKS := target/benchmarks

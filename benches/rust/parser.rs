@@ -34,16 +34,16 @@ fn deltas(text: &str) -> Vec<String> {
 }
 
 fn stream(tools: &Toolset, deltas: &[String]) -> usize {
-    let mut parser = Parser::new(false);
+    let mut parser = Parser::borrowing(tools, false);
     let mut events = 0;
     let mut sink = |event: Event<'_>| {
         black_box(&event);
         events += 1;
     };
     for delta in deltas {
-        parser.feed(tools, delta, &mut sink);
+        parser.feed(delta, &mut sink);
     }
-    parser.finish(tools, Some(false), &mut sink);
+    parser.finish(Some(false), &mut sink);
     events
 }
 

@@ -1,14 +1,33 @@
-"""How a law is tried: with as many cases as `WIRECALL_LAW_CASES` allows, and as long as each takes."""
+"""How a law is tried: how many cases it gets, and from which seed.
+
+Without more being said a law gets its share of `WIRECALL_LAW_CASES`, as long as its cases take, and always
+the same ones, so that no run fails by chance. `make laws` sets `WIRECALL_LAW_EACH`, how many each law gets,
+and `WIRECALL_LAW_SEED`.
+"""
 
 import os
+import random
 
 from hypothesis import settings
 
+SEED = int(os.environ.get("WIRECALL_LAW_SEED", "0"))
+
+
+def count(default: int, share: int = 1) -> int:
+    """How many cases: one of so many of those that all laws get; a law whose cases are dear gets fewer."""
+    each = os.environ.get("WIRECALL_LAW_EACH")
+    return int(each) if each else int(os.environ.get("WIRECALL_LAW_CASES", default)) // share
+
+
+def seeded(number: int) -> random.Random:
+    """The random numbers of the test with this number."""
+    return random.Random(SEED * 1000 + number)
+
 
 def law(share: int) -> settings:
-    """One of so many cases; a law whose cases are dear gets fewer."""
-    cases = int(os.environ.get("WIRECALL_LAW_CASES", "1000"))
-    return settings(max_examples=max(100, cases // share), deadline=None)
+    """Settings of Hypothesis for such a law."""
+    each = os.environ.get("WIRECALL_LAW_EACH")
+    return settings(max_examples=int(each) if each else max(100, count(1000, share)), deadline=None)
 
 
 LAW = law(10)

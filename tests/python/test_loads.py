@@ -3,7 +3,6 @@
 import inspect
 import json
 import math
-import os
 import pickle
 import random
 import re
@@ -16,10 +15,11 @@ import pytest
 from pydantic_core import from_json
 
 import generate_values
+from law import SEED, count
 from wirecall import JsonError, JsonWarning, loads
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "json"
-CASES = int(os.environ.get("WIRECALL_LAW_CASES", "10000"))
+CASES = count(10_000, 10)
 DEPTH = 512
 
 
@@ -269,7 +269,7 @@ SEPARATORS = ((",", ":"), (", ", ": "), (" ,\n", "\t:\r\n"))
 
 
 def cases() -> Iterator[random.Random]:
-    for seed in range(max(100, CASES // 10)):
+    for seed in range(SEED, SEED + CASES):
         yield random.Random(seed)
 
 

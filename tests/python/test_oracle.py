@@ -3,7 +3,6 @@
 WIRECALL_LAW_CASES sets the number of random cases, WIRECALL_LAW_SEED the first of their seeds.
 """
 
-import os
 import random
 from collections.abc import Callable
 from functools import cache, partial
@@ -13,11 +12,12 @@ import pytest
 
 import generate
 import oracle
+from law import SEED, count
 from oracle import Call, Error, Text
 from oracle_text import without_surrogates
 
-CASES = int(os.environ.get("WIRECALL_LAW_CASES", "10000"))
-FIRST_SEED = int(os.environ.get("WIRECALL_LAW_SEED", "0"))
+CASES = count(10_000)
+FIRST_SEED = SEED
 POOL = 200
 
 ADDRESS = {"type": "object", "properties": {"city": {"type": "string"}, "zip": {"type": "string"}}}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import generate_values
-from test_markup import CASES, broken, converted, document, element, exact
+from law import seeded
+from test_markup import FEW, broken, converted, document, element, exact
 from wirecall import Toolset, XmlError, format_xml, parse_xml
 
 if not getattr(sys, "_is_gil_enabled", lambda: True)():
@@ -30,9 +31,10 @@ def tree(text: str) -> Any:
     return etree.fromstring(text.encode(), parser)
 
 
+@pytest.mark.laws
 def test_well_formed_documents_are_read_as_lxml_reads_them() -> None:
-    rng = random.Random(1)
-    for _ in range(CASES // 4):
+    rng = seeded(1)
+    for _ in range(FEW):
         text = document(rng)
         root = tree(text)
         wanted = {root.tag: converted(root)}
@@ -41,9 +43,10 @@ def test_well_formed_documents_are_read_as_lxml_reads_them() -> None:
         assert (warnings, parse_xml(text, repair=False)) == ([], wanted), text
 
 
+@pytest.mark.laws
 def test_what_strict_takes_is_well_formed() -> None:
-    rng = random.Random(2)
-    for _ in range(CASES // 4):
+    rng = seeded(2)
+    for _ in range(FEW):
         text = broken(rng, element(rng, 4).replace("<?pi <a> ?>", ""))
         try:
             value = parse_xml(text, repair=False)
@@ -53,9 +56,10 @@ def test_what_strict_takes_is_well_formed() -> None:
         assert value == {root.tag: converted(root)}, text
 
 
+@pytest.mark.laws
 def test_documents_that_are_written_are_read_by_lxml() -> None:
-    rng = random.Random(3)
-    for _ in range(CASES // 4):
+    rng = seeded(3)
+    for _ in range(FEW):
         text = format_xml(generate_values.anything(rng), root="root")
         if not UNSAYABLE.search(text):
             root = tree(text)
@@ -103,10 +107,11 @@ def said(of: dict[str, Any], found: list[Any]) -> Any:
     return json.loads(text)
 
 
+@pytest.mark.laws
 def test_calls_that_are_written_are_read_by_lxml() -> None:
-    rng = random.Random(4)
+    rng = seeded(4)
     compared = 0
-    for _ in range(CASES // 4):
+    for _ in range(FEW):
         of = schema(rng)
         arguments = generate_values.arguments(rng, of)
         text = Toolset([{"name": "tool", "parameters": of}], protocol="xml").encode("tool", arguments)
@@ -115,7 +120,7 @@ def test_calls_that_are_written_are_read_by_lxml() -> None:
             continue
         assert exact(members(of, tree(text))) == exact(arguments), text
         compared += 1
-    assert compared > CASES / 8
+    assert compared > FEW / 2
 
 
 def build(rng: random.Random, parent: Any, name: str, of: dict[str, Any], value: Any) -> None:
@@ -138,10 +143,11 @@ def fill(rng: random.Random, parent: Any, of: dict[str, Any], value: dict[str, A
         build(rng, parent, name, of["properties"][name], item)
 
 
+@pytest.mark.laws
 def test_calls_that_lxml_writes_are_read() -> None:
-    rng = random.Random(5)
+    rng = seeded(5)
     compared = 0
-    for _ in range(CASES // 4):
+    for _ in range(FEW):
         of = schema(rng)
         arguments = generate_values.arguments(rng, of)
         root = etree.Element("tool")
@@ -156,4 +162,4 @@ def test_calls_that_lxml_writes_are_read() -> None:
             assert [call.args for call in message.calls] == [arguments], text
             assert not message.calls[0].repairs, text
             compared += 1
-    assert compared > CASES / 8
+    assert compared > FEW / 2

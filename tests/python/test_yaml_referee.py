@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import random
 import re
 from typing import Any
@@ -14,9 +13,10 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 import generate_values
 from generate_values import exact
+from law import count, seeded
 from wirecall import Message, Toolset
 
-CASES = int(os.environ.get("WIRECALL_LAW_CASES", "1000")) // 5
+CASES = count(1000, 5)
 TAG = "tag:yaml.org,2002:"
 # Line breaks to ruamel.yaml, as in YAML 1.1; in 1.2 they are none.
 OLD_BREAKS = re.compile("[\x85\u2028\u2029]")
@@ -83,8 +83,9 @@ def read(tools: Toolset, text: str) -> Message:
     return tools.parse(f"<tool>\n{text}</tool>")
 
 
+@pytest.mark.laws
 def test_what_is_written_is_read_by_ruamel() -> None:
-    rng = random.Random(1)
+    rng = seeded(1)
     for _ in range(CASES):
         schema = generate_values.root_schema(rng)
         arguments = generate_values.arguments(rng, schema)
@@ -121,8 +122,9 @@ def written(rng: random.Random, node: Node) -> str:
     return stream.getvalue()
 
 
+@pytest.mark.laws
 def test_what_ruamel_writes_is_read() -> None:
-    rng = random.Random(2)
+    rng = seeded(2)
     read_as_it_is = 0
     for _ in range(CASES):
         value = node_of(rng, generate_values.anything(rng))
@@ -158,8 +160,9 @@ def source(rng: random.Random) -> str:
     return "x: " + "".join(rng.choice(PIECES) for _ in range(rng.randint(1, rng.choice((4, 8, 14))))) + "\n"
 
 
+@pytest.mark.laws
 def test_any_text_is_read_as_ruamel_reads_it_or_refused() -> None:
-    rng = random.Random(3)
+    rng = seeded(3)
     both = 0
     for _ in range(CASES * 4):
         text = source(rng)
@@ -171,9 +174,10 @@ def test_any_text_is_read_as_ruamel_reads_it_or_refused() -> None:
     assert both > CASES / 2
 
 
+@pytest.mark.laws
 @pytest.mark.parametrize("make", [source, lambda rng: f"x: {generate_values.text(rng)}\n"])
 def test_a_scalar_for_a_string_is_its_text(make: Any) -> None:
-    rng = random.Random(4)
+    rng = seeded(4)
     both = 0
     for _ in range(CASES * 2):
         text = make(rng)

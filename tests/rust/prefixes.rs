@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
-use support::config;
+use support::shared;
 use support::toolsets::{Setting, definition};
 use wirecall_core::{Options, Toolset};
 
@@ -61,9 +61,10 @@ fn toolset(protocol: &str, recover: bool, strict: bool) -> Toolset {
     Toolset::new(tools, options).expect("the tools are fine")
 }
 
+/// Alone, strict, and with the others: of each protocol in turn.
 static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let mut out = Vec::new();
-    for protocol in ["wire", "hermes", "gemma", "xml", "yaml", "qwen3coder", "auto"] {
+    for protocol in PROTOCOLS {
         for (kind, recover, strict) in
             [("alone", false, false), ("alone, strict", false, true), ("recovers", true, false)]
         {
@@ -74,20 +75,35 @@ static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     out
 });
 
+fn settings(protocol: &str) -> &'static [Setting] {
+    let at = PROTOCOLS.iter().position(|name| *name == protocol).expect("it is one of them");
+    &SETTINGS[at * 3..][..3]
+}
+
 fn message() -> impl Strategy<Value = String> {
     let part = prop_oneof![4 => select(OPENINGS), 4 => select(TOKENS), 3 => select(CALLS)];
     prop::collection::vec(part, 1..7).prop_map(|parts| parts.concat())
 }
 
+/// The laws of one protocol, each tried by itself.
+macro_rules! protocols {
+    ($($protocol:ident),*) => {
+const PROTOCOLS: &[&str] = &[$(stringify!($protocol)),*];
+
+$(mod $protocol {
+use super::*;
+
+const PROTOCOL: &str = stringify!($protocol);
+
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(shared(7))]
 
     #[test]
     fn the_end_runs_no_call(
-        message in message(), at in 0..SETTINGS.len(), cuts in prop::collection::vec(any::<Index>(), 0..20),
+        message in message(), at in 0..3_usize, cuts in prop::collection::vec(any::<Index>(), 0..20),
         truncated in select(&[None, Some(true)][..]),
     ) {
-        let Setting { name, tools } = &SETTINGS[at];
+        let Setting { name, tools } = &settings(PROTOCOL)[at];
         // An open quote in wire's first key leaves what is in it to the end of the message: section 11 of the format.
         let message = if name.starts_with("wire alone") { message.replace(['"', '\''], "") } else { message };
         beginnings(tools, &message, truncated, &cuts)?;
@@ -95,9 +111,14 @@ proptest! {
 
     #[test]
     fn chunking_does_not_matter(
-        message in message(), at in 0..SETTINGS.len(), truncated in select(&[None, Some(true), Some(false)][..]),
+        message in message(), at in 0..3_usize, truncated in select(&[None, Some(true), Some(false)][..]),
         cuts in prop::collection::vec(any::<Index>(), 0..5),
     ) {
-        any_chunks(&SETTINGS[at].tools, &message, truncated, &cuts)?;
+        any_chunks(&settings(PROTOCOL)[at].tools, &message, truncated, &cuts)?;
     }
 }
+})*
+    };
+}
+
+protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);

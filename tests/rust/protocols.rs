@@ -12,12 +12,12 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Map, Value, json};
 use support::checks::{any_chunks, beginnings, chunks_of_large_calls, well_formed, written_is_read};
-use support::config;
 use support::reading::{Seen, boundaries, calls, pieces, read, read_chunks, traces};
 use support::schemas::root;
+use support::shared;
 use support::text::{prose, soup};
 use support::toolsets::{Setting, definition, settings_of};
-use support::xml;
+use support::xml as elements;
 use wirecall_core::{Limits, Options, Syntax, Toolset, parse_json};
 
 struct Format {
@@ -71,7 +71,7 @@ const TOKENS: &[(&str, &[&str], Option<Call>, bool)] = &[
     ("gemma", GEMMA, None, true),
     ("qwen3coder", QWEN, None, true),
     ("yaml", YAML, None, false),
-    ("xml", xml::TOKENS, Some(xml::call), false),
+    ("xml", elements::TOKENS, Some(elements::call), false),
 ];
 
 const HERMES: &[&str] = envelopes!("<tool_call>", "</tool_call>");
@@ -292,10 +292,14 @@ struct Case {
     truncated: Option<bool>,
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    let form = (0..FORMATS.len(), 0..6_usize, select(&[None, Some(false), Some(true)][..]));
-    form.prop_flat_map(|(format, at, truncated)| {
-        let format = &FORMATS[format];
+fn format(name: &str) -> &'static Format {
+    FORMATS.iter().find(|format| format.name == name).expect("it is one of them")
+}
+
+fn case(protocol: &str) -> impl Strategy<Value = Case> {
+    let format = format(protocol);
+    let form = (0..6_usize, select(&[None, Some(false), Some(true)][..]));
+    form.prop_flat_map(move |(at, truncated)| {
         let tools = &format.settings[at].tools;
         let names = &["get_weather", "create", "search", "tree", "any", "ping", "nope"][..];
         let call = (select(names), arguments()).prop_map(|(name, arguments)| {
@@ -330,18 +334,25 @@ fn case() -> impl Strategy<Value = Case> {
     })
 }
 
+/// The laws of one protocol, each tried by itself.
+macro_rules! protocols {
+    ($($protocol:ident),*) => {$(mod $protocol {
+use super::*;
+
+const PROTOCOL: &str = stringify!($protocol);
+
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(shared(5))]
 
     #[test]
-    fn chunking_does_not_matter(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
+    fn chunking_does_not_matter(case in case(PROTOCOL), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
         let Case { format, at, message, truncated } = &case;
         any_chunks(&format.settings[*at].tools, message, *truncated, &cuts)?;
     }
 
     #[test]
     fn chunking_does_not_matter_where_a_call_becomes_too_large(
-        case in case(), room in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 0..5),
+        case in case(PROTOCOL), room in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 0..5),
     ) {
         let Case { format, at, message, truncated } = &case;
         let tools = &format.limited[room.index(format.limited.len())][*at].tools;
@@ -349,13 +360,13 @@ proptest! {
     }
 
     #[test]
-    fn the_end_runs_no_call(case in case(), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
+    fn the_end_runs_no_call(case in case(PROTOCOL), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
         let Case { format, at, message, truncated } = &case;
         beginnings(&format.settings[*at].tools, message, *truncated, &cuts)?;
     }
 
     #[test]
-    fn nothing_is_lost_and_every_start_has_one_end(case in case()) {
+    fn nothing_is_lost_and_every_start_has_one_end(case in case(PROTOCOL)) {
         let Case { format, at, message, truncated } = &case;
         well_formed(&format.settings[*at].tools, message, *truncated)?;
     }
@@ -367,12 +378,11 @@ proptest! {
             (Just(shape), values)
         }),
         around in prop::collection::vec(prose(), 3),
-        format in (0..FORMATS.len()).prop_map(|at| &FORMATS[at]),
         syntax in select(&[Syntax::Wire, Syntax::Wire, Syntax::Json][..]),
         open in prop::bool::weighted(0.1),
         name in select(&["tool", "get_x", "a.b-c", "parameter"][..]),
     ) {
-        let schema = shape.schema();
+        let (schema, format) = (shape.schema(), format(PROTOCOL));
         let toolset = |strict| {
             let options = Options { protocol: format.name.into(), strict, syntax, ..Options::default() };
             let tools = if open && format.open { Vec::new() } else { vec![definition(name, &schema)] };
@@ -383,7 +393,7 @@ proptest! {
 
     #[test]
     fn no_value_makes_a_call(
-        case in case(), which in 0..32_u8, strict: bool, cut in prop::option::of(any::<Index>()), declared: bool,
+        case in case(PROTOCOL), which in 0..32_u8, strict: bool, cut in prop::option::of(any::<Index>()), declared: bool,
         truncated in select(&[None, Some(false), Some(true)][..]), behind in prose(),
     ) {
         let schema = json!({"type": "object", "properties": {
@@ -416,7 +426,7 @@ proptest! {
     }
 
     #[test]
-    fn no_result_is_forged(case in case(), name in soup(5), error: bool, number in prop::option::of(1..9_u64)) {
+    fn no_result_is_forged(case in case(PROTOCOL), name in soup(5), error: bool, number in prop::option::of(1..9_u64)) {
         let tools = &case.format.settings[case.at].tools;
         let content = &case.message;
         let plain = tools.neutralise(content);
@@ -431,6 +441,10 @@ proptest! {
         }
     }
 }
+    })*};
+}
+
+protocols!(hermes, gemma, qwen3coder, yaml, xml);
 
 /// Members that are read at once stand in front of others, in whose values ends as much as was held of them.
 #[test]

@@ -233,13 +233,13 @@ impl Folded {
 }
 
 fn in_pieces(tools: &Toolset, pieces: &[&str], truncated: Option<bool>, in_reasoning: bool) -> Vec<Plain> {
-    let mut parser = Parser::new(in_reasoning);
+    let mut parser = Parser::borrowing(tools, in_reasoning);
     let mut folded = Folded::default();
     let mut sink = |event: Event<'_>| folded.add(&event);
     for piece in pieces {
-        parser.feed(tools, piece, &mut sink);
+        parser.feed(piece, &mut sink);
     }
-    parser.finish(tools, truncated, &mut sink);
+    parser.finish(truncated, &mut sink);
     assert_eq!(folded.open, None);
     folded.items
 }
@@ -375,7 +375,7 @@ fn steps(protocol: &str) {
     for case in load(protocol, "streaming") {
         for strict in modes(&case) {
             let tools = toolset(&case, strict);
-            let mut parser = Parser::new(false);
+            let mut parser = Parser::borrowing(&tools, false);
             let mut deltas = String::new();
             for step in case["steps"].as_array().unwrap() {
                 let (mut text, mut starts) = (String::new(), Vec::new());
@@ -388,7 +388,7 @@ fn steps(protocol: &str) {
                     Event::ArgumentsDelta { delta, .. } => deltas.push_str(delta),
                     Event::CallEnd(_) | Event::CallError(_) => {}
                 };
-                parser.feed(&tools, str_at(step, "feed"), &mut sink);
+                parser.feed(str_at(step, "feed"), &mut sink);
                 let place = format!("{} strict={strict} {step}: {text:?} {deltas:?}", case["id"]);
                 assert!(step["text"].is_null() || step["text"] == text, "{place}");
                 assert!(step["starts"].is_null() || step["starts"] == Value::from(starts), "{place}");

@@ -18,10 +18,10 @@ pub enum Item {
 /// Reads a whole message. `truncated`: `Some(false)` only if it is known to be complete.
 pub fn parse(tools: &Toolset, text: &str, truncated: Option<bool>, in_reasoning: bool) -> Vec<Item> {
     let mut items = Vec::new();
-    let mut parser = Parser::whole(in_reasoning);
+    let mut parser = Parser::whole(tools, in_reasoning);
     let mut sink = |event: Event<'_>| fold(&mut items, event);
-    parser.feed(tools, text, &mut sink);
-    parser.finish(tools, truncated, &mut sink);
+    parser.feed(text, &mut sink);
+    parser.finish(truncated, &mut sink);
     items
 }
 

@@ -27,9 +27,9 @@ fn read<'c>(
         (Event::CallEnd(end), _) => seen.push(Seen::End(end)),
         (Event::CallError(error), _) => seen.push(Seen::Error(error)),
     };
-    let mut parser = Parser::new(reasoning);
-    chunks.into_iter().for_each(|chunk| parser.feed(tools, chunk, &mut sink));
-    parser.finish(tools, truncated, &mut sink);
+    let mut parser = Parser::borrowing(tools, reasoning);
+    chunks.into_iter().for_each(|chunk| parser.feed(chunk, &mut sink));
+    parser.finish(truncated, &mut sink);
     seen
 }
 

@@ -31,7 +31,6 @@ pub struct Parser(Exclusive<Reader>);
 /// What a parser is between two calls.
 #[derive(Debug)]
 struct Reader {
-    tools: Arc<core::Toolset>,
     parser: core::Parser,
     in_reasoning: bool,
     given_ids: Option<Py<PyAny>>,
@@ -56,8 +55,7 @@ impl Parser {
 impl Reader {
     fn new(tools: Arc<core::Toolset>, ids: Option<Py<PyAny>>, in_reasoning: bool) -> Self {
         Reader {
-            tools,
-            parser: core::Parser::new(in_reasoning),
+            parser: core::Parser::new(tools, in_reasoning),
             in_reasoning,
             given_ids: ids,
             ids: Ids::new(),
@@ -76,15 +74,15 @@ impl Reader {
         whole: Option<&Bound<'py, PyString>>,
         finish: Option<Option<bool>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let Reader { tools, parser, given_ids, ids, id, recycler, .. } = self;
+        let Reader { parser, given_ids, ids, id, recycler, .. } = self;
         let (given_ids, ids) = (given_ids.as_ref(), *ids);
         let mut events = Events { py, text, whole, given_ids, ids, id, first: None, list: Vec::new(), error: None };
         let mut sink = |event: core::Event<'_>| events.add(event);
         if !text.is_empty() {
-            parser.feed(tools, text, &mut sink);
+            parser.feed(text, &mut sink);
         }
         if let Some(truncated) = finish {
-            parser.finish(tools, truncated, &mut sink);
+            parser.finish(truncated, &mut sink);
         }
         let Events { first, mut list, error, .. } = events;
         let raised = protocol::raised().err();
@@ -213,8 +211,8 @@ impl Parser {
         let text = &*convert::plain(text);
         match convert::well_formed(text)? {
             Some(known) if !this.surrogates.is_waiting() => {
-                let Reader { tools, parser, recycler, .. } = &mut *this;
-                match parser.feed_plain(tools, known) {
+                let Reader { parser, recycler, .. } = &mut *this;
+                match parser.feed_plain(known) {
                     core::Plain::Text => recycler.list_of(py, Part::Text(text.clone().unbind())),
                     core::Plain::Same { index } => recycler.list_of(py, Part::Delta(index, text.clone().unbind())),
                     core::Plain::Delta { delta: "", .. } => Ok(PyList::empty(py)),
@@ -277,7 +275,7 @@ impl Parser {
     ///     RuntimeError: The parser is in use.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         let mut this = self.take(py)?;
-        let (tools, ids) = (this.tools.clone(), this.given_ids.take());
+        let (tools, ids) = (this.parser.tools().clone(), this.given_ids.take());
         *this = Reader::new(tools, ids, this.in_reasoning);
         Ok(())
     }

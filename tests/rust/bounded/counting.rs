@@ -72,7 +72,7 @@ pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>
     let before = LIVE.get();
     let total = TOTAL.get();
     PEAK.set(before);
-    let mut parser = Parser::new(false);
+    let mut parser = Parser::borrowing(tools, false);
     let mut sink = |event: Event<'_>| match event {
         Event::Text(text) => outcome.text += text.len(),
         Event::CallEnd(end) => outcome.ends.push(end),
@@ -85,10 +85,10 @@ pub fn read(tools: &Toolset, message: &str, size: usize, truncated: Option<bool>
         while !message.is_char_boundary(end) {
             end += 1;
         }
-        parser.feed(tools, &message[from..end], &mut sink);
+        parser.feed(&message[from..end], &mut sink);
         from = end;
     }
-    parser.finish(tools, truncated, &mut sink);
+    parser.finish(truncated, &mut sink);
     outcome.peak = (PEAK.get() - before).unsigned_abs();
     outcome.total = TOTAL.get() - total;
     outcome

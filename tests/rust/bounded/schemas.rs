@@ -152,9 +152,9 @@ fn patterns_are_matched_in_linear_time() {
             Definition { name: "t".into(), description: None, parameters: tool(pattern).to_string(), strict: true };
         let tools = Toolset::new(vec![definition], Options::default()).expect("a linear pattern");
         let mut message = String::new();
-        let mut parser = Parser::new(false);
+        let mut parser = Parser::borrowing(&tools, false);
         let call = format!("<call>t a=\"{}\"</call>", "xa".repeat(MIB / 2));
-        parser.feed(&tools, &call, &mut |event| {
+        parser.feed(&call, &mut |event| {
             if let Event::CallError(error) = event {
                 message = error.message;
             }

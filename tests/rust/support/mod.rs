@@ -8,10 +8,27 @@ pub mod text;
 pub mod toolsets;
 pub mod xml;
 
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, RngSeed};
 
-/// As many cases as `WIRECALL_LAW_CASES` says, for each law.
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// For a law that is tried once: with `WIRECALL_LAW_CASES` cases. The seed is fixed, so that no run fails by chance, unless
+/// `WIRECALL_LAW_SEED` gives another: `make laws` does.
 pub fn config() -> Config {
-    let cases = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
-    Config { cases, failure_persistence: None, max_shrink_iters: 20_000, ..Config::default() }
+    shared(1)
+}
+
+/// For a law that is tried in so many protocols, each by itself: they share the cases, unless `WIRECALL_LAW_EACH` says how
+/// many each of them gets.
+pub fn shared(protocols: u32) -> Config {
+    let cases = number("WIRECALL_LAW_CASES").unwrap_or(10_000_u32).div_ceil(protocols);
+    Config {
+        cases: number("WIRECALL_LAW_EACH").unwrap_or(cases),
+        rng_seed: RngSeed::Fixed(number("WIRECALL_LAW_SEED").unwrap_or(0)),
+        failure_persistence: None,
+        max_shrink_iters: 20_000,
+        ..Config::default()
+    }
 }

@@ -36,10 +36,10 @@ pub fn read_chunks<'c>(
     mut after: impl FnMut(&[Seen]),
 ) -> Vec<Seen> {
     let mut seen = Vec::new();
-    let mut parser = Parser::new(false);
+    let mut parser = Parser::borrowing(tools, false);
     for chunk in chunks {
-        match parser.feed_plain(tools, chunk) {
-            Plain::No => parser.feed(tools, chunk, &mut |event| fold(&mut seen, event)),
+        match parser.feed_plain(chunk) {
+            Plain::No => parser.feed(chunk, &mut |event| fold(&mut seen, event)),
             Plain::Text => fold(&mut seen, Event::Text(chunk)),
             Plain::Same { index } => fold(&mut seen, Event::ArgumentsDelta { index, delta: chunk }),
             Plain::Delta { delta: "", .. } => {}
@@ -47,7 +47,7 @@ pub fn read_chunks<'c>(
         }
         after(&seen);
     }
-    parser.finish(tools, truncated, &mut |event| fold(&mut seen, event));
+    parser.finish(truncated, &mut |event| fold(&mut seen, event));
     seen
 }
 

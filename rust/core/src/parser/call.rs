@@ -1,6 +1,6 @@
 //! Calls, from their beginning to their end.
 
-use super::{Parser, Sink, Window};
+use super::{Machine, Sink, Window};
 use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
@@ -9,7 +9,7 @@ use crate::scan::{Closer, Closers};
 use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
-impl Parser {
+impl Machine {
     /// Which protocols are read is decided by a call's beginning.
     fn settle(&mut self, tools: &Toolset, call: &mut Call) {
         match tools.reads {

@@ -6,15 +6,89 @@
 mod call;
 mod text;
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use crate::event::Event;
 use crate::protocol::Reads;
 use crate::scan::{Mark, starts};
 use crate::state::{Call, State};
 use crate::toolset::Toolset;
 
-/// Reads one message. Which toolset it belongs to is the caller's to remember; it must be the same in every call.
+/// Reads a message; after its end, the next one. It has the tools that it was made with.
+///
+/// ```
+/// # fn main() -> Result<(), wirecall_core::ToolError> {
+/// use std::sync::Arc;
+/// use wirecall_core::{Definition, Event, Options, Parser, Toolset};
+///
+/// let tool = Definition { name: "say".into(), description: None, parameters: "{}".into(), strict: false };
+/// let tools = Arc::new(Toolset::new(vec![tool], Options::default())?);
+/// let (mut parser, mut calls) = (Parser::new(tools, false), Vec::new());
+/// let mut on_event = |event: Event<'_>| {
+///     if let Event::CallEnd(call) = event {
+///         calls.push(call.arguments);
+///     }
+/// };
+/// parser.feed("<call>say text=hi</ca", &mut on_event);
+/// parser.feed("ll>", &mut on_event);
+/// parser.finish(Some(false), &mut on_event);
+/// assert_eq!(calls, [r#"{"text":"hi"}"#]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Parser<T = Arc<Toolset>> {
+    tools: T,
+    machine: Machine,
+}
+
+impl Parser {
+    /// `in_reasoning`: the message begins inside reasoning that a template has opened.
+    pub fn new(tools: Arc<Toolset>, in_reasoning: bool) -> Self {
+        Parser { tools, machine: Machine::new(in_reasoning) }
+    }
+}
+
+impl<'t> Parser<&'t Toolset> {
+    /// A parser that does not outlive the tools.
+    pub fn borrowing(tools: &'t Toolset, in_reasoning: bool) -> Self {
+        Parser { tools, machine: Machine::new(in_reasoning) }
+    }
+
+    /// For whole messages: no argument deltas.
+    pub(crate) fn whole(tools: &'t Toolset, in_reasoning: bool) -> Self {
+        Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
+    }
+}
+
+impl<T: Deref<Target = Toolset>> Parser<T> {
+    /// The tools that it was made with.
+    pub fn tools(&self) -> &T {
+        &self.tools
+    }
+
+    /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
+    /// Otherwise nothing is read, and it is for [`Parser::feed`].
+    #[inline]
+    pub fn feed_plain(&mut self, text: &str) -> Plain<'_> {
+        self.machine.feed_plain(&self.tools, text)
+    }
+
+    /// Reads on.
+    pub fn feed(&mut self, text: &str, sink: Sink<'_>) {
+        self.machine.feed(&self.tools, text, sink);
+    }
+
+    /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off. What is fed next begins another.
+    pub fn finish(&mut self, truncated: Option<bool>, sink: Sink<'_>) {
+        self.machine.finish(&self.tools, truncated, sink);
+    }
+}
+
+/// What a parser is between two chunks, apart from the toolset: that must be the same in every call.
 #[derive(Debug, Default)]
-pub struct Parser {
+struct Machine {
     state: State,
     /// Text that is not consumed yet, from byte `held` on.
     buffer: String,
@@ -93,21 +167,13 @@ fn count_chars(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-impl Parser {
-    /// `in_reasoning`: the message begins inside reasoning that a template has opened.
-    pub fn new(in_reasoning: bool) -> Self {
-        Parser { state: if in_reasoning { State::Reasoning } else { State::Start }, ..Parser::default() }
+impl Machine {
+    fn new(in_reasoning: bool) -> Self {
+        Machine { state: if in_reasoning { State::Reasoning } else { State::Start }, ..Machine::default() }
     }
 
-    /// For whole messages: no argument deltas.
-    pub fn whole(in_reasoning: bool) -> Self {
-        Parser { whole: true, ..Parser::new(in_reasoning) }
-    }
-
-    /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
-    /// Otherwise nothing is read, and it is for [`Parser::feed`].
     #[inline]
-    pub fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
+    fn feed_plain(&mut self, tools: &Toolset, text: &str) -> Plain<'_> {
         if self.buffer.len() != self.held || text.is_empty() {
             return Plain::No;
         }
@@ -137,8 +203,7 @@ impl Parser {
         plain
     }
 
-    /// Reads on.
-    pub fn feed(&mut self, tools: &Toolset, text: &str, sink: Sink<'_>) {
+    fn feed(&mut self, tools: &Toolset, text: &str, sink: Sink<'_>) {
         if self.buffer.len() == self.held {
             self.buffer.clear();
             self.held = 0;
@@ -150,8 +215,7 @@ impl Parser {
         self.run_buffer(tools, false, sink);
     }
 
-    /// The message ends. `truncated`: `Some(false)` only if it is known not to be cut off.
-    pub fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
+    fn finish(&mut self, tools: &Toolset, truncated: Option<bool>, sink: Sink<'_>) {
         self.complete = truncated == Some(false);
         let inside = matches!(&self.state, State::Call(call) if call.failure.is_some() || !call.body.is_complete());
         if self.complete || !inside {
@@ -160,7 +224,7 @@ impl Parser {
         if matches!(self.state, State::Call(_)) {
             self.end_inside(self.read_as(tools), sink);
         }
-        *self = Parser { whole: self.whole, ..Parser::default() };
+        *self = Machine { whole: self.whole, ..Machine::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{Parser, Sink, Window, emit_text};
+use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::protocol::{Attempt, Reads};
@@ -31,7 +31,7 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
     if asks { set.protocol.result_marks() } else { &[] }
 }
 
-impl Parser {
+impl Machine {
     pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let text = window.text;
         let mut at = window.at;

@@ -6,7 +6,7 @@ use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, near, opener, w
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
-use crate::limits::{ATTEMPT_CHARS, RECURSION};
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
 use crate::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
 use crate::schema::{Choice, Schema};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
@@ -26,7 +26,9 @@ enum Look {
 fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
-    let Some(length) = name.bytes().position(|byte| is_ws(byte) || byte == b'<') else {
+    // No tool's name is longer.
+    let longest = first_chars(name, NAME_CHARS + 1);
+    let Some(length) = name[..longest].bytes().position(|byte| is_ws(byte) || byte == b'<') else {
         let begins = tools.tools().any(|tool| tool.name.starts_with(name));
         return (begins && !last).then_some(Err(()));
     };

@@ -1,0 +1,293 @@
+"""Tries every law of both languages with a stated number of cases: `make laws`.
+
+A law is a test over generated cases. Each is tried in slices, each with a seed of its own, which is printed
+and follows from the run's seed; as many processes run as there are processors. Every slice that passed is
+written to target/laws/progress.jsonl together with a hash of the sources, so that a run that was stopped goes
+on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "target" / "laws"
+PROGRESS = FOLDER / "progress.jsonl"
+# What proptest tries has parameters; other tests have none.
+RUST_LAW = re.compile(r"#\[test\]\s*fn (\w+)\(\s*[^)\s]")
+# What a law's outcome depends on.
+RUST_SOURCES = ("Cargo.toml", "Cargo.lock", "rust/core", "tests/rust", "tests/vectors")
+PYTHON_SOURCES = (
+    *RUST_SOURCES,
+    "rust/py",
+    "python",
+    "tests/python",
+    "tests/clients/server",
+    "pyproject.toml",
+)
+
+
+@dataclass(frozen=True)
+class Law:
+    """One test; a law that holds for several protocols is one test for each of them."""
+
+    name: str
+    command: tuple[str, ...]
+    folder: Path
+    python: bool
+
+
+@dataclass(frozen=True)
+class Slice:
+    law: Law
+    number: int
+    seed: int
+    cases: int
+    sources: str
+
+    @property
+    def key(self) -> list[object]:
+        return [self.sources, self.law.name, self.number, self.seed, self.cases]
+
+
+@dataclass
+class Tally:
+    cases: int = 0
+    seconds: float = 0.0
+    failures: list[Slice] = field(default_factory=list)
+
+
+def rust_laws() -> list[Law]:
+    """The laws of all test targets, which are built here and run without cargo."""
+    build = [
+        "cargo",
+        "test",
+        "--locked",
+        "-p",
+        "wirecall-core",
+        "--tests",
+        "--no-run",
+        "--message-format=json",
+    ]
+    lines = subprocess.run(build, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    laws = []
+    for line in lines:
+        message = json.loads(line)
+        program, source = message.get("executable"), Path(message.get("target", {}).get("src_path", ""))
+        if not program or "test" not in message["target"]["kind"]:
+            continue
+        names = set(RUST_LAW.findall(source.read_text()))
+        listed = subprocess.run([program, "--list"], check=True, stdout=subprocess.PIPE, text=True).stdout
+        for test in re.findall(r"^(.*): test$", listed, re.MULTILINE):
+            if test.rpartition("::")[2] in names:
+                name = f"rust/{message['target']['name']}::{test}"
+                laws.append(Law(name, (program, "--exact", test), ROOT / "rust" / "core", python=False))
+    return laws
+
+
+def python_laws() -> list[Law]:
+    pytest = (sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", "-p", "no:cacheprovider")
+    plain = ("-o", "addopts=--strict-markers --import-mode=importlib", "--collect-only", "-q", "-m", "laws")
+    done = subprocess.run([*pytest, *plain], cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"pytest cannot collect the laws:\n{done.stdout}")
+    nodes = [line for line in done.stdout.splitlines() if "::" in line]
+    short = "tests/python/"
+    return [Law(node.replace(short, "python/", 1), (*pytest, node), ROOT, python=True) for node in nodes]
+
+
+def hashed(paths: tuple[str, ...]) -> str:
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths]
+    names = subprocess.run(listed, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\0")
+    total = hashlib.sha256()
+    for name in sorted(set(filter(None, names))):
+        path = ROOT / name
+        if path.is_file():
+            total.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    return total.hexdigest()[:16]
+
+
+def slices(law: Law, seed: int, cases: int, size: int, sources: str) -> Iterator[Slice]:
+    for number, start in enumerate(range(0, cases, size)):
+        digest = hashlib.sha256(f"{seed} {law.name} {number}".encode()).digest()
+        yield Slice(law, number, int.from_bytes(digest[:4], "big") >> 1, min(size, cases - start), sources)
+
+
+def records() -> list[dict[str, object]]:
+    """All that was written; a line that was cut off by a stop is none."""
+    out = []
+    for line in PROGRESS.read_text().splitlines() if PROGRESS.exists() else ():
+        try:
+            out.append(json.loads(line))
+        except ValueError:
+            continue
+    return out
+
+
+class Run:
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+        self.lock = threading.Lock()
+        self.processes: set[subprocess.Popen[str]] = set()
+
+    def stop(self) -> None:
+        self.stopped.set()
+        with self.lock:
+            for process in self.processes:
+                process.kill()
+
+    def note(self, record: dict[str, object]) -> None:
+        with self.lock, PROGRESS.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+    def tries(self, one: Slice) -> tuple[bool, float, str] | None:
+        """Whether it passed, how long it took, and what it said; None: it was stopped."""
+        each, seed = str(one.cases), str(one.seed)
+        env = {**os.environ, "WIRECALL_LAW_EACH": each, "WIRECALL_LAW_SEED": seed, "RUST_BACKTRACE": "0"}
+        extra = [f"--hypothesis-seed={seed}"] if one.law.python else []
+        begun = time.monotonic()
+        with self.lock:
+            if self.stopped.is_set():
+                return None
+            # In a group of its own: a Ctrl-C is for this program, which then stops the rest.
+            process = subprocess.Popen(
+                [*one.law.command, *extra],
+                cwd=one.law.folder,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                start_new_session=True,
+            )
+            self.processes.add(process)
+        said, _ = process.communicate()
+        with self.lock:
+            self.processes.discard(process)
+        if self.stopped.is_set():
+            return None
+        ran = one.law.python or "1 passed" in said or process.returncode != 0
+        return process.returncode == 0 and ran, time.monotonic() - begun, said
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, help="cases of each law, in both languages")
+    parser.add_argument(
+        "--laws", default="", help="only laws with this in their names; * and ? are wildcards"
+    )
+    parser.add_argument(
+        "--seed", type=int, help="the run's seed; else a random one, or that of a stopped run"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes")
+    parser.add_argument("--list", action="store_true", help="list the laws, and try none")
+    return parser.parse_args()
+
+
+def main() -> int:
+    asked = arguments()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    laws = [law for law in rust_laws() + python_laws() if fnmatch(law.name, f"*{asked.laws}*")]
+    if not laws:
+        sys.exit(f"no law has {asked.laws!r} in its name; `make laws LIST=1` lists them")
+    if asked.list:
+        print(*(law.name for law in laws), sep="\n")
+        return 0
+    sources = {False: hashed(RUST_SOURCES), True: hashed(PYTHON_SOURCES)}
+    known = records()
+    done = {json.dumps(record["slice"]): record["seconds"] for record in known if "slice" in record}
+    # What was stopped goes on with its seed; where nothing of it is left, there are new cases.
+    stopped = [int(str(record["run"])) for record in known if record.get("sources") == sources[True]]
+    waiting: list[Slice] = []
+    for seed in (
+        [asked.seed] if asked.seed is not None else [*stopped[-1:], random.SystemRandom().getrandbits(31)]
+    ):
+        tallies = {law.name: Tally() for law in laws}
+        for law in laws:
+            cases = asked.cases or (100_000 if law.python else 1_000_000)
+            size = 10_000 if law.python else 50_000
+            for one in slices(law, seed, cases, size, sources[law.python]):
+                seconds = done.get(json.dumps(one.key))
+                if seconds is None:
+                    waiting.append(one)
+                else:
+                    tallies[law.name].cases += one.cases
+                    tallies[law.name].seconds += float(str(seconds))
+        if waiting:
+            break
+    run = Run()
+    run.note({"run": seed, "sources": sources[True]})
+    total = len(waiting)
+    known_cases = sum(tally.cases for tally in tallies.values())
+    before = f", after {known_cases:,} cases of a stopped run" if known_cases else ""
+    print(
+        f"{len(laws)} laws, {total} slices to try{before}; seed {seed} (SEED={seed} repeats it)", flush=True
+    )
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    pool = ThreadPoolExecutor(max(1, asked.jobs))
+    futures = {pool.submit(run.tries, one): one for one in waiting}
+    try:
+        for count, future in enumerate(as_completed(futures), 1):
+            one, outcome = futures[future], future.result()
+            if outcome is not None:
+                show(run, tallies[one.law.name], one, outcome, f"{count}/{total}")
+    except KeyboardInterrupt:
+        run.stop()
+        pool.shutdown(wait=True, cancel_futures=True)
+        print(f"\nstopped; `make laws` with the same settings goes on from here (seed {seed})")
+        return 130
+    return table(tallies)
+
+
+def show(run: Run, tally: Tally, one: Slice, outcome: tuple[bool, float, str], place: str) -> None:
+    passed, seconds, said = outcome
+    tally.seconds += seconds
+    line = (
+        f"[{place}] {one.law.name} slice {one.number} seed {one.seed}: {one.cases:,} cases, {seconds:.1f} s"
+    )
+    if passed:
+        tally.cases += one.cases
+        run.note({"slice": one.key, "seconds": round(seconds, 2)})
+        print(line, flush=True)
+        return
+    tally.failures.append(one)
+    log = FOLDER / (re.sub(r"[^\w.-]+", "_", f"{one.law.name}-{one.seed}") + ".log")
+    log.write_text(said)
+    print(f"{line}: FAILED\n" + "\n".join(said.splitlines()[-60:]), flush=True)
+    print(f"all of it is in {log.relative_to(ROOT)}", flush=True)
+
+
+def table(tallies: dict[str, Tally]) -> int:
+    width = max(map(len, tallies))
+    print(f"\n{'law':{width}}  {'cases':>11}  {'seconds':>8}  failures")
+    for name, tally in tallies.items():
+        print(f"{name:{width}}  {tally.cases:11,}  {tally.seconds:8.1f}  {len(tally.failures)}")
+    failures = [one for tally in tallies.values() for one in tally.failures]
+    cases = sum(tally.cases for tally in tallies.values())
+    print(f"\n{len(tallies)} laws, {cases:,} cases without a failure, {len(failures)} slices failed")
+    for one in failures:
+        settings = f"WIRECALL_LAW_EACH={one.cases} WIRECALL_LAW_SEED={one.seed}"
+        hypothesis = f" --hypothesis-seed={one.seed}" if one.law.python else ""
+        print(f"  {one.law.name}: {settings} {' '.join(one.law.command)}{hypothesis}")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

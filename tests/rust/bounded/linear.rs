@@ -1,0 +1,163 @@
+//! Every protocol, in every mode, times every text that is repeated: cost grows with the message, and no faster.
+//!
+//! Allocations do not show what is only scanned again, so here a clock is read: the processor's time of the thread, which other
+//! programs hardly change. A reading that is quick for its length is fine. Of a slow one, a shorter message is timed too:
+//! eight times the text may take 24 times as long, where what is quadratic takes 64 times. The best of several times counts.
+
+use std::time::Duration;
+
+use serde_json::json;
+use wirecall_core::{Definition, Options, Toolset, Value};
+
+use super::counting::{KIB, read, schema};
+
+/// Special characters, the openings and endings of every format, halves of them, and names of tools and fields.
+#[rustfmt::skip]
+const MARKS: &[&str] = &[
+    "`", "``", "```", "````", "```\n", "```json\n", "```tool_call", "```tool_call\n{", "~", "~~~\n", "<", "</", "/>", ">", "<!--", "-->", "<![CDATA[",
+    "]]>", "<!", "<?", "&", "&lt;", "&#", "\"", "'", "\\", "\\\"", "[", "]", "{", "}", "[{", "{\"a\":", "\"a\":1,", "(", ")", ",", ":", "=", "#", "-", "|",
+    "\n", "\n\n", "\r\n", " ", "\t", "\n ", "é", "x", "x ", "1", "//", "/*", "* ", "> ", "“",
+    "<call>", "</call>", "<call>t", "<call>t ", "<call>t s=", "<call>t s=\"", "<call>t s=\"x\" ", "<call>t {", "<call>nope ", "<CALL>", "<cal", " s=", "s=\"",
+    "\" s=", "\" </call>", "<call>t s=1</call>", "<tool_call>", "</tool_call>", "<tool_call>{", "<tool_call>[", "<tool_call>\n", "<tool_call", "<tool_call>t\n",
+    "<tool_call>{\"name\":\"t\",\"arguments\":{", "<tool_call>{\"name\":\"t\"}</tool_call>", "{\"name\":", "{\"name\": \"t\"", "\n{\"name\":\"t\",", "{\"tool_calls\":[",
+    "\n{\"name\":\"t\",\"arguments\":{}}", "{\"type\":\"function\",", "<t>", "<t", "<t ", "<t\n", "</t>", "<t/>", "<t s=\"x\"/>", "<s>", "</s>", "<s", "<any>",
+    "<item>", "\nt", "\nt\n", "\nt\n<s>", "t", "s: ", "\ns: ", "<t>\ns: x\n", "<t>\n", "- ", "\n- ", ": |\n  ", "<function=", "<function=t>", "</function>",
+    "<function=\"", "<function name=\"t\">", "<parameter=s>", "<parameter=", "</parameter>", "<invoke name=\"t\">", "</invoke>", "<function_calls>",
+    "<tool-result", "<tool-", "<tool_response>", "<tool_resp", "<think>", "</think>", "[call]", "&lt;call&gt;", "get_weather", "<get_weather>", "\nget_weather ",
+    "\nget_weather\n",
+];
+
+fn tools(protocol: &str, strict: bool, recover: bool) -> Toolset {
+    let tool = |name: &str, schema: &serde_json::Value| Definition {
+        name: name.into(),
+        description: None,
+        parameters: schema.to_string(),
+        strict: false,
+    };
+    let weather = json!({"type": "object", "properties": {"city": {"type": "string"}, "t": {"type": "string"}}});
+    let options = Options { protocol: protocol.into(), strict, recover, ..Options::default() };
+    Toolset::new(vec![tool("t", &schema()), tool("get_weather", &weather)], options).expect("the tools are fine")
+}
+
+type Use = fn(&Toolset, &str);
+
+/// What is done with a text.
+const USES: [(&str, Use); 4] = [
+    ("whole", |tools, text| _ = read(tools, text, usize::MAX / 2, Some(false))),
+    ("in characters", |tools, text| _ = read(tools, text, 1, Some(false))),
+    ("as a result", |tools, text| _ = tools.encode_result(text, text, false, None)),
+    ("as an argument", |tools, text| {
+        let string = || Value::String(text.into());
+        let value = Value::Object(vec![("s".into(), string()), ("any".into(), string()), (text.into(), string())]);
+        let written = tools.encode("t", &value).expect("it is an object");
+        read(tools, &written, usize::MAX / 2, Some(false));
+    }),
+];
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn now() -> Duration {
+    unsafe extern "C" {
+        fn clock_gettime(clock: i32, time: *mut [u64; 2]) -> i32;
+    }
+    const THREAD_CPUTIME: i32 = 3;
+    let mut time = [0; 2];
+    // SAFETY: a `timespec` is two words of 64 bits here, and the pointer to it is valid.
+    assert_eq!(unsafe { clock_gettime(THREAD_CPUTIME, &raw mut time) }, 0);
+    Duration::from_secs(time[0]) + Duration::from_nanos(time[1])
+}
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+fn now() -> Duration {
+    static BEGUN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    BEGUN.elapsed()
+}
+
+fn time(tools: &Toolset, act: Use, message: &str) -> Duration {
+    let begun = now();
+    act(tools, message);
+    now() - begun
+}
+
+/// `None`, or how much longer it takes with a text that is eight times as long.
+fn grows(tools: &Toolset, act: Use, build: &dyn Fn(usize) -> String, bytes: usize) -> Option<f64> {
+    let long = build(bytes);
+    let quick = Duration::from_nanos(500) * u32::try_from(long.len()).expect("it is short");
+    let time = |message: &str| time(tools, act, message);
+    let mut second = time(&long);
+    if second < quick {
+        return None;
+    }
+    let short = build(bytes / 8);
+    let mut first = time(&short);
+    for _ in 0..6 {
+        let growth = second.as_secs_f64() / first.as_secs_f64();
+        // Where the short message was disturbed, growth seems small: so both are timed again before it is believed.
+        if growth < 24.0 && second < 8 * quick {
+            return None;
+        }
+        if second > Duration::from_secs(5) {
+            return Some(growth);
+        }
+        first = first.min(time(&short));
+        second = second.min(time(&long));
+    }
+    let growth = second.as_secs_f64() / first.as_secs_f64();
+    (growth >= 24.0).then_some(growth)
+}
+
+fn repeated(head: &str, unit: &str, bytes: usize) -> String {
+    format!("{head}{}", unit.repeat(bytes.div_ceil(unit.len())))
+}
+
+fn nested(open: &str, close: &str, bytes: usize) -> String {
+    let times = bytes.div_ceil(open.len() + close.len());
+    open.repeat(times) + &close.repeat(times)
+}
+
+fn check(protocol: &str) {
+    let modes = [("own", false, false), ("strict", true, false), ("recover", false, true)];
+    let mut slow = Vec::new();
+    let pairs = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000) / 100;
+    for (mode, strict, recover) in modes {
+        let tools = tools(protocol, strict, recover);
+        let mut one = |name: String, bytes: usize, build: &dyn Fn(usize) -> String| {
+            for (how, act) in USES {
+                if let Some(growth) = grows(&tools, act, build, bytes) {
+                    slow.push(format!("{protocol}, {mode}, {how}, {name}: {growth:.0} times"));
+                }
+            }
+        };
+        for mark in MARKS {
+            one(format!("{mark:?} again and again"), 64 * KIB, &|bytes| repeated("", mark, bytes));
+        }
+        // As many pairs as laws have cases, spread over all there are: in front of a repeat, in turns, and nested.
+        let all = MARKS.len() * MARKS.len() * 3;
+        let step = (all / pairs.max(1)).max(1) | 1;
+        for at in (0..all).step_by(step) {
+            let (first, second) = (MARKS[at / 3 / MARKS.len()], MARKS[at / 3 % MARKS.len()]);
+            match at % 3 {
+                0 => one(format!("{first:?}, then {second:?} again and again"), 24 * KIB, &|bytes| {
+                    repeated(first, second, bytes)
+                }),
+                1 => one(format!("{first:?} and {second:?} in turns"), 24 * KIB, &|bytes| {
+                    repeated("", &format!("{first}{second}"), bytes)
+                }),
+                _ => one(format!("{first:?}, and as many {second:?}"), 24 * KIB, &|bytes| nested(first, second, bytes)),
+            }
+        }
+    }
+    assert!(slow.is_empty(), "eight times the text takes\n{}", slow.join("\n"));
+}
+
+macro_rules! protocols {
+    ($($name:ident),*) => {
+        $(
+            #[test]
+            fn $name() {
+                check(stringify!($name));
+            }
+        )*
+    };
+}
+
+protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);
