@@ -38,6 +38,8 @@ pub struct Call {
     pub body: Body,
     /// It has failed already; only its end is looked for, from the failure's `skip` on.
     pub failure: Option<Failure>,
+    /// Of a call that failed, but was read completely.
+    pub arguments: Option<String>,
 }
 
 /// The end of at most so many bytes of the text from `begin` on, between characters.
@@ -64,5 +66,6 @@ impl Call {
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
+        self.arguments = None;
     }
 }

@@ -4,6 +4,7 @@
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
 mod call;
+mod example;
 mod text;
 
 use crate::event::Event;
@@ -27,6 +28,8 @@ pub struct Parser {
     started: usize,
     /// Nobody listens to deltas.
     whole: bool,
+    /// Errors get no examples.
+    bare: bool,
     /// The message is known not to be cut off: its end decides what a call leaves open.
     complete: bool,
     /// The other protocol that is read, of the call or, from its first call on, of the message.
@@ -160,7 +163,7 @@ impl Parser {
         if matches!(self.state, State::Call(_)) {
             self.end_inside(self.read_as(tools), sink);
         }
-        *self = Parser { whole: self.whole, ..Parser::default() };
+        *self = Parser { whole: self.whole, bare: self.bare, ..Parser::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {

@@ -186,7 +186,8 @@ impl Protocol for Hermes {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => {
                 let mut json = String::new();
                 value.write(&mut json);
-                json
+                // What was escaped in it may be a mark now.
+                if tools.neutralise(&json) == json { json } else { json_string(content) }
             }
             _ => json_string(content),
         };

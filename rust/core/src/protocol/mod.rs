@@ -17,7 +17,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::body::{BodyKind, Context};
+use crate::body::{BodyKind, Context, Given, example_members};
 use crate::json::Member;
 use crate::scan::{Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
@@ -107,7 +107,7 @@ pub trait Protocol: Send + Sync + Debug {
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
-    /// A result. Nothing in its content can be taken for a mark any more; in the name it may.
+    /// A result. Nothing in its content can be taken for a mark any more, but for the example of an error; in the name it may.
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
 
     /// Could a call begin in front of this text, or a result begin or end? For text that others write.
@@ -136,18 +136,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// What it is told of one tool.
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
 
-    /// A whole call with the tool's required fields, or its first ones.
+    /// A whole call with the tool's required fields, or its first ones, for the manual.
     fn example(&self, cx: &Context<'_>) -> String {
         let mut out = String::new();
-        self.write_call(cx, &crate::body::example_members(cx.schema), &mut out);
+        self.write_call(cx, &example_members(cx.schema, Given::None).unwrap_or_default(), &mut out);
         out
-    }
-
-    /// An example of ours as it may stand in a result, where no call may begin.
-    fn safe_example(&self, tools: &Toolset, example: &str) -> String {
-        // It begins with a mark, which its first character is not.
-        let first = example.chars().next().map_or(0, char::len_utf8);
-        format!("{}{}", &example[..first], self.neutralise(tools, &example[first..]))
     }
 
     /// A field with a value, of which the JSON is given, as the model would write it.

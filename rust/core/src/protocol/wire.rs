@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Attempt, Protocol};
-use crate::body::{BodyKind, Context, Wrapper, is_declared, nameless, pairs_example, write_pairs};
+use crate::body::{BodyKind, Context, NAMELESS, Wrapper, is_declared, write_pairs};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
@@ -82,7 +82,7 @@ impl Wire {
         let bytes = text.as_bytes();
         match bytes.first() {
             None => return need,
-            Some(b'{') => return Attempt::Bad { open, message: nameless(delimiters) },
+            Some(b'{') => return Attempt::Bad { open, message: NAMELESS.into() },
             Some(_) => {}
         }
         let start = ws_run(text, 0);
@@ -199,7 +199,7 @@ impl Protocol for Wire {
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let tag = if error { "tool-error" } else { "tool-result" };
-        let name = neutralise(&json_string(name), &tools.delimiters);
+        let name = tools.neutralise(&json_string(name));
         let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
         format!("<{tag} name={name}{number}>{content}</{tag}>")
     }
@@ -210,10 +210,6 @@ impl Protocol for Wire {
 
     fn neutralise(&self, tools: &Toolset, text: &str) -> String {
         neutralise(text, &tools.delimiters)
-    }
-
-    fn example(&self, cx: &Context<'_>) -> String {
-        pairs_example(cx)
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {

@@ -208,7 +208,7 @@ impl Protocol for Xml {
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&self.neutralise(tools, name), content, error, number)
+        wrap_result(&tools.neutralise(name), content, error, number)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {

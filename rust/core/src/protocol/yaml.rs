@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, opener, signature, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
-use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
+use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
@@ -203,7 +203,7 @@ impl Protocol for Yaml {
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&self.neutralise(tools, name), content, error, number)
+        wrap_result(&tools.neutralise(name), content, error, number)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
@@ -226,7 +226,7 @@ impl Protocol for Yaml {
              give, and the closing tag. For example:\n",
         );
         let cx = shown(tools);
-        let mut members = example_members(cx.schema);
+        let mut members = example_members(cx.schema, Given::None).unwrap_or_default();
         // The last text shows how several lines are written.
         let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
         let texts = properties.into_iter().flat_map(|properties| properties.iter());
