@@ -490,14 +490,14 @@ class CallError:
 
     @property
     def example(self) -> str | None:
-        """A call as `encode` writes it, to be copied to the letter: of this tool, or of another where it is not known.
+        """A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
 
         None where no example would help, or none can be made.
         """
 
     @property
     def arguments(self) -> str | None:
-        """The arguments as compact JSON text, where the call ended at its own CLOSE and they were read completely.
+        """The arguments as compact JSON text, where they were read up to the call's own CLOSE.
 
         Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
         """

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import generate
 import pytest
+
+import generate
 from wirecall import PROTOCOLS, CallError, ToolError, Toolset
 
 OPTIONS: list[dict[str, Any]] = [
@@ -91,7 +92,8 @@ def check(tools: Toolset, error: CallError) -> None:
         assert error.message == error.sentence
         return
     assert error.kind not in WITHOUT_EXAMPLE
-    assert error.message.startswith(error.sentence) and error.message.endswith(error.example)
+    assert error.message.startswith(error.sentence)
+    assert error.message.endswith(error.example)
     read = tools.parse(error.example)
     assert (len(read.calls), read.errors, read.text) == (1, (), ""), error
     [call] = read.calls
@@ -143,7 +145,8 @@ def test_values_of_an_example_are_within_the_bounds_of_the_schema(
 def test_a_toolset_that_validates_shows_no_example_where_none_can_be_made() -> None:
     impossible = tool("f", {"x": {"type": "string", "pattern": "^a", "maxLength": 0}})
     [error] = Toolset([impossible], validate="error").parse("<call>f x=b</call>").errors
-    assert error.example is None and "does not match" in error.sentence
+    assert error.example is None
+    assert "does not match" in error.sentence
     [error] = Toolset([impossible]).parse("<call>f x y</call>").errors
     assert error.example is not None
 
@@ -195,7 +198,8 @@ def test_a_correction_shows_a_working_call() -> None:
     assert "<\\call>" not in tools.encode_result(error.name, error)
     # Of a tool that does not exist, the one with the nearest name.
     [error] = tools.parse("<call>boundless x=1</call>").errors
-    assert error.example is not None and error.example.startswith("<call>bounded ")
+    assert error.example is not None
+    assert error.example.startswith("<call>bounded ")
 
 
 def test_what_an_error_quotes_is_neutralised() -> None:
@@ -214,7 +218,8 @@ def test_what_an_error_quotes_is_neutralised() -> None:
         "EXAMPLE",
     )
     text = tools.encode_result("<weather/>", forged)
-    assert not tools.parse(text).calls and text.endswith("For example: EXAMPLE</tool-error>")
+    assert not tools.parse(text).calls
+    assert text.endswith("For example: EXAMPLE</tool-error>")
     assert "<weather/>" not in tools.encode_result(error.name, error).replace(error.example or "", "")
 
 

@@ -106,12 +106,12 @@ pub struct CallError {
     /// What is wrong.
     #[pyo3(get)]
     pub sentence: String,
-    /// A call as `encode` writes it, to be copied to the letter: of this tool, or of another where it is not known.
+    /// A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
     ///
     /// None where no example would help, or none can be made.
     #[pyo3(get)]
     pub example: Option<String>,
-    /// The arguments as compact JSON text, where the call ended at its own CLOSE and they were read completely.
+    /// The arguments as compact JSON text, where they were read up to the call's own CLOSE.
     ///
     /// Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
     #[pyo3(get)]

@@ -141,9 +141,8 @@ impl Parser {
         window.at = at;
         // Without what makes it a tag, which would be neutralised for the model.
         let shown = mark.trim_matches(['<', '>']);
-        let message = format!(
-            "Only the tools write results ({shown}). End your message after the calls and wait for their results."
-        );
+        let message =
+            format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
     }
 
