@@ -168,7 +168,7 @@ class Toolset:
         Args:
             name: The tool's name; None, as in an error whose tool is not known, is "unknown".
             content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-                U+FFFD. A `CallError` gives its message as an error, with its example to be copied.
+                U+FFFD. A `CallError` gives its sentence as an error, and its example to the letter.
             error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
             number: Which call of the same tool in one turn this answers, from 1, where there is more than
                 one.
@@ -424,7 +424,19 @@ class CallError:
     `Toolset.encode_result` writes it as an answer for the model.
     """
 
-    __match_args__ = ("index", "id", "name", "kind", "message", "raw", "start", "end")
+    __match_args__ = (
+        "index",
+        "id",
+        "name",
+        "kind",
+        "message",
+        "raw",
+        "start",
+        "end",
+        "sentence",
+        "example",
+        "arguments",
+    )
     type: ClassVar[Literal["call_error"]]
     def __new__(
         cls,
@@ -436,6 +448,9 @@ class CallError:
         raw: str,
         start: int,
         end: int,
+        sentence: str | None = None,
+        example: str | None = None,
+        arguments: str | None = None,
     ) -> Self: ...
     @property
     def index(self) -> int | None:
@@ -455,7 +470,7 @@ class CallError:
 
     @property
     def message(self) -> str:
-        """Written for the model: what is wrong, and how to write it."""
+        """Written for the model: the sentence, and then the example."""
 
     @property
     def raw(self) -> str:
@@ -468,6 +483,24 @@ class CallError:
     @property
     def end(self) -> int:
         """Offset behind what the error covers, in characters of the message."""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong."""
+
+    @property
+    def example(self) -> str | None:
+        """A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
+
+        None where no example would help, or none can be made.
+        """
+
+    @property
+    def arguments(self) -> str | None:
+        """The arguments as compact JSON text, where they were read up to the call's own CLOSE.
+
+        Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+        """
 
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...

@@ -88,8 +88,8 @@ def test_a_tool_of_any_keys_shows_one(protocol: str) -> None:
 def test_an_error_invents_no_argument() -> None:
     tools = Toolset([NOW, MAP])
     [now, store] = tools.parse("<call>now [x]</call><call>store [x]</call>").errors
-    assert now.message.endswith("for example: <call>now</call>")
-    assert store.message.endswith('for example: <call>store key="some text"</call>')
+    assert now.message.endswith("For example: <call>now</call>")
+    assert store.message.endswith('For example: <call>store key="some text"</call>')
 
 
 def test_markers_come_with_the_rules_of_their_body() -> None:

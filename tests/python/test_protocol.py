@@ -216,7 +216,8 @@ def test_what_a_class_cannot_read_is_an_error(text: str, kind: str, raw: Any) ->
     assert error.kind == kind
     assert error.raw == text
     if kind == "malformed_call":
-        assert error.message == "Write one JSON object on the second line."
+        assert error.sentence == "Write one JSON object on the second line."
+        assert error.example == '<|call|>get_weather\n{"city":"some text"}<|end|>'
 
 
 def test_a_mention_is_text() -> None:

@@ -196,7 +196,8 @@ def test_what_stands_beside_the_arguments_is_an_error(form: str, members: str, n
     [error] = message.errors
     assert (calls(message), error.kind, error.raw) == ([], "malformed_call", form % members)
     assert f"`{named}` stands beside the arguments" in error.message
-    assert '"arguments":{"city"' in error.message
+    # Calls are shown as they are to be written, however the model wrote them.
+    assert error.example == '<call>get_weather city="some text"</call>'
 
 
 def test_a_list_runs_what_is_a_call() -> None:

@@ -136,7 +136,7 @@ impl From<&CallEnd> for Plain {
 
 impl From<&CallError> for Plain {
     fn from(error: &CallError) -> Self {
-        assert!(!error.message.is_empty());
+        assert!(!error.sentence.is_empty());
         Plain::Error {
             kind: error.kind.as_str().into(),
             name: error.name.as_ref().map(ToString::to_string),

@@ -36,14 +36,39 @@ pub struct CallError {
     pub index: Option<usize>,
     pub name: Option<String>,
     pub kind: ErrorKind,
-    /// Written for the model: what is wrong, and how to write it.
-    pub message: String,
+    /// Written for the model: what is wrong.
+    pub sentence: String,
+    /// A call of the tool, or of another where it is not known: what the encoder writes, so that it may be copied to the letter.
+    /// `None` where no example would help, or none can be made.
+    pub example: Option<String>,
+    /// The arguments as one compact JSON object, where the call ended at its own CLOSE and they were read completely: of
+    /// `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+    pub arguments: Option<String>,
     /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
     pub raw: String,
     pub start: usize,
     pub end: usize,
     /// The same in bytes.
     pub bytes: Range<usize>,
+}
+
+impl CallError {
+    /// The sentence, and then the example.
+    pub fn message(&self) -> String {
+        message(&self.sentence, self.example.as_deref())
+    }
+}
+
+/// A sentence, and the example that follows it.
+pub(crate) fn message(sentence: &str, example: Option<&str>) -> String {
+    match example {
+        None => sentence.to_owned(),
+        Some(example) if example.contains('\n') => format!("{sentence} For example:\n{example}"),
+        Some(example) => {
+            let gap = if sentence.contains('\n') { '\n' } else { ' ' };
+            format!("{sentence}{gap}For example: {example}")
+        }
+    }
 }
 
 /// One event. Borrowed parts are valid until the call that reported them returns.

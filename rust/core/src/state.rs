@@ -41,6 +41,8 @@ pub struct Call {
     pub failure: Option<Failure>,
     /// What ends it if it has failed.
     pub closers: Closers,
+    /// Of a call that failed, but was read completely.
+    pub arguments: Option<String>,
 }
 
 /// The end of at most so many bytes of the text from `begin` on, between characters.
@@ -68,5 +70,6 @@ impl Call {
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
         self.closers = Closers::Own;
+        self.arguments = None;
     }
 }

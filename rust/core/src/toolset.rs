@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -96,6 +96,8 @@ pub struct Tool {
     /// Why it is written as JSON, where it is not by choice.
     pub reason: Option<&'static str>,
     pub(crate) validator: Option<Validator>,
+    /// A call that its errors show, once it was needed; `None` where there is none.
+    pub(crate) example: OnceLock<Option<String>>,
 }
 
 /// Which tool a name means.
@@ -195,7 +197,8 @@ impl Tools {
         self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
-        self.list.push(Tool { name, description, parameters: value, schema, syntax, reason, validator });
+        let example = OnceLock::new();
+        self.list.push(Tool { name, description, parameters: value, schema, syntax, reason, validator, example });
         Ok(())
     }
 }
@@ -207,6 +210,8 @@ pub struct Toolset {
     /// The same tools in other protocols, in which calls are read, too, while none of the own was.
     pub(crate) others: Arc<[Toolset]>,
     pub(crate) reads: Reads,
+    /// Of one that only reads: the one that writes the calls.
+    pub(crate) writer: Option<Arc<Toolset>>,
     /// Where calls and results may begin, in whichever protocol.
     pub(crate) candidates: Candidates,
     pub(crate) strict: bool,
@@ -233,6 +238,7 @@ impl Toolset {
             tools: Arc::new(tools),
             others: Arc::new([]),
             reads,
+            writer: None,
             candidates: Candidates::new(protocol.candidates(&delimiters)),
             protocol,
             strict,
@@ -241,12 +247,13 @@ impl Toolset {
             reasoning,
             limits,
         };
+        let writer = Some(Arc::new(Toolset { reads: Reads::Own, ..set.clone() }));
         let mut same = |protocol: Arc<dyn Protocol>| {
             let delimiters = protocol.delimiters(None).map_err(fault)?;
             let candidates = protocol.candidates(&delimiters);
             set.candidates.add(candidates);
             let candidates = Candidates::new(candidates);
-            Ok(Toolset { protocol, delimiters, candidates, reads: Reads::Own, ..set.clone() })
+            Ok(Toolset { protocol, delimiters, candidates, reads: Reads::Own, writer: writer.clone(), ..set.clone() })
         };
         let others = others.into_iter().map(&mut same).collect::<Result<Vec<_>, _>>()?;
         set.others = others.into();
@@ -301,6 +308,11 @@ impl Toolset {
     /// What begins a result.
     pub fn result_marks(&self) -> &[Cow<'static, str>] {
         self.protocol.result_marks()
+    }
+
+    /// The same, reading its own protocol leniently.
+    pub(crate) fn lenient(&self) -> Toolset {
+        Toolset { strict: false, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
     }
 
     pub fn limits(&self) -> &Limits {

@@ -91,7 +91,7 @@ pub struct CallError {
     /// A kind of section 6; in strict mode also the name of a repair.
     #[pyo3(get)]
     pub kind: String,
-    /// Written for the model: what is wrong, and how to write it.
+    /// Written for the model: the sentence, and then the example.
     #[pyo3(get)]
     pub message: String,
     /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
@@ -103,6 +103,19 @@ pub struct CallError {
     /// Offset behind what the error covers, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
+    /// What is wrong.
+    #[pyo3(get)]
+    pub sentence: String,
+    /// A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
+    ///
+    /// None where no example would help, or none can be made.
+    #[pyo3(get)]
+    pub example: Option<String>,
+    /// The arguments as compact JSON text, where they were read up to the call's own CLOSE.
+    ///
+    /// Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+    #[pyo3(get)]
+    pub arguments: Option<String>,
 }
 
 /// One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md).
@@ -191,6 +204,7 @@ impl Text {
 }
 
 type Eight<T = &'static str> = (T, T, T, T, T, T, T, T);
+type Eleven<T = &'static str> = (T, T, T, T, T, T, T, T, T, T, T);
 
 /// For pickle and copy: the class, and the attributes of `__match_args__`.
 fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -340,11 +354,13 @@ impl CallEnd {
 #[pymethods]
 impl CallError {
     #[classattr]
-    const __match_args__: Eight = ("index", "id", "name", "kind", "message", "raw", "start", "end");
+    const __match_args__: Eleven =
+        ("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments");
     #[classattr]
     const r#type: &'static str = "call_error";
 
     #[new]
+    #[pyo3(signature = (index, id, name, kind, message, raw, start, end, sentence=None, example=None, arguments=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         index: Option<usize>,
@@ -355,8 +371,12 @@ impl CallError {
         raw: String,
         start: usize,
         end: usize,
+        sentence: Option<String>,
+        example: Option<String>,
+        arguments: Option<String>,
     ) -> Self {
-        CallError { index, id, name, kind, message, raw, start, end }
+        let sentence = sentence.unwrap_or_else(|| message.clone());
+        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
@@ -410,7 +430,9 @@ impl CallEnd {
 
 impl CallError {
     pub fn from_core(error: core::CallError, id: Option<String>) -> Self {
-        let core::CallError { index, name, kind, message, raw, start, end, .. } = error;
-        CallError { index, id, name, kind: kind.as_str().to_owned(), message, raw, start, end }
+        let message = error.message();
+        let core::CallError { index, name, kind, raw, start, end, sentence, example, arguments, .. } = error;
+        let kind = kind.as_str().to_owned();
+        CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
     }
 }

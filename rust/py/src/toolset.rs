@@ -311,7 +311,7 @@ impl Toolset {
     /// Args:
     ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
     ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-    ///         U+FFFD. A `CallError` gives its message as an error, with its example to be copied.
+    ///         U+FFFD. A `CallError` gives its sentence as an error, and its example to the letter.
     ///     error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
     ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
     ///         one.
@@ -331,7 +331,8 @@ impl Toolset {
         let number = number.map(|number| convert::positive("number", number)).transpose()?.map(|number| number as u64);
         let name = name.map(|name| convert::clean(name)).transpose()?;
         if let Ok(failed) = content.cast::<CallError>() {
-            let text = core::write_error(&self.tools, name.as_deref(), &failed.get().message);
+            let failed = failed.get();
+            let text = core::write_error(&self.tools, name.as_deref(), &failed.sentence, failed.example.as_deref());
             return protocol::raised().map(|()| text);
         }
         let name = name.as_deref().unwrap_or("unknown");

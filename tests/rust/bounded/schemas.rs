@@ -156,7 +156,7 @@ fn patterns_are_matched_in_linear_time() {
         let call = format!("<call>t a=\"{}\"</call>", "xa".repeat(MIB / 2));
         parser.feed(&call, &mut |event| {
             if let Event::CallError(error) = event {
-                message = error.message;
+                message = error.message();
             }
         });
         assert_eq!(message.starts_with("a: "), checked, "{pattern}: {message}");

@@ -69,11 +69,11 @@ impl Fields {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
                 slot.begin(cx, found)?;
                 write_at(cx, found, node, &At::field(&slot.key), 1, &tree, self.lists)?;
-                return slot.done(cx, found);
+                return slot.done(found);
             }
             let target = slot.place(cx, found, true)?;
             if let Target::Again(_) = target {
-                return Err(slot.twice(cx));
+                return Err(slot.twice());
             }
             let waiting = Waiting { node, target, first: Some(tree), items: String::new(), count: 0 };
             self.waiting.push(slot.key, waiting);
@@ -159,14 +159,14 @@ impl Slot {
     }
 
     /// The string that was started is complete.
-    pub fn end(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    pub fn end(self, found: &mut Found) -> Result<(), Bad> {
         found.args.json.push('"');
-        self.done(cx, found)
+        self.done(found)
     }
 
     fn place(&self, cx: &Context<'_>, found: &mut Found, piece: bool) -> Result<Target, Bad> {
         let steps = [Step { from: cx.schema.root, to: To::Key(self.key.clone()) }];
-        found.args.place(&steps, piece).map_err(|_| self.twice(cx))
+        found.args.place(&steps, piece).map_err(|_| self.twice())
     }
 
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
@@ -179,16 +179,16 @@ impl Slot {
         Ok(())
     }
 
-    fn done(self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+    fn done(self, found: &mut Found) -> Result<(), Bad> {
         match self.begun {
             Some((start, None)) => found.args.end_member(self.key, start),
             Some((start, Some(target))) if found.args.end(target, start) => {}
-            _ => return Err(self.twice(cx)),
+            _ => return Err(self.twice()),
         }
         Ok(())
     }
 
-    fn twice(&self, cx: &Context<'_>) -> Bad {
-        twice(cx, self.node, &self.path())
+    fn twice(&self) -> Bad {
+        twice(&self.path())
     }
 }

@@ -42,7 +42,7 @@ impl Format for Own {
             let body = &rest[..end];
             self.shown += end;
             if self.shown > io.cx.limits.call_bytes {
-                let message = format!("The call has too many {close} in it. Write less in one call.");
+                let message = "The call has too many closing marks in it. Write less in one call.".to_owned();
                 return self.failed(io, behind, ErrorKind::TooLarge, message);
             }
             match io.cx.protocol.read(body) {
@@ -53,7 +53,7 @@ impl Format for Own {
                     if behind == end
                         && let Err(kind) = io.cx.repair(io.found, Repair::MissingClose)
                     {
-                        let message = format!("The call is not closed. Write {close} behind it.");
+                        let message = "The call is not closed.".to_owned();
                         return self.failed(io, behind, kind, message);
                     }
                     io.at += behind;
@@ -107,7 +107,7 @@ fn typed(cx: Context<'_>, found: &mut Found, arguments: &str) -> Step {
     match object.feed(&mut io) {
         Ok(true) => Step::Done,
         Ok(false) => {
-            let (kind, message) = (ErrorKind::MalformedCall, messages::unclosed(&cx));
+            let (kind, message) = (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned());
             Step::Failed(Failure { kind, message, skip: Skip::Body })
         }
         Err(failure) => Step::Failed(Failure { skip: Skip::Body, ..failure }),

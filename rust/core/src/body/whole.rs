@@ -58,8 +58,7 @@ impl Whole {
             && !io.found.used(Repair::JsonWrapper)
             && let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper)
         {
-            let example = io.cx.protocol.example(&io.cx);
-            let message = format!("Nothing stands around the JSON object. Write: {example}");
+            let message = "Nothing may be around the JSON object.".to_owned();
             return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
         }
         if let State::Object(object) = &mut self.state {
@@ -94,15 +93,14 @@ impl Whole {
                     return match io.cx.repair(io.found, Repair::MissingClose) {
                         Ok(()) => Step::Done,
                         Err(kind) => {
-                            let message = messages::unclosed(&io.cx);
+                            let message = messages::UNCLOSED.to_owned();
                             Step::Failed(Failure { kind, message, skip: Skip::TokenStart })
                         }
                     };
                 }
                 (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Step::Need,
                 (Mark::No, Mark::No, _) => {
-                    let close = &io.cx.delimiters.close;
-                    let message = format!("Behind the JSON object only {close} may follow.");
+                    let message = "After the JSON object the call must be closed.".to_owned();
                     let skip = if *blank { Skip::TokenStart } else { Skip::After };
                     return Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip });
                 }

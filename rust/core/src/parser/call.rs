@@ -1,9 +1,11 @@
 //! Calls, from their beginning to their end.
 
-use super::{Machine, Sink, Window};
+use super::example::example;
+use super::{Machine, Parser, Sink, Window};
 use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
+use crate::message::Item;
 use crate::protocol::{Attempt, Reads};
 use crate::scan::{Closer, Closers};
 use crate::state::{Call, State, fitting};
@@ -241,14 +243,16 @@ impl Machine {
             let said = said.collect::<Vec<_>>().join("\n");
             (!said.is_empty()).then(|| Failure {
                 kind: ErrorKind::InvalidArguments,
-                // The example shows how it is written; no example can know every bound and pattern.
-                message: format!("{said}\nThe form is: {}", cx.protocol.example(&cx)),
+                message: said,
                 skip: Skip::TokenStart,
             })
         } else {
             None
         };
         if let Some(failure) = failure {
+            if failure.kind == ErrorKind::InvalidArguments && !found.used(Repair::MissingClose) {
+                call.arguments = Some(std::mem::take(&mut found.args.json));
+            }
             call.failure = Some(failure);
             return self.fail(tools, *call, window, begin, sink);
         }
@@ -276,12 +280,19 @@ impl Machine {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
-        let Call { name, index, start, start_byte, raw, failure, .. } = call;
+        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, .. } = call;
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
-        let (kind, message) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
+        let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
+        let example = if self.bare { None } else { example(tools, kind, tool, name.as_deref()) };
+        let arguments = arguments.or_else(|| match kind {
+            ErrorKind::Strict(Repair::Coerced | Repair::KeyStyle) if cut == 0 => {
+                completed(tools, name.as_deref(), &raw)
+            }
+            _ => None,
+        });
         self.state = State::Text;
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
-        sink(Event::CallError(CallError { index, name, kind, message, raw, start, end, bytes }));
+        sink(Event::CallError(CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes }));
     }
 
     /// The message has ended inside a call.
@@ -291,7 +302,6 @@ impl Machine {
         let rest = &buffer[self.held..];
         let mut window =
             Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
-        let cx = tools.context(call.tool, call.name.as_deref().unwrap_or(""));
         if call.failure.is_none() {
             let body = &call.body;
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);
@@ -308,11 +318,25 @@ impl Machine {
                 ErrorKind::UnterminatedValue => "A quote, bracket or tag of the call is never closed",
                 _ => "The call was cut off before its end",
             };
-            let message = format!("{what}; nothing was run. Write it again in full: {}", cx.protocol.example(&cx));
+            let message = format!("{what}; nothing was run. Write it again in full.");
             call.failure = Some(Failure { kind, message, skip: body.skip() });
         }
         self.fail(tools, *call, &mut window, 0, sink);
     }
+}
+
+/// The arguments of a call that strict mode refuses for how they are written, if nothing else is wrong with it: its source,
+/// read again without being strict.
+fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
+    let lenient = tools.lenient();
+    let mut items = Parser::items(&lenient, raw);
+    let is_style = |repair: &Repair| matches!(repair, Repair::Coerced | Repair::KeyStyle);
+    let (read, arguments) = match items.pop()? {
+        Item::Call(call) if call.repairs.iter().all(is_style) => (Some(call.name), Some(call.arguments)),
+        Item::Error(error) => (error.name, error.arguments),
+        Item::Call(_) | Item::Text(_) => return None,
+    };
+    (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }
 
 fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {

@@ -4,12 +4,14 @@
 //! the buffer and is in front of the next window. Nothing else is kept, so cutting a message elsewhere changes nothing.
 
 mod call;
+mod example;
 mod text;
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::Event;
+use crate::message::{Item, fold};
 use crate::protocol::Reads;
 use crate::scan::{Mark, starts};
 use crate::state::{Call, State};
@@ -60,6 +62,17 @@ impl<'t> Parser<&'t Toolset> {
     pub(crate) fn whole(tools: &'t Toolset, in_reasoning: bool) -> Self {
         Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
     }
+
+    /// A whole text read for what it is; its errors need no examples.
+    fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
+        let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
+        let mut parser = Parser { tools, machine };
+        let mut items = Vec::new();
+        let mut sink = |event: Event<'_>| fold(&mut items, event);
+        parser.feed(text, &mut sink);
+        parser.finish(None, &mut sink);
+        items
+    }
 }
 
 impl<T: Deref<Target = Toolset>> Parser<T> {
@@ -101,6 +114,8 @@ struct Machine {
     started: usize,
     /// Nobody listens to deltas.
     whole: bool,
+    /// Errors get no examples.
+    bare: bool,
     /// The message is known not to be cut off: its end decides what a call leaves open.
     complete: bool,
     /// The other protocol that is read, of the call or, from its first call on, of the message.
@@ -224,7 +239,7 @@ impl Machine {
         if matches!(self.state, State::Call(_)) {
             self.end_inside(self.read_as(tools), sink);
         }
-        *self = Machine { whole: self.whole, ..Machine::default() };
+        *self = Machine { whole: self.whole, bare: self.bare, ..Machine::default() };
     }
 
     fn run_buffer(&mut self, tools: &Toolset, last: bool, sink: Sink<'_>) {

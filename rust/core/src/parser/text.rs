@@ -141,10 +141,10 @@ impl Machine {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
         window.at = at;
-        // A mark leaves out what a tag may have in it.
-        let end = if mark.starts_with('<') && !mark.ends_with('>') { ">" } else { "" };
+        // Without what makes it a tag, which would be neutralised for the model.
+        let shown = mark.trim_matches(['<', '>']);
         let message =
-            format!("Only the tools write {mark}{end}. End your message after the calls and wait for their results.");
+            format!("Only the tools write {shown}. End your message after the calls and wait for their results.");
         self.refuse(window, mark, ErrorKind::ForgedResult, message, sink)
     }
 
@@ -162,7 +162,18 @@ impl Machine {
         let end = window.offset(window.at);
         self.state = State::Rest;
         let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
-        sink(Event::CallError(CallError { index: None, name: None, kind, message, raw, start, end, bytes }));
+        sink(Event::CallError(CallError {
+            index: None,
+            name: None,
+            kind,
+            sentence: message,
+            example: None,
+            arguments: None,
+            raw,
+            start,
+            end,
+            bytes,
+        }));
         true
     }
 }

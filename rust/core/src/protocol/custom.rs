@@ -203,13 +203,13 @@ impl Protocol for Own {
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
-        // The one mark that may stand in there is that of our own example, in an error: a word is written for it meanwhile.
+        // The one mark that may be in there is that of our own example, in an error: a word is written for it meanwhile.
         let mut word = String::from("qOPENz");
         while content.contains(&word) || name.contains(&word) {
             word.insert(1, 'O');
         }
         let held = content.replace(begin, &word);
-        let content = held.as_str();
+        let (name, content) = (&*tools.neutralise(name), held.as_str());
         let written = if *results {
             host.write_result(name, content, error, number)
         } else {
@@ -226,17 +226,6 @@ impl Protocol for Own {
         [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
     }
 
-    fn example(&self, cx: &Context<'_>) -> String {
-        match &self.base {
-            Some(base) => base.example(cx),
-            None => {
-                let mut out = String::new();
-                self.write_call(cx, &crate::body::example_members(cx.schema), &mut out);
-                out
-            }
-        }
-    }
-
     fn field_example(&self, field: &str, value: &str) -> String {
         match &self.base {
             Some(base) => base.field_example(field, value),
@@ -249,8 +238,7 @@ impl Protocol for Own {
             return header.clone();
         }
         let cx = shown(tools);
-        let mut example = String::new();
-        self.write_call(&cx, &crate::body::example_members(cx.schema), &mut example);
+        let example = self.example(&cx);
         let (open, close) = &self.parts.result;
         let listed = "Tools (? optional, string by default):";
         let (rules, listed) = match self.encoding() {

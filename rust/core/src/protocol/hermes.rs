@@ -145,7 +145,7 @@ impl Protocol for Hermes {
             Mark::Partial => return Attempt::Need,
             Mark::No if self.open == open => {
                 let spellings = if self.alone { &spelled::GEMMA } else { &spelled::HERMES };
-                return misspelled(self, tools, spellings, text, last);
+                return misspelled(tools, spellings, text, last);
             }
             // Never inside a character.
             Mark::No => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
@@ -159,7 +159,7 @@ impl Protocol for Hermes {
             Look::No => match meant(rest, last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
                 Meant::Need => Attempt::Need,
                 Meant::Prose => Attempt::Text(open.len()),
-                Meant::Call(tool) => bad(self, tools, open.len(), tool, Closers::Own),
+                Meant::Call(tool) => bad(tools, open.len(), tool, Closers::Own),
             },
             Look::Json(at, wrapper) => Attempt::Call {
                 lead: 0,
@@ -195,7 +195,8 @@ impl Protocol for Hermes {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => {
                 let mut json = String::new();
                 value.write(&mut json);
-                json
+                // What was escaped in it may be a mark now.
+                if tools.neutralise(&json) == json { json } else { json_string(content) }
             }
             _ => json_string(content),
         };

@@ -17,7 +17,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::body::{BodyKind, Context};
+use crate::body::{BodyKind, Context, Given, example_members};
 use crate::json::Member;
 use crate::scan::{Closers, Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
@@ -109,7 +109,7 @@ pub trait Protocol: Send + Sync + Debug {
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
-    /// A result. Nothing in its content can be taken for a mark any more; in the name it may.
+    /// A result. Nothing in its content can be taken for a mark any more, but for the example of an error; in the name it may.
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
 
     /// Could a call begin in front of this text, or a result begin or end? For text that others write.
@@ -138,18 +138,11 @@ pub trait Protocol: Send + Sync + Debug {
     /// What it is told of one tool.
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
 
-    /// A whole call with the tool's required fields, or its first ones.
+    /// A whole call with the tool's required fields, or its first ones, for the manual.
     fn example(&self, cx: &Context<'_>) -> String {
         let mut out = String::new();
-        self.write_call(cx, &crate::body::example_members(cx.schema), &mut out);
+        self.write_call(cx, &example_members(cx.schema, Given::None).unwrap_or_default(), &mut out);
         out
-    }
-
-    /// An example of ours as it may stand in a result, where no call may begin.
-    fn safe_example(&self, tools: &Toolset, example: &str) -> String {
-        // It begins with a mark, which its first character is not.
-        let first = example.chars().next().map_or(0, char::len_utf8);
-        format!("{}{}", &example[..first], self.neutralise(tools, &example[first..]))
     }
 
     /// A field with a value, of which the JSON is given, as the model would write it.
@@ -157,25 +150,23 @@ pub trait Protocol: Send + Sync + Debug {
 }
 
 /// What can only be meant as a call of this tool, and is written in a way that no reader takes.
-fn bad(protocol: &dyn Protocol, tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
-    let name = &tools.tool(tool).name;
-    let example = protocol.example(&tools.context(Some(tool), name));
-    let message = format!("The call of {name} is not written as it should be. Write it like this: {example}");
+fn bad(tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
+    let message = format!("The call of {} is not in the expected format.", tools.tool(tool).name);
     Attempt::Bad { open, tool: Some(tool), message, closers }
 }
 
 /// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.
-fn misspelled(protocol: &dyn Protocol, tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let lookup = |name: &str| tools.lookup(name).tool();
     match spellings.look(text, last, &lookup) {
         Opening::Need => Attempt::Need,
         Opening::No => step,
-        Opening::Tag { length, tool, closers } => bad(protocol, tools, length, tool, Closers::Spelled(closers)),
+        Opening::Tag { length, tool, closers } => bad(tools, length, tool, Closers::Spelled(closers)),
         Opening::Open { length, closers } => match meant(&text[length..], last, &tools.delimiters, &lookup) {
             Meant::Need => Attempt::Need,
             Meant::Prose => step,
-            Meant::Call(tool) => bad(protocol, tools, length, tool, Closers::Spelled(closers)),
+            Meant::Call(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
         },
     }
 }

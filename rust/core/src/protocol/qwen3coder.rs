@@ -172,11 +172,6 @@ impl Protocol for Qwen3Coder {
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
         super::tags::signature(self, tools, tool)
     }
-
-    fn safe_example(&self, _: &Toolset, example: &str) -> String {
-        // What is not ours in it is escaped, and nothing could be seen of the form without its tags.
-        example.to_owned()
-    }
 }
 
 fn default_header(protocol: &Qwen3Coder, tools: &Toolset) -> String {

@@ -64,7 +64,7 @@ pub fn opener(text: &str, last: bool) -> Opener {
 
 /// Looks at a tag that no reader takes, with a declared tool's name, in any case: does it go on with values, in the tag or in
 /// text after it?
-pub fn near(protocol: &dyn Protocol, tools: &Toolset, text: &str, last: bool) -> Attempt {
+pub fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let end = first_chars(text, ATTEMPT_CHARS);
     let need = if last || end < text.len() { step.clone() } else { Attempt::Need };
@@ -80,11 +80,11 @@ pub fn near(protocol: &dyn Protocol, tools: &Toolset, text: &str, last: bool) ->
         match byte {
             b'=' | b':' | b'(' | b'{' | b'"' => {
                 let name = tools.tool(tool).name.clone();
-                return bad(protocol, tools, start + length, tool, Closers::Tag(name));
+                return bad(tools, start + length, tool, Closers::Tag(name));
             }
             b'\'' if opens_after(bytes[at - 1]) => {
                 let name = tools.tool(tool).name.clone();
-                return bad(protocol, tools, start + length, tool, Closers::Tag(name));
+                return bad(tools, start + length, tool, Closers::Tag(name));
             }
             b'>' if inside && !bytes[..at].ends_with(b"/") => inside = false,
             b'<' | b'>' => return step,

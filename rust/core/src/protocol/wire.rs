@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Attempt, Protocol, bad, misspelled};
-use crate::body::{BodyKind, Context, Wrapper, is_declared, nameless, pairs_example, write_pairs};
+use crate::body::{BodyKind, Context, NAMELESS, Wrapper, is_declared, write_pairs};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
@@ -93,7 +93,7 @@ impl Wire {
             Some(_) => false,
         };
         if json {
-            return Attempt::Bad { open, tool: None, message: nameless(delimiters), closers: Closers::Own };
+            return Attempt::Bad { open, tool: None, message: NAMELESS.into(), closers: Closers::Own };
         }
         let length = name_length(&text[start..], delimiters);
         let name = start..start + length;
@@ -108,7 +108,7 @@ impl Wire {
         let meant = if lookup.tool().is_none() || direct { meant(text, last, delimiters, &tool) } else { Meant::Prose };
         match meant {
             Meant::Need => return need,
-            Meant::Call(tool) => return bad(self, tools, open, tool, Closers::Own),
+            Meant::Call(tool) => return bad(tools, open, tool, Closers::Own),
             Meant::Prose if direct => return Attempt::Text(open),
             Meant::Prose => {}
         }
@@ -143,7 +143,7 @@ impl Wire {
         if let Some(tool) = lookup.tool() {
             match goes_on(text, name.end, last, delimiters) {
                 Behind::Need => return need,
-                Behind::Call if bytes[token] == b'(' => return bad(self, tools, open, tool, Closers::Own),
+                Behind::Call if bytes[token] == b'(' => return bad(tools, open, tool, Closers::Own),
                 Behind::Call => return call(name.end, BodyKind::Pairs),
                 Behind::Prose => {}
             }
@@ -199,7 +199,7 @@ impl Protocol for Wire {
             Mark::Yes => self.behind(tools, &text[open.len()..], last, open.len()),
             Mark::Partial => Attempt::Need,
             // A byte that only looked like a marker's first; never inside a character, so go behind it.
-            Mark::No if tools.delimiters.open == spelled::OPEN => misspelled(self, tools, &spelled::WIRE, text, last),
+            Mark::No if tools.delimiters.open == spelled::OPEN => misspelled(tools, &spelled::WIRE, text, last),
             Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
     }
@@ -223,7 +223,7 @@ impl Protocol for Wire {
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let tag = if error { "tool-error" } else { "tool-result" };
-        let name = self.neutralise(tools, &json_string(name));
+        let name = tools.neutralise(&json_string(name));
         let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
         format!("<{tag} name={name}{number}>{content}</{tag}>")
     }
@@ -238,10 +238,6 @@ impl Protocol for Wire {
 
     fn neutralise(&self, tools: &Toolset, text: &str) -> String {
         neutralise(text, &tools.delimiters)
-    }
-
-    fn example(&self, cx: &Context<'_>) -> String {
-        pairs_example(cx)
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {

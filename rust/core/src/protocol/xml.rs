@@ -151,7 +151,7 @@ impl Protocol for Xml {
         }
         let (name, form, end) = match opener(text, last) {
             Opener::Need => return Attempt::Need,
-            Opener::No => return near(self, tools, text, last),
+            Opener::No => return near(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
@@ -171,7 +171,7 @@ impl Protocol for Xml {
         };
         match look {
             Look::Need => Attempt::Need,
-            Look::Text => near(self, tools, text, last),
+            Look::Text => near(tools, text, last),
             Look::Call => self.call(0, end, name, lookup, Ends::Tag(form)),
         }
     }
@@ -210,7 +210,7 @@ impl Protocol for Xml {
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&self.neutralise(tools, name), content, error, number)
+        wrap_result(&tools.neutralise(name), content, error, number)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, near, opener, signature, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
-use crate::body::{BodyKind, Context, example_members, is_field, is_misnamed};
+use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
@@ -132,7 +132,7 @@ impl Protocol for Yaml {
         }
         let (name, form, end) = match opener(text, last) {
             Opener::Need => return Attempt::Need,
-            Opener::No => return near(self, tools, text, last),
+            Opener::No => return near(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
@@ -145,7 +145,7 @@ impl Protocol for Yaml {
         };
         let (body, json) = match look {
             Look::Need => return Attempt::Need,
-            Look::Text => return near(self, tools, text, last),
+            Look::Text => return near(tools, text, last),
             Look::Lines => (open, false),
             Look::Json(at) => (at, true),
         };
@@ -203,7 +203,7 @@ impl Protocol for Yaml {
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&self.neutralise(tools, name), content, error, number)
+        wrap_result(&tools.neutralise(name), content, error, number)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
@@ -226,7 +226,7 @@ impl Protocol for Yaml {
              give, and the closing tag. For example:\n",
         );
         let cx = shown(tools);
-        let mut members = example_members(cx.schema);
+        let mut members = example_members(cx.schema, Given::None).unwrap_or_default();
         // The last text shows how several lines are written.
         let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
         let texts = properties.into_iter().flat_map(|properties| properties.iter());

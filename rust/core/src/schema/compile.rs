@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::resolve::{Document, Fault};
-use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Schema, UNKNOWN};
+use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Sample, Schema, UNKNOWN};
 use crate::json;
 use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
 
@@ -195,6 +195,10 @@ impl<'s> Compiler<'_, 's> {
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
+        // The alternative that an example shows: null says little.
+        let is_null = |alternative: &&Alternative<'s>| choices(alternative) == [Choice::Null];
+        let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
+        node.sample = shown.and_then(|alternative| Sample::new(alternative));
         node.index_strings();
         Ok(node)
     }

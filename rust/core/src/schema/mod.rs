@@ -6,6 +6,7 @@
 
 mod compile;
 mod resolve;
+mod sample;
 mod signature;
 
 use crate::keymap::KeyMap;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub use compile::compile;
 pub use resolve::{Document, Fault};
+pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
 
 pub type NodeId = u32;
@@ -59,6 +61,8 @@ pub struct Node {
     pub description: Option<String>,
     /// Compact JSON.
     pub default: Option<String>,
+    /// What examples of its values have to fit.
+    pub sample: Option<Box<Sample>>,
     /// Where most of many choices are strings.
     strings: Option<Strings>,
 }

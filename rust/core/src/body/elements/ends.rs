@@ -16,8 +16,7 @@ impl Elements {
             note(io, Repair::Markup, "The closing tag has another name than the opening one.")?;
         }
         if self.stray && !self.any {
-            let message = format!("Text stands where the fields have to be. Write: {}", io.cx.protocol.example(&io.cx));
-            return Err((ErrorKind::MalformedCall, message));
+            return Err((ErrorKind::MalformedCall, "Text is where the fields have to be.".into()));
         }
         if !self.json {
             self.fields.finish(&io.cx, io.found)?;

@@ -282,7 +282,7 @@ impl Elements {
             if !closed {
                 return Ok(State::Live { name: name.to_owned(), slot });
             }
-            slot.end(&cx, io.found)?;
+            slot.end(io.found)?;
             return Ok(State::Between);
         }
         let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
@@ -312,7 +312,7 @@ impl Elements {
             }
         }
         if let State::Live { slot, .. } = std::mem::replace(&mut self.state, State::On) {
-            slot.end(&io.cx, io.found)?;
+            slot.end(io.found)?;
         }
         self.state = State::Between;
         Ok(None)
@@ -374,7 +374,7 @@ type Progress = Result<Option<Step>, Bad>;
 
 fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
     let Io { cx, found, .. } = io;
-    cx.repair(found, repair).map_err(|kind| (kind, format!("{what} Write: {}", cx.protocol.example(cx))))
+    cx.repair(found, repair).map_err(|kind| (kind, what.to_owned()))
 }
 
 /// May what has this fault be read all the same?

@@ -52,7 +52,7 @@ impl Envelope {
         }
         self.state = if self.list { State::Between { comma: false } } else { State::Tail };
         if self.name.is_empty() {
-            return Err(self.bad(io, ErrorKind::MalformedCall, "it has no \"name\""));
+            return Err(self.bad(ErrorKind::MalformedCall, "it has no \"name\""));
         }
         if !self.given {
             self.arguments(io, "{}")?;
@@ -95,7 +95,7 @@ impl Envelope {
                 Punct::Need => return Ok(Some(Step::Need)),
                 Punct::Is(b'}') => self.wrapped = false,
                 Punct::Is(_) | Punct::Close => {
-                    return Err(self.bad(io, ErrorKind::MalformedCall, "} is expected behind the list"));
+                    return Err(self.bad(ErrorKind::MalformedCall, "} is expected behind the list"));
                 }
             }
         }
@@ -152,7 +152,7 @@ impl Envelope {
             }
             (_, Tag::No) => {
                 let what = format!("behind the JSON only {} may follow", io.cx.delimiters.close);
-                Err(self.bad(io, ErrorKind::MalformedCall, &what))
+                Err(self.bad(ErrorKind::MalformedCall, &what))
             }
         }
     }

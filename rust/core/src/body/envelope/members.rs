@@ -56,9 +56,7 @@ impl Envelope {
                 Some(name) => self.named(io, &name),
                 None => Ok(None),
             },
-            Role::Name if self.key == "name" => {
-                Err(self.bad(io, ErrorKind::MalformedCall, "the tool's name is a string"))
-            }
+            Role::Name if self.key == "name" => Err(self.bad(ErrorKind::MalformedCall, "the tool's name is a string")),
             Role::Arguments if self.given => {
                 self.again(io, &json)?;
                 Ok(None)
@@ -77,7 +75,7 @@ impl Envelope {
                     let key = messages::shorten(&self.key);
                     if self.guarded {
                         let what = format!("{key} stands beside the arguments, which are the members of \"arguments\"");
-                        return Err(self.bad(io, ErrorKind::MalformedCall, &what));
+                        return Err(self.bad(ErrorKind::MalformedCall, &what));
                     }
                     let message = format!(
                         "{key} stands beside the arguments, where nothing is read; arguments stand inside \"arguments\"."
@@ -95,11 +93,11 @@ impl Envelope {
         }
         if !self.name.is_empty() {
             let same = self.name == name;
-            let differ = || self.bad(io, ErrorKind::DuplicateArgument, "there are two names");
+            let differ = || self.bad(ErrorKind::DuplicateArgument, "there are two names");
             return if same { Ok(None) } else { Err(differ()) };
         }
         if name.is_empty() || first_chars(name, NAME_CHARS) < name.len() {
-            return Err(self.bad(io, ErrorKind::MalformedCall, "the tool's name has 1 to 128 characters"));
+            return Err(self.bad(ErrorKind::MalformedCall, "the tool's name has 1 to 128 characters"));
         }
         self.name.push_str(name);
         if self.held.is_some() {
@@ -125,14 +123,14 @@ impl Envelope {
             _ => ("", false),
         };
         if !source.starts_with('{') {
-            return Err(self.bad(io, ErrorKind::MalformedCall, "the arguments are an object"));
+            return Err(self.bad(ErrorKind::MalformedCall, "the arguments are an object"));
         }
         let quotes = encoded.then(|| Quotes::new(0, &[]));
         self.object.renew(self.lexer.fresh(), io.cx.schema.root, quotes);
         let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
         match self.object.feed(&mut inner) {
             Ok(true) if inner.rest().trim().is_empty() => Ok(()),
-            Ok(_) if encoded => Err(self.bad(io, ErrorKind::InvalidJson, "the arguments are one object")),
+            Ok(_) if encoded => Err(self.bad(ErrorKind::InvalidJson, "the arguments are one object")),
             Ok(_) => Ok(()),
             Err(failure) => Err((failure.kind, failure.message)),
         }
@@ -152,8 +150,7 @@ impl Envelope {
                 io.found.args.json == aside.json
             }
         };
-        let differ =
-            || self.bad(io, ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
+        let differ = || self.bad(ErrorKind::DuplicateArgument, "the arguments are given twice, with different values");
         if same { Ok(()) } else { Err(differ()) }
     }
 }

@@ -234,7 +234,7 @@ impl Envelope {
             Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
                 Some(Look::Need) => return Ok(Some(Step::Need)),
                 Some(Look::Text) => {
-                    return Err(self.bad(io, ErrorKind::MalformedCall, "an object of the list gives no arguments"));
+                    return Err(self.bad(ErrorKind::MalformedCall, "an object of the list gives no arguments"));
                 }
                 _ => self.state = State::Key { first: true },
             },
@@ -245,15 +245,15 @@ impl Envelope {
     }
 
     fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-        io.cx.repair(io.found, repair).map_err(|kind| (kind, self.said(&io.cx, what)))
+        io.cx.repair(io.found, repair).map_err(|kind| (kind, self.said(what)))
     }
 
-    fn said(&self, cx: &Context<'_>, what: &str) -> String {
-        format!("The call is not written as it should be: {what}. Write it like this: {}", cx.protocol.example(cx))
+    fn said(&self, what: &str) -> String {
+        format!("The call is not written as it should be: {what}.")
     }
 
-    fn bad(&self, io: &Io<'_>, kind: ErrorKind, what: &str) -> Bad {
-        (kind, self.said(&io.cx, what))
+    fn bad(&self, kind: ErrorKind, what: &str) -> Bad {
+        (kind, self.said(what))
     }
 
     fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: Place) -> Result<Option<Lexeme<'w>>, Bad> {
@@ -263,13 +263,13 @@ impl Envelope {
         }
         match lexeme {
             Lexeme::Need => Ok(None),
-            Lexeme::Bad(what) => Err(self.bad(io, ErrorKind::InvalidJson, what)),
-            Lexeme::Lax(what) => Err(self.bad(io, ErrorKind::Strict(Repair::RelaxedJson), what)),
+            Lexeme::Bad(what) => Err(self.bad(ErrorKind::InvalidJson, what)),
+            Lexeme::Lax(what) => Err(self.bad(ErrorKind::Strict(Repair::RelaxedJson), what)),
             Lexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
                 None => Ok(Some(lexeme)),
                 Some(close) => {
                     io.at -= word.len() - close;
-                    Err(self.bad(io, ErrorKind::InvalidJson, "a key is expected"))
+                    Err(self.bad(ErrorKind::InvalidJson, "a key is expected"))
                 }
             },
             lexeme => Ok(Some(lexeme)),
@@ -318,7 +318,7 @@ impl Envelope {
         if matches!(lexeme, Lexeme::Punct(_)) {
             io.at -= 1;
         }
-        self.bad(io, ErrorKind::InvalidJson, what)
+        self.bad(ErrorKind::InvalidJson, what)
     }
 
     /// In front of a value.

@@ -146,7 +146,7 @@ impl Functions {
             return Ok(());
         }
         let cx = io.cx;
-        cx.repair(io.found, repair).map_err(|kind| (kind, format!("Write it in the usual form: {}", example(&cx))))
+        cx.repair(io.found, repair).map_err(|kind| (kind, "Write the call in the usual form.".into()))
     }
 
     /// The call is complete: what has waited is written.
@@ -226,7 +226,7 @@ impl Functions {
             }
             Look::No => {
                 let tool = io.cx.tool;
-                let message = format!("{tool}: parameters stand in tags, and nothing else. Write: {}", example(&io.cx));
+                let message = format!("{tool}: a call has parameters in tags, and nothing else.");
                 Err((ErrorKind::MalformedCall, message))
             }
         }
@@ -324,7 +324,7 @@ impl Functions {
             Read::Open => {
                 let cx = io.cx;
                 cx.repair(io.found, Repair::MissingClose)
-                    .map_err(|kind| (kind, format!("A parameter is not closed. Write: {}", example(&cx))))?;
+                    .map_err(|kind| (kind, "A parameter is not closed.".into()))?;
             }
         }
         self.state = State::Between;
@@ -384,10 +384,6 @@ impl Functions {
         }
         Ok(Some(Step::Done))
     }
-}
-
-fn example(cx: &Context<'_>) -> String {
-    cx.protocol.example(cx)
 }
 
 /// Reads over the rest of a JSON object. True: it has ended.

@@ -337,15 +337,14 @@ impl Value {
         self.keep_blanks(found);
         if self.live {
             found.args.json.truncate(from.unwrap_or(usize::MAX));
-            return slot.end(cx, found);
+            return slot.end(found);
         }
         let mut text = take(&mut self.text);
         text.truncate(from.unwrap_or(usize::MAX));
         if self.inner
             && let Some(inner) = without_value_tags(&text)
         {
-            cx.repair(found, Repair::TagStyle)
-                .map_err(|kind| (kind, format!("Write it in the usual form: {}", super::example(cx))))?;
+            cx.repair(found, Repair::TagStyle).map_err(|kind| (kind, "Write the call in the usual form.".into()))?;
             text = inner.to_owned();
         }
         fields.close(cx, found, slot, Tree::Scalar { text, quoted: false })

@@ -270,7 +270,7 @@ impl Mapping {
             if let Some(text) = content {
                 slot.push(io.found, text);
             } else if let State::Live(slot) = std::mem::replace(&mut self.state, State::Between) {
-                slot.end(&io.cx, io.found)?;
+                slot.end(io.found)?;
             }
             return Ok(None);
         }
@@ -294,7 +294,7 @@ impl Mapping {
             Next::Key(text, quoted) => self.key(io, &text, quoted, line, column)?,
             Next::Open => {
                 if io.found.used(Repair::VerbatimText) {
-                    return Err((ErrorKind::MalformedCall, messages::unclosed(&io.cx)));
+                    return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()));
                 }
                 note(io, Repair::MissingClose, "The call is not closed.")?;
                 return self.close(io);
@@ -317,13 +317,12 @@ impl Mapping {
 
     fn malformed(&self, cx: &Context<'_>, what: &str) -> Bad {
         let (line, column) = self.lexer.place();
-        let example = cx.protocol.example(cx);
-        let message = format!("{}, line {}, column {}: {what}. Write:\n{example}", cx.tool, line + 1, column + 1);
+        let message = format!("{}, line {}, column {}: {what}.", cx.tool, line + 1, column + 1);
         (ErrorKind::MalformedCall, message)
     }
 }
 
 fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
     let Io { cx, found, .. } = io;
-    cx.repair(found, repair).map_err(|kind| (kind, format!("{what} Write:\n{}", cx.protocol.example(cx))))
+    cx.repair(found, repair).map_err(|kind| (kind, what.to_owned()))
 }

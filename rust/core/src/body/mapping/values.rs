@@ -19,7 +19,7 @@ impl Mapping {
             if slot.is_string(&io.cx) {
                 slot.start(&io.cx, io.found)?;
                 slot.push(io.found, value);
-                slot.end(&io.cx, io.found)?;
+                slot.end(io.found)?;
             } else {
                 self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted })?;
             }
@@ -100,7 +100,7 @@ impl Mapping {
                 let key = slot.path();
                 note(io, Repair::EmptyValue, &format!("{key} has no value; empty text is written \"\"."))?;
                 slot.start(&io.cx, io.found)?;
-                slot.end(&io.cx, io.found)
+                slot.end(io.found)
             }
             State::Value(slot) => self.put(io, slot, Tree::Scalar { text: String::new(), quoted: false }),
             State::Build { slot, builder, verbatim } => {

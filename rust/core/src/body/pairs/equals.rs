@@ -66,13 +66,13 @@ impl Equals {
                     let object = Box::new(Object::new(&cx, field.node, field.path(), field.steps.len()));
                     Move::To(State::Json { field, target, start, object })
                 }
-                Err(collision) => collided(&cx, &field, collision),
+                Err(collision) => collided(&field, collision),
             };
         }
         let quote = byte == b'"' || byte == b'\'';
         let text = match text(io, &field, quote) {
             Ok(text) => text,
-            Err(collision) => return collided(&cx, &field, collision),
+            Err(collision) => return collided(&field, collision),
         };
         let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
             && cx.schema.declares_properties(cx.schema.root);

@@ -173,7 +173,7 @@ impl Pairs {
                     Ok(false) => Move::Stay,
                     Err(failure) => Move::Fail(failure),
                     Ok(true) if io.found.args.end(*target, *start) => Move::To(behind(false)),
-                    Ok(true) => duplicate(&io.cx, field, Skip::After),
+                    Ok(true) => duplicate(field, Skip::After),
                 },
                 State::After { quoted, empty, ahead } => {
                     let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
@@ -213,7 +213,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
                     Err(kind) => kind,
                 }
             };
-            return fail(kind, messages::unclosed(&cx), Skip::TokenStart);
+            return fail(kind, messages::UNCLOSED, Skip::TokenStart);
         }
         Next::Pair { length, direct, .. } => (length, direct),
         Next::Open { .. } | Next::Trailing { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
@@ -234,10 +234,10 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     };
     if field.is_piece() || io.found.args.in_pieces() {
         match io.found.args.probe(&field.steps) {
-            Probe::Blocked => return collided(&cx, &field, Collision::Taken),
-            Probe::Gap { next } => return collided(&cx, &field, Collision::Gap { next }),
+            Probe::Blocked => return collided(&field, Collision::Taken),
+            Probe::Gap { next } => return collided(&field, Collision::Gap { next }),
             Probe::Items(_) if !cx.schema.node(field.node).collects() => {
-                return collided(&cx, &field, Collision::Taken);
+                return collided(&field, Collision::Taken);
             }
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
@@ -252,10 +252,9 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
         length => length,
     };
     let message = format!(
-        "{}: {} is no key=value pair. Put values with blanks into quotes, for example: {}",
+        "{}: {} is not a key=value pair. Put values with spaces into quotes.",
         cx.tool,
-        messages::shorten(&rest[..length]),
-        cx.protocol.example(cx)
+        messages::shorten(&rest[..length])
     );
     let strict = continues && cx.strict;
     let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
@@ -285,9 +284,8 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {
                     let message = format!(
-                        "{}: a blank is missing behind a value. Quotes inside quotes are written \\\". For example: {}",
-                        cx.tool,
-                        cx.protocol.example(&cx)
+                        "{}: a space is missing after a value. Quotes inside quotes are written \\\".",
+                        cx.tool
                     );
                     fail(junk, message, skip)
                 }

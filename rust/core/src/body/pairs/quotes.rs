@@ -121,10 +121,9 @@ impl InQuotes {
                     Some(None) => {}
                     Some(Some(length)) => {
                         let message = format!(
-                            "{}: {} follows a quoted value. Quotes inside quotes are written \\\". For example: {}",
+                            "{}: {} follows a quoted value. Quotes inside quotes are written \\\".",
                             value.field.path(),
-                            messages::shorten(rest[..length].trim()),
-                            cx.protocol.example(&cx)
+                            messages::shorten(rest[..length].trim())
                         );
                         io.at += 1 + length;
                         return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
@@ -158,8 +157,7 @@ impl InQuotes {
         let open = otherwise.open()?;
         let path = self.value.field.path();
         let message = format!(
-            "{path}: the value's end cannot be told. Close each quoted value, and write quotes inside one as \\\". For example: {}",
-            io.cx.protocol.example(&io.cx)
+            "{path}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\"."
         );
         Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::in_quotes(open) })
     }

@@ -66,7 +66,7 @@ impl Value {
         match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');
-                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&io.cx, &self.field, skip) }
+                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
             }
             Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
                 Ok(()) => Move::To(next),
@@ -109,7 +109,7 @@ pub(super) fn empty(io: &mut Io<'_>, field: &Field) -> Move {
 /// Types a complete text and puts it into its place.
 pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
     let (cx, id) = (io.cx, field.node);
-    let repeated = |_| (ErrorKind::DuplicateArgument, twice(&cx, field));
+    let repeated = |_| (ErrorKind::DuplicateArgument, twice(field));
     let probe = io.found.args.probe(&field.steps);
     let length = match probe {
         Probe::Items(length) => Some(length),
@@ -136,7 +136,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
             .map_err(|kind| (kind, messages::not_as_written(&cx, id, &field.path(), text)))?;
     }
     if again == Some(false) {
-        return Err((ErrorKind::DuplicateArgument, twice(&cx, field)));
+        return Err((ErrorKind::DuplicateArgument, twice(field)));
     }
     if let Some(kind) = outcome.problem
         && again.is_none()
@@ -147,21 +147,17 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
     Ok(())
 }
 
-fn twice(cx: &Context<'_>, field: &Field) -> String {
-    let path = field.path();
-    format!(
-        "{path} is given twice, with different values. Give it once: {path}={}",
-        messages::example(cx.schema, field.node)
-    )
+fn twice(field: &Field) -> String {
+    format!("{} is given twice, with different values. Give it once.", field.path())
 }
 
-pub(super) fn duplicate(cx: &Context<'_>, field: &Field, skip: Skip) -> Move {
-    fail(ErrorKind::DuplicateArgument, twice(cx, field), skip)
+pub(super) fn duplicate(field: &Field, skip: Skip) -> Move {
+    fail(ErrorKind::DuplicateArgument, twice(field), skip)
 }
 
-pub(super) fn collided(cx: &Context<'_>, field: &Field, collision: Collision) -> Move {
+pub(super) fn collided(field: &Field, collision: Collision) -> Move {
     match collision {
-        Collision::Taken => duplicate(cx, field, Skip::ValueStart),
+        Collision::Taken => duplicate(field, Skip::ValueStart),
         Collision::Gap { next } => {
             let message = format!("{}: the next index is [{next}]; indexes count from 0 without gaps.", field.path());
             fail(ErrorKind::MalformedCall, message, Skip::ValueStart)

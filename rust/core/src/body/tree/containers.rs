@@ -196,7 +196,7 @@ impl Writer<'_, '_> {
             match end {
                 None => end = Some(json.len()),
                 Some(end) if json[start..end] == json[from..] => json.truncate(from),
-                Some(_) => return Err(twice(self.cx, id, &at.path())),
+                Some(_) => return Err(twice(&at.path())),
             }
         }
         Ok(())

@@ -44,9 +44,8 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
-pub(super) fn twice(cx: &Context<'_>, id: NodeId, path: &str) -> Bad {
-    let example = cx.protocol.field_example(path, &messages::example(cx.schema, id));
-    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once: {example}"))
+pub(super) fn twice(path: &str) -> Bad {
+    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
 }
 
 /// Appends the typed JSON of a value of type `id`, which stands at `path`, `above` levels deep in the arguments.

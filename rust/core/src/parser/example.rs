@@ -1,0 +1,104 @@
+//! The example of a call that an error shows. It is what the encoder writes, so that the model may copy it to the letter, and it
+//! was read before it is shown: by the same tools it is one call, without repairs and without problems.
+
+use super::Parser;
+use crate::body::{Given, example_members};
+use crate::error::ErrorKind;
+use crate::json::{Member, Value};
+use crate::message::Item;
+use crate::schema::fold as folded;
+use crate::toolset::Toolset;
+
+/// Bytes of an example; a longer one would help no model.
+const LONGEST: usize = 4096;
+/// Tools that are looked through for the one whose name is nearest.
+const COMPARED: usize = 256;
+/// The name in an example where any name will do.
+const ANY_NAME: &str = "tool_name";
+
+/// Whether another form of the call would help: not where there was too much of it.
+fn helps(kind: ErrorKind) -> bool {
+    !matches!(kind, ErrorKind::ForgedResult | ErrorKind::TooLarge | ErrorKind::TooDeep | ErrorKind::TooManyCalls)
+}
+
+/// An example for an error of a call of this tool, or of this name, which may be no tool's.
+pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, name: Option<&str>) -> Option<String> {
+    if !helps(kind) {
+        return None;
+    }
+    // Calls are read in several protocols, and written in one.
+    let tools = tools.writer.as_deref().unwrap_or(tools);
+    match tool.or_else(|| nearest(tools, name.unwrap_or(""))) {
+        Some(at) => {
+            let tool = tools.tool(at);
+            if tool.example.get().is_none() {
+                // A host's protocol may wait here for another thread, so this must not be waited for in turn.
+                tool.example.set(written(tools, Some(at), &tool.name)).ok();
+            }
+            tool.example.get().cloned().flatten()
+        }
+        None => written(tools, None, name.unwrap_or(ANY_NAME)).or_else(|| written(tools, None, ANY_NAME)),
+    }
+}
+
+/// The tool whose name has most of its beginning in common with this one; the first of several.
+fn nearest(tools: &Toolset, name: &str) -> Option<usize> {
+    let name = folded(name);
+    let common = |other: &str| folded(other).chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
+    let counted = tools.tools().take(COMPARED).enumerate().map(|(at, tool)| (at, common(&tool.name)));
+    counted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(at, _)| at)
+}
+
+fn written(tools: &Toolset, at: Option<usize>, name: &str) -> Option<String> {
+    if holds_mark(tools, name) {
+        return None;
+    }
+    let schema = tools.context(at, name).schema;
+    [Given::All, Given::Scalars, Given::None].into_iter().find_map(|given| {
+        let mut members = example_members(schema, given)?;
+        // Without one that is required it is no good example, which is seen below.
+        members.retain(|member| !member_holds_mark(tools, member));
+        let mut text = String::new();
+        tools.encode_members(name, &members, &mut text).ok()?;
+        (text.len() <= LONGEST && is_good(tools, name, &members, &text)).then_some(text)
+    })
+}
+
+/// Is this one call, as it is meant?
+fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> bool {
+    let items = Parser::items(tools, text);
+    let [Item::Call(call)] = items.as_slice() else { return false };
+    let read = crate::json::parse(&call.arguments, crate::limits::RECURSION);
+    call.name == name
+        && call.repairs.is_empty()
+        && call.problems.is_empty()
+        && read.is_ok_and(|read| read.equals(&Value::Object(members.to_vec())))
+}
+
+fn member_holds_mark(tools: &Toolset, (key, value): &Member<'_>) -> bool {
+    holds_mark(tools, key) || value_holds_mark(tools, value)
+}
+
+fn value_holds_mark(tools: &Toolset, value: &Value<'_>) -> bool {
+    match value {
+        Value::String(text) => holds_mark(tools, text),
+        Value::Array(items) => items.iter().any(|item| value_holds_mark(tools, item)),
+        Value::Object(members) => members.iter().any(|member| member_holds_mark(tools, member)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Could this text open or close a call or a result in any format that there is, read here or not? Rather too often than not.
+fn holds_mark(tools: &Toolset, text: &str) -> bool {
+    let tag = |rest: &str| {
+        let rest = rest.trim_start();
+        !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
+    };
+    let lower = text.to_ascii_lowercase();
+    text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
+        || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
+        || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
+        || text.contains(&tools.delimiters.open)
+        || text.contains(&tools.delimiters.close)
+        || tools.neutralise(text) != text
+}

@@ -1,0 +1,210 @@
+//! What a schema says of a type that an example of its values has to fit: bounds, and values that the schema gives itself.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+use serde_json::{Map, Number, Value};
+
+/// Bytes of a text, and values in a container, that an example may take from a schema: it is to be short.
+const GIVEN_BYTES: usize = 200;
+const GIVEN_VALUES: usize = 20;
+/// Characters of a text, and items of a list, that are made because a schema asks for so many.
+const MADE_LENGTH: usize = 400;
+
+/// The part of a schema that directs an example and not the typing.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// The schema's own values: `examples`, then `default`.
+    given: Vec<Value>,
+    least: Option<f64>,
+    most: Option<f64>,
+    above: Option<f64>,
+    below: Option<f64>,
+    step: Option<f64>,
+    min_length: usize,
+    max_length: Option<usize>,
+    pattern: Option<String>,
+    format: Option<String>,
+    min_items: usize,
+    max_items: Option<usize>,
+}
+
+impl Sample {
+    /// Of schemas that all hold. `None`: they say nothing of the kind.
+    pub fn new(schemas: &[&Value]) -> Option<Box<Self>> {
+        let mut sample = Sample::default();
+        let mut any = false;
+        for keywords in schemas.iter().filter_map(|schema| schema.as_object()) {
+            any |= sample.add(keywords);
+        }
+        any.then(|| Box::new(sample))
+    }
+
+    fn add(&mut self, keywords: &Map<String, Value>) -> bool {
+        let mut any = false;
+        let first = keywords.get("examples").and_then(Value::as_array).and_then(|list| list.first());
+        for value in [first, keywords.get("example"), keywords.get("default")].into_iter().flatten() {
+            if !value.is_null() && is_short(value, &mut GIVEN_VALUES.clone()) {
+                self.given.push(value.clone());
+                any = true;
+            }
+        }
+        let number = |keyword: &str| keywords.get(keyword).and_then(Value::as_f64).filter(|number| number.is_finite());
+        let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
+        let smaller = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::min);
+        self.least = larger(self.least, number("minimum"));
+        self.most = smaller(self.most, number("maximum"));
+        self.above = larger(self.above, number("exclusiveMinimum"));
+        self.below = smaller(self.below, number("exclusiveMaximum"));
+        self.step = self.step.or(number("multipleOf").filter(|step| *step > 0.0));
+        let count = |keyword: &str| number(keyword).filter(|count| *count >= 0.0).map(|count| count as usize);
+        let fewer = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).min();
+        self.min_length = self.min_length.max(count("minLength").unwrap_or(0));
+        self.max_length = fewer(self.max_length, count("maxLength"));
+        self.min_items = self.min_items.max(count("minItems").unwrap_or(0));
+        self.max_items = fewer(self.max_items, count("maxItems"));
+        let text = |keyword: &str| {
+            let text = keywords.get(keyword).and_then(Value::as_str);
+            text.filter(|text| text.len() <= GIVEN_BYTES).map(str::to_owned)
+        };
+        self.pattern = self.pattern.take().or_else(|| text("pattern"));
+        self.format = self.format.take().or_else(|| text("format"));
+        const BOUNDS: [&str; 11] = [
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "pattern",
+            "format",
+        ];
+        any || BOUNDS.iter().any(|keyword| keywords.contains_key(*keyword))
+    }
+
+    pub fn given(&self) -> &[Value] {
+        &self.given
+    }
+
+    /// How many items a list has that would have `usual` ones.
+    pub fn items(&self, usual: usize) -> usize {
+        usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
+    }
+
+    /// A number, which is `usual` where it may be.
+    pub fn number(&self, usual: f64, whole: bool) -> Number {
+        let fits = |number: &f64| {
+            self.least.is_none_or(|least| *number >= least)
+                && self.most.is_none_or(|most| *number <= most)
+                && self.above.is_none_or(|above| *number > above)
+                && self.below.is_none_or(|below| *number < below)
+                && self.step.is_none_or(|step| (number / step).fract() == 0.0)
+                && (!whole || number.fract() == 0.0)
+        };
+        let step = self.step.unwrap_or(1.0);
+        let up = |bound: f64| (bound / step).ceil() * step;
+        let down = |bound: f64| (bound / step).floor() * step;
+        let edges = [self.least.map(up), self.most.map(down), self.above.map(up), self.below.map(down)];
+        let near = [self.above.map(|above| up(above) + step), self.below.map(|below| down(below) - step)];
+        let middle = match (self.least.or(self.above), self.most.or(self.below)) {
+            (Some(low), Some(high)) => Some(low + (high - low) / 2.0),
+            _ => None,
+        };
+        let tried =
+            [Some(usual), Some(step), Some(0.0)].into_iter().chain(edges).chain(near).chain([middle, self.least]);
+        let number = tried.flatten().find(fits).unwrap_or(usual);
+        // Whole numbers are written without a fraction.
+        if number.fract() == 0.0 && number.abs() < 1e15 {
+            return Number::from(number as i64);
+        }
+        Number::from_f64(number).unwrap_or_else(|| Number::from(0))
+    }
+
+    /// A text.
+    pub fn text(&self) -> String {
+        if let Some(pattern) = &self.pattern
+            && let Ok(parsed) = regex_syntax::Parser::new().parse(pattern)
+        {
+            let mut out = String::new();
+            if push_match(&parsed, &mut out) && (!out.is_empty() || self.min_length == 0) {
+                return out;
+            }
+        }
+        let usual = match self.format.as_deref() {
+            Some("date") => "2026-01-31",
+            Some("date-time") => "2026-01-31T12:00:00Z",
+            Some("time") => "12:00:00Z",
+            Some("duration") => "P1D",
+            Some("email" | "idn-email") => "ann@example.org",
+            Some("uri" | "url" | "iri" | "uri-reference" | "iri-reference") => "https://example.org/",
+            Some("hostname" | "idn-hostname") => "example.org",
+            Some("ipv4") => "192.0.2.1",
+            Some("ipv6") => "2001:db8::1",
+            Some("uuid") => "123e4567-e89b-12d3-a456-426614174000",
+            Some("json-pointer") => "/key",
+            Some("regex") => "[a-z]+",
+            _ => "some text",
+        };
+        let room = self.max_length.unwrap_or(usize::MAX);
+        let mut out = match ["text", "a"].iter().find(|short| usual.len() > room && short.len() <= room) {
+            Some(short) => (*short).to_owned(),
+            None if usual.len() > room => String::new(),
+            None => usual.to_owned(),
+        };
+        for c in usual.chars().cycle().take(self.min_length.saturating_sub(out.len()).min(MADE_LENGTH)) {
+            // Neither end of a value is a blank.
+            out.push(if c == ' ' { '-' } else { c });
+        }
+        out
+    }
+}
+
+/// Is the value short enough to be shown?
+fn is_short(value: &Value, left: &mut usize) -> bool {
+    if *left == 0 {
+        return false;
+    }
+    *left -= 1;
+    match value {
+        Value::String(text) => text.len() <= GIVEN_BYTES,
+        Value::Array(items) => items.iter().all(|item| is_short(item, left)),
+        Value::Object(members) => members.iter().all(|(key, value)| key.len() <= GIVEN_BYTES && is_short(value, left)),
+        Value::Number(number) => number.to_string().len() <= GIVEN_BYTES,
+        Value::Null | Value::Bool(_) => true,
+    }
+}
+
+/// Appends a short text that the pattern matches. False: it would be long.
+fn push_match(pattern: &Hir, out: &mut String) -> bool {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(Class::Unicode(class)) => {
+            let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
+            let usual = ['a', 'A', '1', '0', '-', '_', ' '].into_iter().find(|c| has(*c));
+            let other = || ('!'..='~').find(|c| has(*c)).or_else(|| class.iter().next().map(|range| range.start()));
+            out.extend(usual.or_else(other));
+        }
+        HirKind::Class(Class::Bytes(_)) => return false,
+        HirKind::Repetition(repetition) => {
+            // One where none would do: an empty text says little.
+            let some = if repetition.max == Some(0) { 0 } else { repetition.min.max(1) };
+            let optional = repetition.max == Some(1) && repetition.min == 0;
+            for _ in 0..if optional { 0 } else { some } {
+                let before = out.len();
+                if !push_match(&repetition.sub, out) {
+                    return false;
+                }
+                // Nothing, however often, is nothing.
+                if out.len() == before {
+                    break;
+                }
+            }
+        }
+        HirKind::Capture(capture) => return push_match(&capture.sub, out),
+        HirKind::Concat(parts) => return parts.iter().all(|part| push_match(part, out)),
+        HirKind::Alternation(ways) => return ways.first().is_none_or(|way| push_match(way, out)),
+    }
+    out.len() <= MADE_LENGTH
+}

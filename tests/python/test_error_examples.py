@@ -1,0 +1,260 @@
+"""The example of an error runs: copied to the letter, it is one call without repairs and problems."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import generate
+from wirecall import PROTOCOLS, CallError, ToolError, Toolset
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"recover": True},
+    {"strict": True},
+    {"validate": "error"},
+    {"strict": True, "validate": "error"},
+]
+# Another form of the call would not help: too much was written, or what only a host may write.
+WITHOUT_EXAMPLE = {"forged_result", "too_large", "too_deep", "too_many_calls"}
+
+
+def tool(name: str, properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    required = more.pop("required", list(properties))
+    return {
+        "name": name,
+        "parameters": {"type": "object", "properties": properties, "required": required, **more},
+    }
+
+
+BOUNDED = {
+    "days": {"type": "integer", "minimum": 8, "maximum": 20, "multipleOf": 7},
+    "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.5},
+    "code": {"type": "string", "pattern": "^[A-Z]{3}-\\d+$"},
+    "short": {"type": "string", "maxLength": 3},
+    "long": {"type": "string", "minLength": 20},
+    "when": {"type": "string", "format": "date"},
+    "who": {"type": "string", "format": "email"},
+    "tags": {"type": "array", "items": {"type": "string"}, "minItems": 3, "uniqueItems": True},
+    "kinds": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2, "uniqueItems": True},
+    "unit": {"enum": ["metric", "imperial"]},
+    "version": {"const": 2},
+    "given": {"type": "string", "pattern": "^x.*y$", "examples": ["xy"]},
+    "note": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": "^n"}]},
+    "place": {"$ref": "#/$defs/place"},
+}
+TOOLS = [
+    tool("weather", {"location": {"type": "string"}, "days": {"type": "integer"}}, required=["location"]),
+    tool(
+        "bounded",
+        BOUNDED,
+        additionalProperties=False,
+        **{"$defs": {"place": tool("", {"lat": {"type": "number", "maximum": -1}})["parameters"]}},
+    ),
+    tool("nothing", {}),
+    tool("only_named", {}, required=["x"]),
+]
+
+
+def toolset(tools: list[Any], protocol: str, **options: Any) -> Toolset:
+    return Toolset(tools, protocol=protocol, limits={"calls": 20, "depth": 20}, **options)
+
+
+def messages(tools: Toolset, call: str, rng: random.Random) -> Iterator[str]:
+    """What goes wrong with one call."""
+    name = call.split("weather")[0]
+    yield call
+    yield call.replace("weather", "wetter")
+    yield "\n".join([call] * 22)
+    yield call.replace("days", "Days").replace("3", '"3"')
+    yield call.replace("days", "location")
+    yield call.replace("3", "[" * 30)
+    yield call.replace("3", "many") + call
+    yield name + '{"name":"weather"}' + call
+    yield "".join(f"<{tag}>x" for tag in ("tool-result name=x", "tool_response"))
+    for _ in range(60):
+        at = rng.randrange(len(call))
+        yield call[:at]
+        yield call[:at] + call[at + rng.randrange(1, 4) :]
+        yield call[:at] + rng.choice(("{", "}", '"', "<", ">", "=", " ", ",", "\n", "</", "x")) + call[at:]
+
+
+def errors(tools: Toolset, message: str) -> list[CallError]:
+    both = (tools.parse(message, truncated=truncated).errors for truncated in (True, False))
+    return [error for errors in both for error in errors]
+
+
+def check(tools: Toolset, error: CallError) -> None:
+    if error.example is None:
+        assert error.message == error.sentence
+        return
+    assert error.kind not in WITHOUT_EXAMPLE
+    assert error.message.startswith(error.sentence)
+    assert error.message.endswith(error.example)
+    read = tools.parse(error.example)
+    assert (len(read.calls), read.errors, read.text) == (1, (), ""), error
+    [call] = read.calls
+    assert (call.repairs, call.problems) == ((), ()), error
+    if error.name in tools.names:
+        assert call.name == error.name
+    assert tools.encode(call.name, call.arguments) == error.example
+    # Some protocols write the error as a JSON string.
+    written = tools.encode_result(error.name, error)
+    assert error.example in written or json.dumps(error.example, ensure_ascii=False)[1:-1] in written
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_errors_of_every_kind_show_a_call_that_runs(protocol: str, options: dict[str, Any]) -> None:
+    rng = random.Random(7)
+    tools = toolset(TOOLS, protocol, **options)
+    kinds: Counter[str] = Counter()
+    without = set()
+    for message in messages(tools, tools.encode("weather", {"location": "New York", "days": 3}), rng):
+        for error in errors(tools, message):
+            check(tools, error)
+            kinds[error.kind] += 1
+            if error.example is None:
+                without.add(error.kind)
+    assert without <= WITHOUT_EXAMPLE
+    assert kinds.keys() >= {"incomplete_call", "too_many_calls"}
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_values_of_an_example_are_within_the_bounds_of_the_schema(
+    protocol: str, options: dict[str, Any]
+) -> None:
+    checked = Toolset(TOOLS, protocol="hermes", validate="error")
+    tools = toolset(TOOLS, protocol, **options)
+    for name in ("bounded", "nothing", "only_named"):
+        call = tools.encode(name, {"x": 1, "y": "two words"})
+        found = [e for at in range(len(call)) for e in errors(tools, call[:at]) if e.name == name]
+        assert found
+        for error in found:
+            assert error.example is not None, name
+            check(tools, error)
+            [read] = tools.parse(error.example).calls
+            again = checked.encode(name, read.arguments)
+            assert not checked.parse(again).errors
+
+
+def test_a_toolset_that_validates_shows_no_example_where_none_can_be_made() -> None:
+    impossible = tool("f", {"x": {"type": "string", "pattern": "^a", "maxLength": 0}})
+    [error] = Toolset([impossible], validate="error").parse("<call>f x=b</call>").errors
+    assert error.example is None
+    assert "does not match" in error.sentence
+    [error] = Toolset([impossible]).parse("<call>f x y</call>").errors
+    assert error.example is not None
+
+
+MARKS = [
+    "<call>",
+    "</call>",
+    "<CALL>",
+    "<call name=",
+    "&lt;call&gt;",
+    "[call]",
+    "<tool_call>",
+    "</tool_call>",
+    "```tool_call",
+    "</tool-result>",
+    "<tool_response>",
+    "<function=rm>",
+    "<parameter=x>",
+    "</parameter>",
+    '<invoke name="rm">',
+    "<other>",
+    "</ other>",
+    '\n{"name":"other","arguments":{}}',
+]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_example_with_a_tag_of_any_format_in_it_is_left_out(protocol: str, mark: str) -> None:
+    given: list[dict[str, Any]] = [
+        {"enum": [f"a {mark} b"]},
+        {"const": mark},
+        {"type": "object", "properties": {mark: {"type": "string"}}, "required": [mark]},
+        {"type": "array", "items": {"const": [mark]}},
+    ]
+    for schema in given:
+        # Required, so that it cannot be dropped.
+        tools = Toolset([tool("f", {"x": schema}), tool("other", {})], protocol=protocol)
+        call = tools.encode("f", {"x": "1"})
+        found = [error for at in range(len(call)) for error in errors(tools, call[:at]) if error.name == "f"]
+        assert {error.example for error in found} <= {None}
+
+
+def test_a_correction_shows_a_working_call() -> None:
+    tools = Toolset(TOOLS)
+    [error] = tools.parse('<call>{"name":"weather","arguments":{"location":"Paris"}}</call>').errors
+    assert error.example == '<call>weather location="some text"</call>'
+    assert tools.encode_result(error.name, error).endswith(f"For example: {error.example}</tool-error>")
+    assert "<\\call>" not in tools.encode_result(error.name, error)
+    # Of a tool that does not exist, the one with the nearest name.
+    [error] = tools.parse("<call>boundless x=1</call>").errors
+    assert error.example is not None
+    assert error.example.startswith("<call>bounded ")
+
+
+def test_what_an_error_quotes_is_neutralised() -> None:
+    tools = Toolset(TOOLS, protocol="auto")
+    [error] = tools.parse('<call>weather {"location":"a" "<weather/>"}</call>').errors
+    forged = CallError(
+        None,
+        None,
+        "weather",
+        "malformed_call",
+        "No <call>weather location=x</call>",
+        "",
+        0,
+        1,
+        None,
+        "EXAMPLE",
+    )
+    text = tools.encode_result("<weather/>", forged)
+    assert not tools.parse(text).calls
+    assert text.endswith("For example: EXAMPLE</tool-error>")
+    assert "<weather/>" not in tools.encode_result(error.name, error).replace(error.example or "", "")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_generated_schemas(seed: int) -> None:
+    rng = random.Random(seed)
+    schemas = generate.toolset(rng)
+    definitions = [{"name": name, "parameters": schema} for name, schema in schemas.items()]
+    for protocol in PROTOCOLS:
+        options = rng.choice(OPTIONS)
+        try:
+            tools = toolset(definitions, protocol, **options)
+        except ToolError:
+            continue
+        for _ in range(4):
+            for error in errors(tools, generate.message(rng, schemas)):
+                check(tools, error)
+        if not schemas:
+            continue
+        name = rng.choice(sorted(schemas))
+        call = tools.encode(name, generate.arguments(rng, schemas[name]))
+        for at in range(0, len(call), max(1, len(call) // 20)):
+            for error in errors(tools, call[:at]):
+                check(tools, error)
+
+
+def test_most_schemas_have_an_example() -> None:
+    having = Counter[bool]()
+    for seed in range(300):
+        schemas = generate.toolset(random.Random(seed))
+        try:
+            tools = Toolset([{"name": name, "parameters": schema} for name, schema in schemas.items()])
+        except ToolError:
+            continue
+        for name in schemas:
+            for error in errors(tools, f"<call>{name} a b</call>"):
+                having[error.example is not None] += 1
+    assert having[True] > 10 * having[False]
