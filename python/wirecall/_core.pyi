@@ -391,7 +391,8 @@ class CallEnd:
     def args(self) -> dict[str, Any]:
         """The decoded arguments: a new dict at each access.
 
-        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`. Other numbers that no float holds
+        raise `ValueError` with the field's name, and so do arguments that are not a JSON object.
         """
 
     @property
