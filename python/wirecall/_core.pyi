@@ -391,8 +391,11 @@ class CallEnd:
     def args(self) -> dict[str, Any]:
         """The decoded arguments: a new dict at each access.
 
-        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`. Other numbers that no float holds
-        raise `ValueError` with the field's name, and so do arguments that are not a JSON object.
+        Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+
+        Raises:
+            ValueError: A number is outside the range of a float (the field is named), or the arguments are not a
+                JSON object.
         """
 
     @property

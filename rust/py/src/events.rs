@@ -318,8 +318,11 @@ impl CallEnd {
 
     /// The decoded arguments: a new dict at each access.
     ///
-    /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`. Other numbers that no float holds
-    /// raise `ValueError` with the field's name, and so do arguments that are not a JSON object.
+    /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+    ///
+    /// Raises:
+    ///     ValueError: A number is outside the range of a float (the field is named), or the arguments are not a
+    ///         JSON object.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
