@@ -321,8 +321,8 @@ impl CallEnd {
     /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
     ///
     /// Raises:
-    ///     ValueError: A number is outside the range of a float (the field is named), or the arguments are not a
-    ///         JSON object.
+    ///     ValueError: A number is outside the range of a float (its field is named), or the arguments are
+    ///         not a JSON object.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
