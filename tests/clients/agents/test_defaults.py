@@ -37,7 +37,9 @@ def run(script: list[Any], api: str, wrap: Any) -> tuple[list[tuple[str, int]], 
             model: Any = agents.OpenAIResponsesModel("a-model", client)
             if api == "chat":
                 model = agents.OpenAIChatCompletionsModel("a-model", client)
-            return await Runner.run(Agent("weather", tools=[get_weather], model=model), "The weather in Rome?")
+            return await Runner.run(
+                Agent("weather", tools=[get_weather], model=model), "The weather in Rome?"
+            )
 
     agents.set_tracing_disabled(True)
     with serve(script) as server:
