@@ -367,7 +367,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
         if let Some(listed) = listed {
             literals = Some(match literals {
                 None => listed,
-                Some(before) => before.into_iter().filter(|value| listed.contains(value)).collect(),
+                Some(before) => common(before, &listed),
             });
         }
     }
@@ -382,6 +382,17 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
         return Some(out);
     }
     kinds
+}
+
+/// The values of the first list that the second has, too. Both may be long.
+fn common<'s>(first: Vec<&'s Value>, second: &[&'s Value]) -> Vec<&'s Value> {
+    let text = |value: &Value| {
+        let mut value = value.clone();
+        value.sort_all_objects();
+        value.to_string()
+    };
+    let texts: HashSet<String> = second.iter().map(|value| text(value)).collect();
+    first.into_iter().filter(|value| texts.contains(&text(value))).collect()
 }
 
 fn literal(value: &Value) -> Choice {
