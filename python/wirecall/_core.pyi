@@ -392,6 +392,10 @@ class CallEnd:
         """The decoded arguments: a new dict at each access.
 
         Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+
+        Raises:
+            ValueError: A number is outside the range of a float (its field is named), or the arguments are
+                not a JSON object.
         """
 
     @property

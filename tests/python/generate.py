@@ -60,6 +60,9 @@ EQUALS = (
 BETWEEN = (
     " ", " ", " ", " ", " ", "  ", "\n", ", ", ", ", ",", ",\n", "", " , ", ". ", " and ", "\n\n",
 )
+SPELLED = (
+    "+5", ".5", "5.", "-.5", "+.5e1", "+5.0", "+", "-.", "+05", "1e999", "-1e400", "+1e400", "1e-999",
+)
 ENDS = (
     "</call>", "</call>", "</call>", "</call>", "</call>", "</call>", "\n", "", "\n</call>", "</cal", "/>",
     ",</call>",
@@ -231,7 +234,18 @@ def sloppy_value(rng: random.Random, of: Any, root: Schema, mess: float) -> str:
     """The field's value in some style, or any other."""
     item = value(rng, of, root)
     if rng.random() < mess / 2:
-        other = (anything(rng), integer(rng), number(rng), "5", "True", "NULL", "a,b, c", "5.0", "1e2")
+        other = (
+            anything(rng),
+            integer(rng),
+            number(rng),
+            "5",
+            "True",
+            "NULL",
+            "a,b, c",
+            "5.0",
+            "1e2",
+            *SPELLED,
+        )
         item = rng.choice(other)
     if isinstance(item, (dict, list)):
         if isinstance(item, list) and rng.random() < 0.4:

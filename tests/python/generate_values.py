@@ -40,6 +40,16 @@ LETTERS = (
     "_", "\n", "\t", "\r", "\xe9", "\U0001f600", "\x00", "\xa0", "\u2028", "<call>", "</call>",
 )
 # fmt: on
+# Schemas that nothing satisfies.
+NEVER: tuple[Any, ...] = (
+    False,
+    {"not": {}},
+    {"not": True},
+    {"enum": []},
+    {"type": "string", "enum": [5, None]},
+    {"type": "integer", "allOf": [{"type": ["string", "object"]}]},
+    {"const": 1, "allOf": [{"const": 2}]},
+)
 EXPONENTS = (-320, -45, -7, -6, -5, -4, -1, 0, 1, 5, 15, 16, 17, 20, 21, 22, 38, 100, 290)
 
 
@@ -105,6 +115,8 @@ def schema(rng: random.Random, depth: int = 0, defs: tuple[str, ...] = ()) -> Sc
     made = rng.choice(makers)(rng, depth + 1, defs)
     if rng.random() < 0.1:
         made = {**made, "description": "A field."}
+    if rng.random() < 0.1:
+        made = {**made, "default": rng.choice((None, 1, "Austin", [], {"a": 1}))}
     return made
 
 
@@ -144,10 +156,14 @@ def union(rng: random.Random, depth: int, defs: tuple[str, ...]) -> Schema:
         kinds = [kind for kind in kinds if depth < 5 or kind not in ("array", "object")]
         return {"type": rng.sample(kinds, rng.randint(2, 3))}
     if choice < 0.6 and depth < 5:
-        return {"anyOf": [object_schema(rng, depth + 1, defs) for _ in range(2)]}
+        made = {"anyOf": [object_schema(rng, depth + 1, defs) for _ in range(2)]}
+        return {**made, "unevaluatedProperties": False} if rng.random() < 0.3 else made
     if choice < 0.75:
         kinds = rng.sample(["string", "integer", "boolean", "null"], 2)
-        return {"oneOf": [{"type": kind} for kind in kinds]}
+        branches: list[Any] = [{"type": kind} for kind in kinds]
+        if rng.random() < 0.4:
+            branches.insert(rng.randrange(3), rng.choice(NEVER))
+        return {"oneOf": branches}
     return {"anyOf": [schema(rng, depth + 1, defs) for _ in range(rng.randint(2, 3))]}
 
 
@@ -171,6 +187,11 @@ def array(rng: random.Random, depth: int, defs: tuple[str, ...]) -> Schema:
     if choice < 0.2:
         prefix = [schema(rng, depth + 1, defs) for _ in range(rng.randint(1, 2))]
         return {"type": "array", "prefixItems": prefix, "items": schema(rng, depth + 1, defs)}
+    if choice < 0.25:
+        prefix = [schema(rng, depth + 1, defs) for _ in range(rng.randint(1, 2))]
+        return {"type": "array", "items": prefix, "additionalItems": schema(rng, depth + 1, defs)}
+    if choice < 0.3:
+        return {"items": schema(rng, depth + 1, defs)}
     if choice < 0.65:
         return {"type": "array", "items": scalar(rng, depth, defs)}
     return {"type": "array", "items": schema(rng, depth + 1, defs)}
@@ -210,7 +231,15 @@ def object_schema(rng: random.Random, depth: int = 0, defs: tuple[str, ...] = ()
     elif choice < 0.62:
         more = {name: schema(rng, depth + 1, defs) for name in ("extra", "more") if name not in names}
         made["allOf"] = [{"properties": more}]
+        if rng.random() < 0.5:
+            made["unevaluatedProperties"] = rng.choice((False, {"type": "integer"}))
     return made
+
+
+def has_default(of: Any) -> bool:
+    """Whether the schema, or a branch of it, declares a default; what it refers to has none here."""
+    branches = of.get("anyOf", of.get("oneOf", ())) if isinstance(of, dict) else ()
+    return isinstance(of, dict) and ("default" in of or any(map(has_default, branches)))
 
 
 def may_recurse(made: Schema) -> bool:
@@ -266,17 +295,23 @@ def value(rng: random.Random, of: Any, root: Schema, depth: int = 0) -> Any:
         return rng.choice(of["enum"])
     for word in ("anyOf", "oneOf"):
         if word in of:
-            branches = of[word]
+            branches = [branch for branch in of[word] if branch not in NEVER]
             if depth > 6:
                 branches = [branch for branch in branches if not may_recurse(branch)] or branches
-            return value(rng, rng.choice(branches), root, depth + 1)
+            branch = rng.choice(branches)
+            if "unevaluatedProperties" in of:
+                branch = {"unevaluatedProperties": of["unevaluatedProperties"], **branch}
+            return value(rng, branch, root, depth + 1)
     kinds = of.get("type")
     if of.get("nullable") and rng.random() < 0.2:
         return None
     kind = rng.choice(kinds) if isinstance(kinds, list) else kinds
-    if kind == "object" or (kind is None and ("properties" in of or "patternProperties" in of)):
+    members, items = "properties" in of or "patternProperties" in of, "items" in of
+    if kind is None and (members or items) and rng.random() < 0.2:
+        return scalar_value(rng, rng.choice(("string", "integer", "boolean", "null")))
+    if kind == "object" or (kind is None and members):
         return object_value(rng, of, root, depth)
-    if kind == "array":
+    if kind == "array" or (kind is None and items):
         return array_value(rng, of, root, depth)
     return scalar_value(rng, kind)
 
@@ -294,11 +329,12 @@ def scalar_value(rng: random.Random, kind: str | None) -> Any:
 
 
 def array_value(rng: random.Random, of: Schema, root: Schema, depth: int) -> list[Any]:
-    prefix = of.get("prefixItems", [])
+    prefix, rest = of.get("prefixItems", []), of.get("items", True)
+    if isinstance(rest, list):
+        prefix, rest = rest, of.get("additionalItems", True)
     length = 0 if depth > 6 else rng.choice((0, 1, 1, 2, 2, 3))
     return [
-        value(rng, prefix[index] if index < len(prefix) else of.get("items", True), root, depth + 1)
-        for index in range(length)
+        value(rng, prefix[index] if index < len(prefix) else rest, root, depth + 1) for index in range(length)
     ]
 
 
@@ -306,7 +342,7 @@ def object_value(rng: random.Random, of: Schema, root: Schema, depth: int) -> di
     members: dict[str, Schema] = {**of.get("properties", {})}
     for part in of.get("allOf", []):
         members |= part.get("properties", {})
-    needed = of.get("required", [])
+    needed = [name for name in of.get("required", []) if not has_default(members[name])]
     made = {}
     names = list(members)
     rng.shuffle(names)
@@ -314,7 +350,7 @@ def object_value(rng: random.Random, of: Schema, root: Schema, depth: int) -> di
         shallow = depth < 6 or not may_recurse(members[name])
         if name in needed or (shallow and rng.random() < 0.6):
             made[name] = value(rng, members[name], root, depth + 1)
-    others = of.get("additionalProperties", True)
+    others = of.get("additionalProperties", of.get("unevaluatedProperties", True))
     patterns = list(of.get("patternProperties", {}).values())
     if others is not False and depth < 5 and rng.random() < (0.15 if members else 0.8):
         for name in [key(rng) for _ in range(rng.randrange(4))]:

@@ -35,7 +35,6 @@ from oracle_types import (
     key_style,
     only_array,
     properties,
-    required,
     takes_container,
     takes_text,
 )
@@ -116,7 +115,7 @@ class CallReader:
         if isinstance(node, Members):
             for key, value in node.by_key.items():
                 self.missing(self.tool.schemas.member(of, key), value, (*path, key))
-            names = [name for name in required(of) if name not in node.by_key]
+            names = [name for name in self.tool.schemas.required(of) if name not in node.by_key]
             self.problems += [("missing_required", (*path, name)) for name in names]
         elif isinstance(node, Items):
             for index, value in enumerate(node.items):

@@ -20,7 +20,6 @@ from oracle_types import (
     json_string,
     key_style,
     literals,
-    required,
     tree_of,
 )
 from oracle_values import Notes, compact, misfit, read_scalar
@@ -156,7 +155,7 @@ class JsonReader:
             return at
 
         at = self.entries(at, "}", depth, member)
-        missing = [name for name in required(of) if name not in members]
+        missing = [name for name in self.schemas.required(of) if name not in members]
         self.notes.problems += [("missing_required", (*path, name)) for name in missing]
         return "{" + ",".join(f"{json_string(key)}:{text}" for key, text in members.items()) + "}", at
 

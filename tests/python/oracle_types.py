@@ -32,7 +32,9 @@ class Number(str):
 class Alternative:
     """One kind of value a field may have; `parts` are the schemas that an array or object satisfies."""
 
-    kind: str  # of _SCALARS, or "literal", "array", "object", "unknown"
+    kind: (
+        str  # of _SCALARS, or "literal", "array", "object", "unknown": any JSON, but its members may be typed
+    )
     value: Any = None
     parts: tuple[dict[str, Any], ...] = ()
 
@@ -63,6 +65,23 @@ def decimal(text: str) -> tuple[str, str, int] | None:
         return "", "0", 0
     stripped = digits.rstrip("0")
     return sign, stripped, exponent - len(fraction) + len(digits) - len(stripped)
+
+
+def respelled(text: str) -> str | None:
+    """The JSON of a number with a plus in front, or with nothing on one side of the point."""
+    match = re.fullmatch(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eE][+-]?[0-9]+)?", text)
+    if match is None or not (match[2] or match[3]):
+        return None
+    json_text = match[1].replace("+", "") + (match[2] or "0")
+    json_text += ("." + match[3] if match[3] else "") + (match[4] or "")
+    return json_text if decimal(json_text) is not None else None
+
+
+def is_beyond_float(text: str) -> bool:
+    """Whether a JSON number that is no integer is read as infinity."""
+    if decimal(text) is None or not any(char in text for char in ".eE"):
+        return False
+    return float(text) in (float("inf"), float("-inf"))
 
 
 def is_literal(text: str) -> bool:
@@ -171,7 +190,9 @@ def tree_of(value: Any) -> Tree:
 
 def _meet(a: Alternative, b: Alternative) -> Alternative | None:
     if a.kind == "unknown" or b.kind == "unknown":
-        return b if a.kind == "unknown" else a
+        known = b if a.kind == "unknown" else a
+        holds_parts = known.kind in ("array", "object", "unknown")
+        return Alternative(known.kind, known.value, a.parts + b.parts if holds_parts else ())
     if a.kind == b.kind == "literal":
         return a if _same_literal(a.value, b.value) else None
     if a.kind == "literal" or b.kind == "literal":
@@ -191,7 +212,7 @@ def _distinct(alternatives: list[Alternative]) -> Type:
         repeated = any(
             new.kind == old.kind and (new.kind != "literal" or _same_literal(new.value, old.value))
             for old in kept
-            if not new.parts
+            if not new.parts and not old.parts
         )
         if not repeated:
             kept.append(new)
@@ -209,7 +230,8 @@ class Schemas:
     def type_of(self, schema: Any) -> Type:
         if id(schema) not in self._cache:
             found = self._alternatives(schema, ())
-            self._cache[id(schema)] = () if found is None else found
+            # Where nothing at all can stand, nothing is known.
+            self._cache[id(schema)] = found or UNKNOWN
         return self._cache[id(schema)]
 
     def _alternatives(self, schema: Any, above: tuple[int, ...]) -> Type | None:
@@ -218,6 +240,8 @@ class Schemas:
             return ()
         if not isinstance(schema, dict):
             return UNKNOWN
+        if schema.get("not") in (True, {}):
+            return ()
         if id(schema) in above:
             return None
         above = (*above, id(schema))
@@ -255,15 +279,7 @@ class Schemas:
             ]
             return tuple(Alternative("literal", value) for value in fitting)
         if not kinds:
-            if any(
-                word in schema
-                for word in ("properties", "patternProperties", "additionalProperties", "required")
-            ):
-                kinds = ["object"]
-            if "items" in schema or "prefixItems" in schema:
-                kinds = [*kinds, "array"]
-        if not kinds:
-            return UNKNOWN
+            return (Alternative("unknown", parts=(schema,)),)
         return tuple(Alternative(kind, parts=() if kind in _SCALARS else (schema,)) for kind in kinds)
 
     def _target(self, reference: str) -> Any:
@@ -287,13 +303,12 @@ class Schemas:
         cached = self._members.get((id(alternative), step))
         if cached is not None:
             return cached[1]
-        result: Type | None = UNKNOWN
-        for part in alternative.parts:
-            found = _item_schema(part, step) if isinstance(step, int) else _member_schema(part, step)
-            if found is _CLOSED or result is None:
-                result = None
-            elif found is not None:
-                result = self._both(result, self.type_of(found))
+        found = (
+            _item_schemas(alternative, step) if isinstance(step, int) else _member_schemas(alternative, step)
+        )
+        result: Type | None = None if found is None else UNKNOWN
+        for schema in found or ():
+            result = self._both(result or (), self.type_of(schema))
         self._members[(id(alternative), step)] = (alternative, result)
         return result
 
@@ -301,17 +316,16 @@ class Schemas:
         """In a union, the union of the types in each; what is nowhere to be found has an unknown type."""
         if literals(of, kind):
             return UNKNOWN
-        containers = [alternative for alternative in of if alternative.kind == kind]
+        containers = [alternative for alternative in of if alternative.kind in (kind, "unknown")]
         types = [self._place(alternative, step) for alternative in containers]
-        if len(containers) > 1 or has_kind(of, "unknown"):  # patterns direct nothing
+        if len(containers) > 1:  # patterns direct nothing
             declared = step in properties(of)
             for at, alternative in enumerate(containers):
                 matches = _has_patterns(alternative) if declared else _matches_pattern(alternative, step)
                 if matches and step not in properties((alternative,)):
                     types[at] = UNKNOWN
-        types += [UNKNOWN for alternative in of if alternative.kind == "unknown"]
         known = [found for found in types if found is not None]
-        return _distinct([alternative for found in known for alternative in found]) if known else UNKNOWN
+        return _distinct([alternative for found in known for alternative in found]) or UNKNOWN
 
     def member(self, of: Type, key: str) -> Type:
         return self._union(of, "object", key)
@@ -319,19 +333,59 @@ class Schemas:
     def item(self, of: Type, index: int) -> Type:
         return self._union(of, "array", index)
 
+    def required(self, of: Type) -> list[str]:
+        """What every object here must have."""
+        lists = [[name for part in a.parts for name in self._required(part)] for a in _objects(of)]
+        first = lists[0] if lists else []
+        return [name for name in dict.fromkeys(first) if all(name in names for names in lists)]
 
-_CLOSED = object()
+    def _required(self, part: dict[str, Any]) -> list[str]:
+        properties = part.get("properties", {})
+        return [name for name in part.get("required", []) if not self._has_default(properties.get(name), ())]
+
+    def _has_default(self, schema: Any, above: tuple[int, ...]) -> bool:
+        """Whether a default is declared: here, behind a reference, or in a part or a branch."""
+        if not isinstance(schema, dict) or id(schema) in above:
+            return False
+        others = [self._target(schema["$ref"])] if "$ref" in schema else []
+        for word in ("allOf", "anyOf", "oneOf"):
+            others += schema.get(word, [])
+        return "default" in schema or any(self._has_default(other, (*above, id(schema))) for other in others)
 
 
-def _member_schema(part: dict[str, Any], key: str) -> Any:
-    if key in part.get("properties", {}):
-        return part["properties"][key]
-    for pattern, schema in part.get("patternProperties", {}).items():
-        if re.search(pattern, key):
-            return schema
-    if part.get("additionalProperties") is False:
-        return _CLOSED
-    return part.get("additionalProperties")
+def _said(of: Alternative, keyword: str) -> list[Any]:
+    return [part[keyword] for part in of.parts if keyword in part]
+
+
+def _member_schemas(of: Alternative, key: str) -> list[Any] | None:
+    """What is said of a member; None where there can be none."""
+    declared = [named[key] for named in _said(of, "properties") if key in named]
+    if declared:
+        return declared
+    for patterns in _said(of, "patternProperties"):
+        for pattern, schema in patterns.items():
+            if re.search(pattern, key):
+                return [schema]
+    return _others(of)
+
+
+def _others(of: Alternative) -> list[Any] | None:
+    """What is said of members that are not named."""
+    said = _said(of, "additionalProperties")
+    if not said and not any(_said(of, word) for word in ("if", "dependentSchemas", "dependencies")):
+        said = _said(of, "unevaluatedProperties")
+    return None if False in said else said
+
+
+def _item_schemas(of: Alternative, index: int) -> list[Any]:
+    found = []
+    for part in of.parts:
+        items, rest = part.get("items"), part.get("items")
+        if isinstance(items, list):  # a tuple of older drafts
+            rest = part.get("additionalItems")
+        prefix = part.get("prefixItems", items if isinstance(items, list) else [])
+        found.append(prefix[index] if index < len(prefix) else rest)
+    return [schema for schema in found if schema is not None]
 
 
 def _has_patterns(of: Alternative) -> bool:
@@ -361,7 +415,7 @@ def literals(of: Type, kind: str) -> list[Any]:
 
 def _objects(of: Type) -> list[Alternative]:
     """The object types here; beside a literal object nothing directs the members."""
-    return [] if literals(of, "object") else [a for a in of if a.kind == "object"]
+    return [] if literals(of, "object") else [a for a in of if a.kind in ("object", "unknown")]
 
 
 def allows(of: Type, kind: str) -> bool:
@@ -378,18 +432,7 @@ def properties(of: Type) -> list[str]:
 def is_undeclared(of: Type, key: str) -> bool:
     """Whether the objects here are closed, and the key is none of theirs."""
     objects = _objects(of)
-    if not objects or has_kind(of, "unknown"):
-        return False
-    return all(any(_member_schema(part, key) is _CLOSED for part in a.parts) for a in objects)
-
-
-def required(of: Type) -> list[str]:
-    """What every object here must have."""
-    if has_kind(of, "unknown"):
-        return []
-    lists = [[n for part in a.parts for n in part.get("required", [])] for a in _objects(of)]
-    first = lists[0] if lists else []
-    return [name for name in dict.fromkeys(first) if all(name in names for names in lists)]
+    return bool(objects) and all(_member_schemas(a, key) is None for a in objects)
 
 
 def key_style(of: Type, key: str, *, in_json: bool) -> str | None:
@@ -406,10 +449,8 @@ def _is_open(of: Type) -> bool:
     objects = _objects(of)
     if any(_has_patterns(a) for a in objects):
         return True
-    said = [[part.get("additionalProperties") for part in a.parts] for a in objects]
-    if has_kind(of, "unknown") or any(all(other is None for other in others) for others in said):
-        return False
-    return any(False not in others for others in said)
+    said = [_others(a) for a in objects]
+    return [] not in said and any(others is not None for others in said)
 
 
 def takes_text(of: Type) -> bool:

@@ -12,9 +12,11 @@ from oracle_types import (
     decimal,
     equal_word,
     has_kind,
+    is_beyond_float,
     is_literal,
     json_literal,
     json_string,
+    respelled,
     takes_scalar,
 )
 
@@ -60,13 +62,30 @@ def _converted(of: Type, alternative: Alternative, text: str, quoted: bool) -> s
         or (kind == "literal" and word == json_literal(literal))
     ):
         return word
-    return _as_it_is(alternative, text) if quoted and kind in ("integer", "number", "literal") else None
+    if kind not in ("integer", "number", "literal"):
+        return None
+    other = respelled(text)
+    for spelling in ([text] if quoted else []) + ([other] if other is not None else []):
+        taken = _as_it_is(alternative, spelling)
+        if taken is not None:
+            return taken
+    return None
 
 
 def read_scalar(
     schemas: Schemas, of: Type, text: str, quoted: bool, path: Path, notes: Notes, start: int | None = 0
 ) -> str | list[str]:
     """A bare word or quoted text in a type; a list where it became the items of an array from `start` on."""
+    count = len(notes.problems)
+    value = _read_scalar(schemas, of, text, quoted, path, notes, start)
+    if isinstance(value, str) and is_beyond_float(value) and len(notes.problems) == count:
+        notes.problems.append(("wrong_type", path))
+    return value
+
+
+def _read_scalar(
+    schemas: Schemas, of: Type, text: str, quoted: bool, path: Path, notes: Notes, start: int | None
+) -> str | list[str]:
     if has_kind(of, "unknown"):
         of = UNKNOWN
     if not quoted:

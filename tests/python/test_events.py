@@ -1,6 +1,7 @@
 """Events: small frozen values that can be matched, compared, hashed, copied and pickled."""
 
 import copy
+import math
 import pickle
 import re
 import sys
@@ -158,6 +159,56 @@ def test_args_keep_large_integers() -> None:
     digits = "9" * 400
     [call] = TOOLS.parse(f"<call>get city=x days={digits}</call>").calls
     assert call.args["days"] == int(digits)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ('{"a":1e400}', "a"),
+        ('{"a":{"b c":[1,"1e400",-1.5E+999]}}', 'a."b c"[2]'),
+        ('{"a":1,"b":%s.5}' % ("9" * 400), "b"),
+    ],
+)
+def test_args_hold_no_infinity(arguments: str, field: str) -> None:
+    call = CallEnd(0, "i", "f", arguments, 0, 1)
+    with pytest.raises(ValueError, match="outside the range of a float") as raised:
+        call.args  # noqa: B018
+    assert f" {field}: " in str(raised.value)
+    # So it is where a model wrote it, and the call says so.
+    [read] = wirecall.Toolset([]).parse(f"<call>f {arguments}</call>").calls
+    assert [(problem.kind, problem.field) for problem in read.problems] == [("wrong_type", field)]
+    with pytest.raises(ValueError, match="outside the range of a float"):
+        read.args  # noqa: B018
+
+
+def test_args_keep_other_numbers() -> None:
+    text = '{"a":1e308,"b":-1E-400,"c":%s,"d":"1e999","e":1e5}' % ("9" * 400)
+    call = CallEnd(0, "i", "f", text, 0, 1)
+    assert call.args == {"a": 1e308, "b": 0.0, "c": int("9" * 400), "d": "1e999", "e": 1e5}
+    assert math.copysign(1, call.args["b"]) == -1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "",
+        "{",
+        "[1]",
+        "5",
+        "null",
+        '{"a":NaN}',
+        '{"a":-Infinity}',
+        '{"a":1e5,"b":NaN}',
+        '{"a":1e5',
+        "[" * 100_000,
+        "{'a':1}",
+    ],
+    ids=lambda text: text[:20],
+)
+def test_args_of_what_is_not_an_object(arguments: str) -> None:
+    with pytest.raises(ValueError, match=r'of "f" are not (valid JSON: |a JSON object$)') as raised:
+        CallEnd(0, "i", "f", arguments, 0, 1).args  # noqa: B018
+    assert type(raised.value) is ValueError
 
 
 def test_problems_and_repairs_are_tuples() -> None:

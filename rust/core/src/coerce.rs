@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use crate::error::ProblemKind;
-use crate::json::{is_number, push_string, same_number, whole};
+use crate::json::{is_beyond_float, is_number, push_string, respelled, same_number, whole};
 use crate::scan::trim;
 use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
 
@@ -24,6 +24,16 @@ pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut S
 }
 
 fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
+    let start = out.len();
+    let mut outcome = choose(schema, id, text, quoted, lists, out);
+    // Whatever the type: a host would get infinity.
+    if outcome.problem.is_none() && !out[start..].starts_with(['"', '[']) && is_beyond_float(&out[start..]) {
+        outcome.problem = Some(ProblemKind::WrongType);
+    }
+    outcome
+}
+
+fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
     let node = schema.node(id);
     if node.is_unknown() {
         if !quoted && is_json_scalar(text) {
@@ -160,6 +170,11 @@ fn take_bare(choice: &Choice, text: &str, out: &mut String) -> bool {
     json.map(|json| out.push_str(json)).is_some()
 }
 
+/// A number in quotes, or as other languages spell it: `+5`, `.5`, `5.`.
+fn take_respelled(choice: &Choice, text: &str, quoted: bool, out: &mut String) -> bool {
+    (quoted && take_bare(choice, text, out)) || respelled(text, false).is_some_and(|json| take_bare(choice, &json, out))
+}
+
 /// Is the text the JSON of this literal, which is no string? Numbers match by value.
 fn same_literal(literal: &Literal, text: &str) -> bool {
     literal.text.is_none() && (literal.json == text || same_number(&literal.json, text))
@@ -181,7 +196,7 @@ fn convert(
     let fits = match choice {
         Choice::Boolean => keyword_of(&["true", "false"]),
         Choice::Null => keyword_of(&["null"]),
-        Choice::Integer | Choice::Number if quoted => take_bare(choice, text, out),
+        Choice::Integer | Choice::Number => take_respelled(choice, text, quoted, out),
         Choice::Literal(literal) => match &literal.text {
             Some(own) => {
                 // No character's lower case is more than three times as long as the character.
@@ -195,7 +210,7 @@ fn convert(
                 }
                 unique
             }
-            None => keyword_of(&[&literal.json]) || (quoted && take_bare(choice, text, out)),
+            None => keyword_of(&[&literal.json]) || take_respelled(choice, text, quoted, out),
         },
         Choice::Array => {
             let (list, outcome) = split(schema, node, text, quoted, 0)?;

@@ -7,7 +7,7 @@ use crate::json::{Value, json_string};
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::Xml;
 use crate::scan::Delimiters;
-use crate::schema::{Schema, UNKNOWN, compile};
+use crate::schema::{self, Schema, UNKNOWN, compile};
 use crate::tree::Tree;
 use crate::xml::{For, Outcome, Reader, UNCLOSED, is_member, is_name};
 
@@ -27,8 +27,9 @@ impl XmlSchema {
     /// Of the JSON text of a schema; without one nothing is known. The error is a JSON pointer and a sentence.
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
-        let value = serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is no JSON: {e}")))?;
-        Ok(XmlSchema(Arc::new(compile(&value)?)))
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is no JSON: {e}")))?;
+        Ok(XmlSchema(Arc::new(compile(&schema::Document::new(&value)?)?)))
     }
 }
 

@@ -32,6 +32,7 @@ mod tree;
 mod xml;
 mod yaml;
 
+pub use body::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlFault, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Problem};

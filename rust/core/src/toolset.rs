@@ -13,7 +13,7 @@ use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
 use crate::scan::{Candidates, Delimiters};
-use crate::schema::{Descriptions, Field, Schema, compile, fold};
+use crate::schema::{Descriptions, Document, Fault, Field, Schema, compile, fold, without_required_defaults};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct Definition {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    /// The schema of its parameters, as it was given.
+    /// The schema of its parameters, in which nothing that has a default is required.
     pub(crate) parameters: Value,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
@@ -171,7 +171,10 @@ impl Tools {
         }
         let value: Value = serde_json::from_str(&parameters)
             .map_err(|e| error(String::new(), format!("the schema is no JSON: {e}")))?;
-        let schema = compile(&value).map_err(|(pointer, message)| error(pointer, message))?;
+        let bad = |(pointer, message): Fault| error(pointer, message);
+        let document = Document::new(&value).map_err(bad)?;
+        let schema = compile(&document).map_err(bad)?;
+        let relaxed = without_required_defaults(&document);
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
             return Err(error(String::new(), "the parameters of a tool must be able to be an object".into()));
         }
@@ -190,7 +193,7 @@ impl Tools {
             return Err(fault(None, message));
         }
         let validator = match strict || validate {
-            true => Some(Validator::new(&value).map_err(|(pointer, message)| error(pointer, message))?),
+            true => Some(Validator::new(&value, relaxed.as_ref()).map_err(bad)?),
             false => None,
         };
         let at = self.list.len();
@@ -198,7 +201,8 @@ impl Tools {
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
         let example = OnceLock::new();
-        self.list.push(Tool { name, description, parameters: value, schema, syntax, reason, validator, example });
+        let parameters = relaxed.unwrap_or(value);
+        self.list.push(Tool { name, description, parameters, schema, syntax, reason, validator, example });
         Ok(())
     }
 }

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{IntoPyDict, PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use smallvec::SmallVec;
-use wirecall_core::{Member, Toolset, Value};
+use wirecall_core::{Member, Toolset, Value, beyond_float, may_be_beyond_float};
 
 use crate::errors;
 use crate::exclusive::Exclusive;
@@ -200,6 +200,59 @@ pub fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
         }
         other => other,
     }
+}
+
+/// The arguments of a call, decoded. Whatever is wrong with them is a `ValueError`.
+pub fn decoded<'py>(name: &Bound<'py, PyString>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyDict>> {
+    static DECODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = text.py();
+    let refused = |what: &str| PyValueError::new_err(format!("the arguments of {:?} {what}", name.to_string_lossy()));
+    let json = text.to_string_lossy();
+    if let Some((field, number)) = beyond_float(&json) {
+        return Err(refused(&format!("cannot be decoded: {field}: {number:.40} is outside the range of a float")));
+    }
+    let plain = || -> PyResult<Bound<'py, PyAny>> {
+        let decode = DECODE.get_or_try_init(py, || decoder(py, false).map(Bound::unbind))?;
+        decode.bind(py).call1((text,))
+    };
+    let all = || decoder(py, true)?.call1((text,));
+    let read = match may_be_beyond_float(&json) {
+        true => all(),
+        false => plain().or_else(|error| if error.is_instance_of::<PyValueError>(py) { all() } else { Err(error) }),
+    };
+    match read {
+        Ok(value) => value.cast_into().map_err(|_| refused("are not a JSON object")),
+        Err(error) if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyRecursionError>(py) => {
+            let refused = refused(&format!("are not valid JSON: {}", error.value(py)));
+            refused.set_cause(py, Some(error));
+            Err(refused)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads strict JSON. `numbers`: of any size, which takes longer.
+fn decoder(py: Python<'_>, numbers: bool) -> PyResult<Bound<'_, PyAny>> {
+    let hooks = PyDict::new(py);
+    hooks.set_item("parse_constant", wrap_pyfunction!(refuse_constant, py)?)?;
+    if numbers {
+        hooks.set_item("parse_int", wrap_pyfunction!(any_integer, py)?)?;
+        hooks.set_item("parse_float", wrap_pyfunction!(finite, py)?)?;
+    }
+    py.import("json")?.getattr("JSONDecoder")?.call((), Some(&hooks))?.getattr("decode")
+}
+
+/// Python reads `NaN` and `Infinity`; JSON has neither.
+#[pyfunction]
+fn refuse_constant(word: &str) -> PyResult<()> {
+    Err(PyValueError::new_err(format!("{word} is not a JSON value")))
+}
+
+/// A float that is not an infinity.
+#[pyfunction]
+fn finite(digits: &str) -> PyResult<f64> {
+    let number = digits.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| PyValueError::new_err(format!("{digits:.40} is outside the range of a float")))
 }
 
 /// An int, or a Decimal where the interpreter refuses so many digits.

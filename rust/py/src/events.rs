@@ -333,9 +333,13 @@ impl CallEnd {
     /// The decoded arguments: a new dict at each access.
     ///
     /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
+    ///
+    /// Raises:
+    ///     ValueError: A number is outside the range of a float (its field is named), or the arguments are
+    ///         not a JSON object.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        Ok(convert::loads(self.arguments.get(py).bind(py))?.cast_into()?)
+        convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

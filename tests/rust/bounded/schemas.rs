@@ -78,6 +78,27 @@ fn hostile_schemas_end() {
     compiles(&json!({"type": "object", "anyOf": [half, half]}));
     compiles(&json!({"type": "object", "properties": {"a": {"enum": names}, "b": {"allOf": [{"type": "string"}]}}}));
     compiles(&json!({"type": "object", "patternProperties": {"(a*)*b": {"type": "integer"}, "^(?=a)": {}}}));
+    // Defaults behind chains and circles, and what older drafts call things.
+    let mut defaults = chain("anyOf", true);
+    defaults["$defs"]["d5000"]["default"] = json!(1);
+    let every: serde_json::Map<String, serde_json::Value> =
+        (0..5000).map(|at| (format!("k{at}"), json!({"$ref": format!("#/$defs/d{at}")}))).collect();
+    (defaults["required"], defaults["properties"]) = (json!(every.keys().collect::<Vec<_>>()), json!(every));
+    compiles(&defaults);
+    compiles(
+        &json!({"properties": {"a": {"$ref": "#/properties/b"}, "b": {"allOf": [{"$ref": "#/properties/a"}, {"default": 1}]}}, "required": ["a"]}),
+    );
+    compiles(
+        &json!({"properties": {"a": {"items": vec![json!({"$ref": "#/properties/a/items/1"}); 5000], "additionalItems": false}}}),
+    );
+    let outside: serde_json::Map<String, serde_json::Value> = (0..2000)
+        .map(|at| (format!("s{at}"), json!({"items": [{"$ref": format!("#/components/s{}", (at + 1) % 2000)}]})))
+        .collect();
+    compiles(&json!({"properties": {"a": {"$ref": "#/components/s0"}}, "components": outside}));
+    // Intersections of long lists, and branches that nothing satisfies.
+    compiles(&json!({"properties": {"a": {"allOf": [{"enum": names}, {"enum": names}, {"enum": names}]}}}));
+    let never = vec![json!({"type": "string", "allOf": [{"type": "integer"}]}); 200];
+    compiles(&json!({"properties": {"a": {"allOf": vec![json!({"anyOf": never}); 3]}}}));
     let mut deep = json!({"type": "integer"});
     for _ in 0..100 {
         deep = json!({"type": "array", "items": deep});
@@ -136,6 +157,41 @@ fn schemas_that_multiply_are_not_validated() {
         {"required": ["x"], "properties": {"a": {"$ref": "#/$defs/d0"}}}]});
     let kinds = validated(&definitions(0, |next| next, tree), 128, &deep).expect("each place is fine");
     assert_eq!(kinds, [ErrorKind::InvalidArguments]);
+}
+
+#[test]
+fn formats_are_checked_in_linear_time() {
+    let formats = [
+        "date",
+        "time",
+        "date-time",
+        "duration",
+        "email",
+        "idn-email",
+        "hostname",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "uri",
+        "uri-reference",
+        "iri",
+        "iri-reference",
+        "uri-template",
+        "json-pointer",
+        "relative-json-pointer",
+        "uuid",
+        "regex",
+    ];
+    let texts = ["a", "1", "a.", "a@", "\"\"@", "%41", "{a}", "/~0", "(", "[", "xn--a-", "1:", "P1D", "http://a/", "é"];
+    for format in formats {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "format": format}}});
+        for text in texts {
+            let begun = std::time::Instant::now();
+            let value = json!({ "a": text.repeat(MIB / text.len()) }).to_string();
+            validated(&schema, 128, &format!("<call>t {value}</call>")).expect("it is a schema");
+            assert!(begun.elapsed().as_secs() < 5, "{format}, {text}: {:?}", begun.elapsed());
+        }
+    }
 }
 
 #[test]

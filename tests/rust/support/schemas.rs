@@ -19,6 +19,14 @@ pub enum Shape {
     Literals(Vec<Value>),
     Array(Box<Shape>),
     Tuple(Vec<Shape>, Box<Shape>),
+    /// The same in the words of older drafts.
+    OldTuple(Vec<Shape>, Box<Shape>),
+    /// An array or object by what it has in it, without `type`: anything else is valid, too.
+    Untyped(Box<Shape>),
+    /// With a default: not required, whatever `required` says.
+    Defaulted(Box<Shape>),
+    /// A member of a union that no value satisfies.
+    Never(Value),
     Object {
         members: Vec<(String, Shape, bool)>,
         others: Others,
@@ -38,6 +46,8 @@ pub enum Shape {
 pub enum Others {
     Unsaid,
     Closed,
+    /// By `unevaluatedProperties`, with the members in a part of the schema.
+    Evaluated,
     Open(Box<Shape>),
     /// Those that begin with `x_`, by `patternProperties`; no others.
     Pattern(Box<Shape>),
@@ -125,8 +135,10 @@ fn fraction() -> impl Strategy<Value = Value> {
     prop_oneof![
         2 => any::<i16>().prop_map(|value| number(&value.to_string())),
         2 => "-?(0|[1-9][0-9]{0,5})\\.[0-9]{1,20}".prop_map(|text| number(&text)),
-        2 => "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,3})?[eE][+-]?[0-9]{1,12}".prop_map(|text| number(&text)),
-        1 => select(&["-0.0", "5.0", "0.1", "1e400", "-1E-400", "3.14", "1e00"][..]).prop_map(number),
+        2 => "-?(0|[1-9][0-9]{0,3})(\\.[0-9]{1,3})?[eE][+-]?[0-9]{1,12}"
+            .prop_filter("in the range of a float", |text| text.parse().is_ok_and(f64::is_finite))
+            .prop_map(|text| number(&text)),
+        1 => select(&["-0.0", "5.0", "0.1", "1e308", "-1E-400", "3.14", "1e00"][..]).prop_map(number),
     ]
 }
 
@@ -228,10 +240,24 @@ fn object(inner: impl Strategy<Value = Shape> + Clone + 'static) -> impl Strateg
     let others = prop_oneof![
         3 => Just(Others::Unsaid),
         2 => Just(Others::Closed),
+        1 => Just(Others::Evaluated),
         2 => inner.clone().prop_map(|shape| Others::Open(Box::new(shape))),
         1 => inner.clone().prop_map(|shape| Others::Pattern(Box::new(shape))),
     ];
     (members(inner), others).prop_map(|(members, others)| Shape::Object { members, others })
+}
+
+fn never() -> impl Strategy<Value = Option<Shape>> {
+    let all = [
+        json!(false),
+        json!({"not": {}}),
+        json!({"not": true, "type": "string"}),
+        json!({"enum": []}),
+        json!({"type": "string", "enum": [5, null]}),
+        json!({"type": "integer", "allOf": [{"type": ["string", "object"]}]}),
+        json!({"const": 1, "allOf": [{"const": 2}]}),
+    ];
+    prop::option::weighted(0.2, select(all.to_vec()).prop_map(Shape::Never))
 }
 
 /// Unions of what no other schema contains.
@@ -242,9 +268,10 @@ fn union() -> impl Strategy<Value = Shape> {
     let simple =
         [Shape::String, Shape::Integer, Shape::Number, Shape::Boolean, Shape::Null, Shape::Array(Box::new(Shape::Any))];
     prop_oneof![
-        3 => (prop::collection::vec(prop_oneof![3 => plain(), 1 => list], 1..4), prop::option::of(lone.clone()), keyword.clone())
-            .prop_map(|(mut shapes, object, keyword)| {
+        3 => (prop::collection::vec(prop_oneof![3 => plain(), 1 => list], 1..4), prop::option::of(lone.clone()), never(), keyword.clone())
+            .prop_map(|(mut shapes, object, never, keyword)| {
                 shapes.extend(object);
+                shapes.splice(1..1, never);
                 Shape::Union(shapes, keyword)
             }),
         1 => (prop::collection::vec(lone, 1..4), keyword).prop_map(|(shapes, keyword)| Shape::Union(shapes, keyword)),
@@ -257,12 +284,26 @@ fn shape() -> impl Strategy<Value = Shape> + Clone {
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             2 => inner.clone().prop_map(|shape| Shape::Array(Box::new(shape))),
-            1 => (prop::collection::vec(inner.clone(), 1..3), inner.clone()).prop_map(|(prefix, rest)| Shape::Tuple(prefix, Box::new(rest))),
+            1 => tuple(inner.clone(), Shape::Tuple),
+            1 => tuple(inner.clone(), Shape::OldTuple),
+            1 => prop_oneof![
+                inner.clone().prop_map(|shape| Shape::Array(Box::new(shape))),
+                tuple(inner.clone(), Shape::OldTuple),
+                object(inner.clone()),
+            ].prop_map(|shape| Shape::Untyped(Box::new(shape))),
+            1 => inner.clone().prop_map(|shape| Shape::Defaulted(Box::new(shape))),
             4 => object(inner.clone()),
             1 => members(inner.clone()).prop_map(Shape::Halves),
             2 => (prop::collection::vec(inner, 1..4), select(&["anyOf", "oneOf"][..])).prop_map(|(shapes, keyword)| Shape::Union(shapes, keyword)),
         ]
     })
+}
+
+fn tuple(
+    inner: impl Strategy<Value = Shape> + Clone,
+    form: fn(Vec<Shape>, Box<Shape>) -> Shape,
+) -> impl Strategy<Value = Shape> {
+    (prop::collection::vec(inner.clone(), 1..3), inner).prop_map(move |(prefix, rest)| form(prefix, Box::new(rest)))
 }
 
 /// What a tool's parameters may be.
@@ -309,11 +350,31 @@ impl Shape {
             Shape::Tuple(prefix, rest) => {
                 json!({"type": "array", "prefixItems": prefix.iter().map(Shape::keywords).collect::<Vec<_>>(), "items": rest.keywords()})
             }
+            Shape::OldTuple(prefix, rest) => {
+                json!({"type": "array", "items": prefix.iter().map(Shape::keywords).collect::<Vec<_>>(), "additionalItems": rest.keywords()})
+            }
+            Shape::Untyped(shape) => {
+                let mut schema = shape.keywords();
+                schema.as_object_mut().expect("it has keywords").remove("type");
+                schema
+            }
+            Shape::Defaulted(shape) => {
+                let mut schema = shape.keywords();
+                schema["default"] = json!("some text");
+                schema
+            }
+            Shape::Never(schema) => schema.clone(),
+            Shape::Object { members, others: Others::Evaluated } => {
+                let (first, second) = members.split_at(members.len() / 2);
+                let ((first, needed), (second, required)) = (properties(first), properties(second));
+                json!({"type": "object", "allOf": [{"properties": first, "required": needed}], "properties": second,
+                    "required": required, "unevaluatedProperties": false})
+            }
             Shape::Object { members, others } => {
                 let (properties, required) = properties(members);
                 let mut schema = json!({"type": "object", "properties": properties, "required": required});
                 match others {
-                    Others::Unsaid => {}
+                    Others::Unsaid | Others::Evaluated => {}
                     Others::Closed => schema["additionalProperties"] = Value::Bool(false),
                     Others::Open(shape) => schema["additionalProperties"] = shape.keywords(),
                     Others::Pattern(shape) => schema["patternProperties"] = json!({"^x_": shape.keywords()}),
@@ -350,7 +411,10 @@ impl Shape {
             Shape::Null => Just(Value::Null).boxed(),
             Shape::Literals(literals) => select(literals.clone()).boxed(),
             Shape::Array(items) => prop::collection::vec(items.value(), 0..4).prop_map(Value::Array).boxed(),
-            Shape::Tuple(prefix, rest) => {
+            Shape::Untyped(shape) => prop_oneof![2 => shape.value(), 1 => scalar()].boxed(),
+            Shape::Defaulted(shape) => shape.value(),
+            Shape::Never(_) => Just(Value::Null).boxed(),
+            Shape::Tuple(prefix, rest) | Shape::OldTuple(prefix, rest) => {
                 let prefix: Vec<_> = prefix.iter().map(Shape::value).collect();
                 (prefix, prop::collection::vec(rest.value(), 0..2), 0..3_usize)
                     .prop_map(|(mut items, rest, keep)| {
@@ -364,7 +428,7 @@ impl Shape {
                 let own = declared(members);
                 let names: Vec<String> = members.iter().map(|(name, _, _)| name.clone()).collect();
                 let extra = match others {
-                    Others::Closed => return own.prop_map(Value::Object).boxed(),
+                    Others::Closed | Others::Evaluated => return own.prop_map(Value::Object).boxed(),
                     Others::Unsaid => entries(json(), 3).boxed(),
                     Others::Open(shape) => entries(shape.value(), 3).boxed(),
                     Others::Pattern(shape) => entries(shape.value(), 3)
@@ -380,7 +444,8 @@ impl Shape {
             }
             Shape::Halves(members) => declared(members).prop_map(Value::Object).boxed(),
             Shape::Union(shapes, _) | Shape::Types(shapes) => {
-                prop::strategy::Union::new(shapes.iter().map(Shape::value)).boxed()
+                let possible = shapes.iter().filter(|shape| !matches!(shape, Shape::Never(_)));
+                prop::strategy::Union::new(possible.map(Shape::value)).boxed()
             }
             Shape::Tree => {
                 let leaf = string().prop_map(|text| json!({ "value": text }));
@@ -399,7 +464,8 @@ fn declared(members: &[(String, Shape, bool)]) -> impl Strategy<Value = Map<Stri
     let each: Vec<_> = members
         .iter()
         .map(|(name, shape, required)| {
-            let (name, required) = (name.clone(), *required);
+            let required = *required && !matches!(shape, Shape::Defaulted(_));
+            let name = name.clone();
             (shape.value(), any::<bool>())
                 .prop_map(move |(value, kept)| (kept || required).then(|| (name.clone(), value)))
         })

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::{Context, MAX_PROBLEM_BYTES, example};
 use crate::error::ProblemKind;
+use crate::json::{is_beyond_float, respelled};
 use crate::limits::Limits;
 use crate::pairs::push_segment;
 use crate::scan::Delimiters;
@@ -87,7 +88,11 @@ fn shown(cx: &Context<'_>, id: NodeId, field: &str) -> String {
 
 /// A value that its type cannot take.
 pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, value: &str) -> String {
+    let beyond = respelled(value, false).is_some_and(|json| is_beyond_float(&json));
     let value = shorten(value);
+    if beyond {
+        return format!("{field}: {value} is outside the range of a float. For example: {}", shown(cx, id, field));
+    }
     let expected = expected(cx.schema, id);
     match kind {
         ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),

@@ -4,6 +4,7 @@
 //! the text that is not consumed yet. A window starts where the last one was consumed to.
 
 mod args;
+mod beyond;
 mod elements;
 mod envelope;
 mod example;
@@ -33,6 +34,7 @@ use crate::schema::{NodeId, Schema};
 use crate::toolset::{Syntax, Toolset};
 
 pub use args::Args;
+pub use beyond::{beyond_float, may_be_beyond_float};
 pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use example::{Given, example, example_members};

@@ -10,7 +10,7 @@ use crate::error::ProblemKind;
 use crate::event::Problem;
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
 use crate::scan::first_chars;
-use crate::schema::Fault;
+use crate::schema::{Fault, modernised};
 
 /// Problems that are worth telling a model at once.
 const SHOWN: usize = 8;
@@ -19,16 +19,24 @@ const SHOWN: usize = 8;
 #[derive(Debug)]
 pub struct Validator {
     checks: jsonschema::Validator,
+    /// The schema as it was given, where fields with a default are required that `checks` does not require.
+    as_given: Option<jsonschema::Validator>,
     work: Work,
 }
 
 impl Validator {
-    pub fn new(schema: &Value) -> Result<Self, Fault> {
-        let work = Work::new(schema)?;
-        // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
-        let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
-        let checks = jsonschema::options().offline().with_pattern_options(patterns).build(schema).map_err(fault)?;
-        Ok(Validator { checks, work })
+    /// `relaxed`: the schema without what it requires although it has a default, if there is such.
+    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
+        let checked = modernised(relaxed.unwrap_or(schema));
+        let work = Work::new(&checked)?;
+        let checks = build(&checked)?;
+        let as_given = relaxed.is_some().then(|| build(&modernised(schema))).transpose()?;
+        Ok(Validator { checks, as_given, work })
+    }
+
+    /// What fits the schema as it was given does in any case: with less required, a second member of a `oneOf` may hold.
+    fn fits_as_given(&self, value: &Value) -> bool {
+        self.as_given.as_ref().is_some_and(|checks| checks.is_valid(value))
     }
 
     /// What is wrong with arguments, as compact JSON text; empty if nothing.
@@ -45,7 +53,7 @@ impl Validator {
             );
         };
         if cost.errors > VALIDATION_STEPS || cost.told > VALIDATION_ERRORS {
-            return match self.checks.is_valid(&value) {
+            return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
                 true => Vec::new(),
                 false => {
                     all("The arguments do not fit the tool's schema; too much is said there to tell where.".into())
@@ -53,14 +61,25 @@ impl Validator {
             };
         }
         let shown = self.checks.iter_errors(&value).take(SHOWN);
-        shown
+        let problems: Vec<Problem> = shown
             .map(|error| {
                 let field = field(&error.instance_path().to_string(), &value);
                 let place = if field.is_empty() { "arguments" } else { &field };
                 problem(field.clone(), format!("{place}: {}.", said(&error)))
             })
-            .collect()
+            .collect();
+        if !problems.is_empty() && self.fits_as_given(&value) { Vec::new() } else { problems }
     }
+}
+
+fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
+    // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
+    let options = jsonschema::options().offline().with_pattern_options(patterns);
+    // Whether a text is a pattern is a question of which engine, and no step of the count says what it costs.
+    let options =
+        options.should_validate_formats(true).should_ignore_unknown_formats(true).with_format("regex", |_| true);
+    options.build(schema).map_err(fault)
 }
 
 /// What an error says. A long value is cut, so that the reason stays.

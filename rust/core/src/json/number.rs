@@ -7,6 +7,37 @@ pub fn is_number(text: &str) -> bool {
     split(text).is_some()
 }
 
+/// The JSON of a decimal number that is spelled otherwise: a plus in front, nothing on one side of the point, and, with
+/// `zeros`, zeros in front. A JSON number gives itself.
+pub fn respelled(text: &str, zeros: bool) -> Option<String> {
+    let (sign, rest) = match text.as_bytes().first() {
+        Some(b'-') => ("-", &text[1..]),
+        Some(b'+') => ("", &text[1..]),
+        _ => ("", text),
+    };
+    let mantissa = rest.find(['e', 'E']).unwrap_or(rest.len());
+    let (number, exponent) = rest.split_at(mantissa);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let whole = match if zeros { whole.trim_start_matches('0') } else { whole } {
+        "" => "0",
+        digits => digits,
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    let json = format!("{sign}{whole}{point}{fraction}{exponent}");
+    is_number(&json).then_some(json)
+}
+
+/// Is the text a JSON number that decoders read as infinity? Integers have no bound; what has a point or an exponent has that of
+/// a float.
+pub fn is_beyond_float(text: &str) -> bool {
+    let float = text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
+    float && is_number(text) && text.parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
 struct Parts<'a> {
     negative: bool,
     int: &'a str,

@@ -10,6 +10,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::resolve::{Document, Fault};
+use super::rewrite::{address, defaulted, required};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Sample, Schema, UNKNOWN};
 use crate::json;
 use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
@@ -18,10 +19,11 @@ use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
 type Alternative<'s> = Vec<&'s Value>;
 
 /// Compiles a tool's parameters.
-pub fn compile(root: &Value) -> Result<Schema, Fault> {
-    let document = Document::new(root)?;
+pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
+    let root = document.root();
     let mut compiler = Compiler {
-        document: &document,
+        document,
+        defaulted: defaulted(document),
         nodes: vec![Node::default()],
         known: HashMap::new(),
         open: VecDeque::new(),
@@ -37,6 +39,8 @@ pub fn compile(root: &Value) -> Result<Schema, Fault> {
 
 struct Compiler<'d, 's> {
     document: &'d Document<'s>,
+    /// The addresses of the schemas that declare a default.
+    defaulted: HashSet<usize>,
     nodes: Vec<Node>,
     /// By the addresses of the schemas: the same ones mean the same type.
     known: HashMap<Vec<Vec<usize>>, NodeId>,
@@ -61,8 +65,9 @@ fn is_reference(keywords: &Map<String, Value>) -> bool {
         && keywords.keys().all(|k| matches!(k.as_str(), "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "title"))
 }
 
-fn address(schema: &Value) -> usize {
-    std::ptr::from_ref(schema) as usize
+/// Does the schema allow everything, plainly?
+fn allows_all(schema: &Value) -> bool {
+    schema == &Value::Bool(true) || map(schema).is_some_and(Map::is_empty)
 }
 
 fn map(schema: &Value) -> Option<&Map<String, Value>> {
@@ -76,7 +81,12 @@ impl<'s> Compiler<'_, 's> {
         for source in sources {
             self.expand(source, &mut alternatives)?;
         }
-        if alternatives.is_empty() || alternatives.len() > ALTERNATIVES {
+        if alternatives.len() > ALTERNATIVES {
+            return Ok(UNKNOWN);
+        }
+        // What nothing satisfies is no alternative; where there is no other, nothing is known.
+        alternatives.retain(|alternative| choices(alternative).is_none_or(|choices| !choices.is_empty()));
+        if alternatives.is_empty() {
             return Ok(UNKNOWN);
         }
         let key: Vec<Vec<usize>> =
@@ -131,7 +141,7 @@ impl<'s> Compiler<'_, 's> {
     fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, Fault> {
         while let Some(schema) = pending.pop() {
             self.count(walk.seen.len())?;
-            if schema == &Value::Bool(false) {
+            if schema == &Value::Bool(false) || schema.get("not").is_some_and(allows_all) {
                 return Ok(None);
             }
             let Some(keywords) = map(schema) else { continue };
@@ -166,15 +176,15 @@ impl<'s> Compiler<'_, 's> {
         let mut seen = HashSet::new();
         for alternative in alternatives {
             let choices = choices(alternative);
-            unknown |= choices.is_empty();
+            unknown |= choices.is_none();
             // Of an unknown type too, members have the types that are said of them.
-            if choices.is_empty() || choices.contains(&Choice::Object) {
+            if choices.as_ref().is_none_or(|choices| choices.contains(&Choice::Object)) {
                 objects.push(alternative);
             }
-            if choices.is_empty() || choices.contains(&Choice::Array) {
+            if choices.as_ref().is_none_or(|choices| choices.contains(&Choice::Array)) {
                 arrays.push(alternative);
             }
-            node.choices.extend(choices.into_iter().filter(|choice| seen.insert(choice.clone())));
+            node.choices.extend(choices.into_iter().flatten().filter(|choice| seen.insert(choice.clone())));
         }
         if unknown {
             node.choices.clear();
@@ -196,7 +206,7 @@ impl<'s> Compiler<'_, 's> {
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
         // The alternative that an example shows: null says little.
-        let is_null = |alternative: &&Alternative<'s>| choices(alternative) == [Choice::Null];
+        let is_null = |alternative: &&Alternative<'s>| choices(alternative).as_deref() == Some(&[Choice::Null]);
         let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
         node.sample = shown.and_then(|alternative| Sample::new(alternative));
         node.index_strings();
@@ -241,8 +251,7 @@ impl<'s> Compiler<'_, 's> {
         object.additional = self.additional(alternatives)?;
         // Required is what every alternative requires.
         let required = |alternative: &Alternative<'s>| -> Vec<&'s str> {
-            let lists = alternative.iter().filter_map(|schema| map(schema)?.get("required")?.as_array());
-            lists.flatten().filter_map(Value::as_str).collect()
+            alternative.iter().flat_map(|schema| required(schema, &self.defaulted)).collect()
         };
         let mut common = required(alternatives[0]);
         for alternative in &alternatives[1..] {
@@ -312,13 +321,20 @@ fn has_patterns(alternative: &Alternative<'_>) -> bool {
 
 /// What an alternative says of members that it does not name: nothing (an empty list), schemas, or that there are none.
 fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
-    let said: Alternative<'s> = alternative
-        .iter()
-        .filter_map(|schema| map(schema))
-        .filter_map(|m| m.get("additionalProperties").or_else(|| m.get("unevaluatedProperties")))
-        .collect();
-    (!said.contains(&&Value::Bool(false))).then_some(said)
+    let said = |keyword: &str| -> Alternative<'s> {
+        alternative.iter().filter_map(|schema| map(schema)?.get(keyword)).collect()
+    };
+    let mut others = said("additionalProperties");
+    // What those say evaluates every member; and of what stands under a condition, nothing is known here.
+    let conditional = |schema: &&Value| CONDITIONS.iter().any(|keyword| schema.get(keyword).is_some());
+    if others.is_empty() && !alternative.iter().any(conditional) {
+        others = said("unevaluatedProperties");
+    }
+    (!others.contains(&&Value::Bool(false))).then_some(others)
 }
+
+/// Keywords under which members may be declared that count if something holds.
+const CONDITIONS: &[&str] = &["if", "dependentSchemas", "dependencies"];
 
 fn keyword_maps<'a, 's: 'a>(
     alternatives: &'a [&'a Alternative<'s>],
@@ -327,8 +343,9 @@ fn keyword_maps<'a, 's: 'a>(
     alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| map(schema)?.get(keyword)?.as_object())
 }
 
-/// The kinds that one alternative leaves; empty where nothing is said.
-fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
+/// The kinds that one alternative leaves; `None` where nothing is said. Members and items may be typed there: that does not
+/// say that it is an object or an array.
+fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     let mut kinds: Option<Vec<Choice>> = None;
     let mut literals: Option<Vec<&Value>> = None;
     for keywords in alternative.iter().filter_map(|schema| map(schema)) {
@@ -354,7 +371,7 @@ fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
         if let Some(listed) = listed {
             literals = Some(match literals {
                 None => listed,
-                Some(before) => before.into_iter().filter(|value| listed.contains(value)).collect(),
+                Some(before) => common(before, &listed),
             });
         }
     }
@@ -366,19 +383,20 @@ fn choices(alternative: &Alternative<'_>) -> Vec<Choice> {
         if nullable && alternative.iter().any(|s| s.get("nullable").is_some()) {
             out.push(Choice::Null);
         }
-        return out;
+        return Some(out);
     }
-    kinds.unwrap_or_else(|| {
-        let says =
-            |words: &[&str]| alternative.iter().any(|schema| words.iter().any(|word| schema.get(word).is_some()));
-        let object = says(&["properties", "required", "additionalProperties", "patternProperties"]);
-        let array = says(&["items", "prefixItems"]);
-        match (object, array) {
-            (true, false) => vec![Choice::Object],
-            (false, true) => vec![Choice::Array],
-            _ => Vec::new(),
-        }
-    })
+    kinds
+}
+
+/// The values of the first list that the second has, too. Both may be long.
+fn common<'s>(first: Vec<&'s Value>, second: &[&'s Value]) -> Vec<&'s Value> {
+    let text = |value: &Value| {
+        let mut value = value.clone();
+        value.sort_all_objects();
+        value.to_string()
+    };
+    let texts: HashSet<String> = second.iter().map(|value| text(value)).collect();
+    first.into_iter().filter(|value| texts.contains(&text(value))).collect()
 }
 
 fn literal(value: &Value) -> Choice {

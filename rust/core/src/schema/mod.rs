@@ -6,6 +6,7 @@
 
 mod compile;
 mod resolve;
+mod rewrite;
 mod sample;
 mod signature;
 
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub use compile::compile;
 pub use resolve::{Document, Fault};
+pub use rewrite::{modernised, without_required_defaults};
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
 
@@ -156,6 +158,12 @@ impl Object {
         matches!(self.additional, Additional::Open(_)) || !self.patterns.is_empty()
     }
 
+    /// Does the schema say anything of it?
+    fn is_described(&self) -> bool {
+        let said = self.additional != Additional::Unsaid || !self.required.is_empty();
+        said || !self.properties.is_empty() || !self.patterns.is_empty()
+    }
+
     fn index(&mut self) {
         self.joins = self.properties.iter().any(|(name, _)| name.contains('.'));
         for (at, (name, _)) in self.properties.iter().enumerate() {
@@ -165,6 +173,11 @@ impl Object {
 }
 
 impl Array {
+    /// Does the schema say anything of it?
+    fn is_described(&self) -> bool {
+        self.items.is_some() || !self.prefix.is_empty()
+    }
+
     pub fn item(&self, at: usize) -> NodeId {
         self.prefix.get(at).copied().or(self.items).unwrap_or(UNKNOWN)
     }
@@ -271,11 +284,25 @@ impl Schema {
         self.node(id).array.as_ref().map_or(UNKNOWN, |array| array.item(at))
     }
 
-    /// Is a value of this type written as dotted keys? It is an object with declared members, and no string or array.
+    /// Is a value of this type written as dotted keys? It is an object with declared members, and no string or array; or nothing
+    /// is said but which members it has.
     pub fn nests(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let plain = |choice: &Choice| matches!(choice, Choice::Object | Choice::Null);
-        node.has(&Choice::Object) && node.choices.iter().all(plain) && self.declares_properties(id)
+        let object = node.has(&Choice::Object) && node.choices.iter().all(plain);
+        (object || self.hint(id) == Some(Choice::Object)) && self.declares_properties(id)
+    }
+
+    /// What a type without `type` most likely is: an object if only members are described, an array if only items are.
+    pub fn hint(&self, id: NodeId) -> Option<Choice> {
+        let node = self.node(id);
+        let object = node.object.as_ref().is_some_and(Object::is_described);
+        let array = node.array.as_ref().is_some_and(Array::is_described);
+        match (object, array) {
+            (true, false) if node.is_unknown() && !node.union => Some(Choice::Object),
+            (false, true) if node.is_unknown() && !node.union => Some(Choice::Array),
+            _ => None,
+        }
     }
 
     /// Why a tool of this schema is not written in pairs, if so.

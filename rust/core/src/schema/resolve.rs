@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub type Fault = (String, String);
 
 /// Keywords whose value is one schema.
-const ONE: &[&str] = &[
+pub const ONE: &[&str] = &[
     "additionalProperties",
     "additionalItems",
     "items",
@@ -23,9 +23,10 @@ const ONE: &[&str] = &[
     "contentSchema",
 ];
 /// Keywords whose value is a list of schemas.
-const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+pub const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 /// Keywords whose value maps names to schemas.
-const NAMED: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+pub const NAMED: &[&str] =
+    &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
@@ -42,6 +43,10 @@ impl<'s> Document<'s> {
         document.collect(root);
         document.check(root, &mut String::new())?;
         Ok(document)
+    }
+
+    pub fn root(&self) -> &'s Value {
+        self.root
     }
 
     fn collect(&mut self, schema: &'s Value) {
@@ -111,7 +116,9 @@ impl<'s> Document<'s> {
         if map.get("required").is_some_and(|r| r.as_array().is_none_or(|list| !list.iter().all(Value::is_string))) {
             return fault(path, "required", "must be a list of property names");
         }
-        if map.get("enum").is_some_and(|value| value.as_array().is_none_or(Vec::is_empty)) {
+        // In a union, one that allows nothing is merely left out.
+        let member = path.rsplit('/').nth(1).is_some_and(|keyword| matches!(keyword, "anyOf" | "oneOf"));
+        if map.get("enum").is_some_and(|value| value.as_array().is_none_or(|list| list.is_empty() && !member)) {
             return fault(path, "enum", "must be a list of values that is not empty");
         }
         for keyword in ["$ref", "$dynamicRef"] {
@@ -152,7 +159,8 @@ fn subschemas<'s>(
     }
     for keyword in NAMED {
         if let Some(Value::Object(children)) = map.get(*keyword) {
-            for (name, child) in children {
+            // Dependencies are schemas, or, in older drafts, lists of names.
+            for (name, child) in children.iter().filter(|(_, child)| *keyword != "dependencies" || !child.is_array()) {
                 visit(&format!("/{keyword}/{}", name.replace('~', "~0").replace('/', "~1")), child)?;
             }
         }
@@ -160,7 +168,7 @@ fn subschemas<'s>(
     Ok(())
 }
 
-fn percent_decode(text: &str) -> String {
+pub fn percent_decode(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

@@ -176,7 +176,11 @@ impl Writer<'_> {
     fn name(&self, id: NodeId, levels: usize) -> String {
         let node = self.schema.node(id);
         if node.is_unknown() {
-            return "any".into();
+            return match self.schema.hint(id) {
+                Some(Choice::Array) => self.list(id, levels),
+                Some(_) => self.shape(id, levels, false),
+                None => "any".into(),
+            };
         }
         let mut names: Vec<String> = Vec::new();
         let mut seen = HashSet::new();

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::is_number;
+use crate::json::{is_number, respelled};
 
 /// The JSON of a plain scalar that is null, a boolean or a number; its digits are kept. `None`: it is a string.
 pub fn json_of(text: &str) -> Option<Cow<'_, str>> {
@@ -29,28 +29,5 @@ pub fn json_of(text: &str) -> Option<Cow<'_, str>> {
         Some("0x") => return based(16, &text[2..]),
         _ => {}
     }
-    decimal(text).map(Cow::Owned)
-}
-
-/// Numbers that JSON writes otherwise: a plus in front, zeros in front, nothing on one side of the point.
-fn decimal(text: &str) -> Option<String> {
-    let (sign, rest) = match text.as_bytes().first() {
-        Some(b'-') => ("-", &text[1..]),
-        Some(b'+') => ("", &text[1..]),
-        _ => ("", text),
-    };
-    let mantissa = rest.find(['e', 'E']).unwrap_or(rest.len());
-    let (number, exponent) = rest.split_at(mantissa);
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
-        return None;
-    }
-    let whole = match whole.trim_start_matches('0') {
-        "" => "0",
-        digits => digits,
-    };
-    let point = if fraction.is_empty() { "" } else { "." };
-    let json = format!("{sign}{whole}{point}{fraction}{exponent}");
-    is_number(&json).then_some(json)
+    respelled(text, true).map(Cow::Owned)
 }

@@ -1,0 +1,255 @@
+//! Schemas as they are meant, where the words say something else: a required field that has a default is optional, and lists of
+//! `items`, `dependencies` and a few more keywords are read as older drafts have them.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::resolve::{Document, LIST, NAMED, ONE, percent_decode};
+
+/// The addresses of the schemas that declare a default: themselves, behind a reference, in a part (`allOf`), or in a member of a
+/// union.
+pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
+    let mut open = vec![document.root()];
+    let mut seen = HashSet::new();
+    // By the schema that is asked: those whose answer it is, too.
+    let mut askers: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut found: Vec<usize> = Vec::new();
+    while let Some(schema) = open.pop() {
+        let Value::Object(keywords) = schema else { continue };
+        if !seen.insert(address(schema)) {
+            continue;
+        }
+        if keywords.contains_key("default") {
+            found.push(address(schema));
+        }
+        let targets = ["$ref", "$dynamicRef"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_str());
+        let targets = targets.filter_map(|reference| document.resolve(reference).ok());
+        let lists = ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| keywords.get(keyword)?.as_array());
+        for asked in targets.chain(lists.flatten()) {
+            askers.entry(address(asked)).or_default().push(address(schema));
+            open.push(asked);
+        }
+        open.extend(ONE.iter().filter_map(|keyword| keywords.get(*keyword)));
+        open.extend(LIST.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()).flatten());
+        open.extend(NAMED.iter().filter_map(|keyword| keywords.get(*keyword)?.as_object()).flat_map(Map::values));
+    }
+    let mut all: HashSet<usize> = found.iter().copied().collect();
+    while let Some(asked) = found.pop() {
+        found.extend(askers.get(&asked).into_iter().flatten().filter(|asker| all.insert(**asker)));
+    }
+    all
+}
+
+pub fn address(schema: &Value) -> usize {
+    std::ptr::from_ref(schema) as usize
+}
+
+/// The names that one schema requires, without those of its own properties that have a default.
+pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
+    let properties = schema.get("properties");
+    let optional =
+        move |name: &str| properties.and_then(|own| own.get(name)).is_some_and(|p| defaulted.contains(&address(p)));
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    names.filter(move |name| !optional(name))
+}
+
+/// The schema with no property in `required` that has a default. `None`: there is none in it.
+///
+/// Where a schema is a condition (`not`, `if`), it is left as it is.
+pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
+    let defaulted = defaulted(document);
+    let mut copy = document.root().clone();
+    let mut changed = relax(document.root(), &mut copy, &defaulted);
+    for place in outside(document) {
+        if let (Some(own), Some(copy)) = (document.root().pointer(&place), copy.pointer_mut(&place)) {
+            changed |= relax(own, copy, &defaulted);
+        }
+    }
+    changed.then_some(copy)
+}
+
+fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
+    let (Value::Object(before), Value::Object(after)) = (own, copy) else { return false };
+    let mut changed = false;
+    let all = before.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    let kept: Vec<Value> = required(own, defaulted).map(|name| Value::String(name.to_owned())).collect();
+    if kept.len() < all {
+        after["required"] = Value::Array(kept);
+        changed = true;
+    }
+    each_part(after, &mut |keyword, at, part| {
+        if !matches!(keyword, "not" | "if") {
+            let own = before.get(keyword).and_then(|value| match at {
+                At::One => Some(value),
+                At::Item(at) => value.get(at),
+                At::Name(name) => value.get(name),
+            });
+            changed |= own.is_some_and(|own| relax(own, part, defaulted));
+        }
+    });
+    changed
+}
+
+/// Drafts whose words the validator of that draft reads.
+const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "2019-09"];
+
+/// The schema in the words of the newest draft, unless it names an older one, which its validator then reads as that.
+pub fn modernised(schema: &Value) -> Value {
+    let mut out = schema.clone();
+    let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
+    if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
+        return out;
+    }
+    let places = match Document::new(schema) {
+        Ok(document) => outside(&document),
+        Err(_) => Vec::new(),
+    };
+    for place in places {
+        if let Some(part) = out.pointer_mut(&place) {
+            modernise(part, schema);
+        }
+    }
+    modernise(&mut out, schema);
+    out
+}
+
+/// `root`: the whole schema as it was, which tells what references went through.
+fn modernise(schema: &mut Value, root: &Value) {
+    let Value::Object(keywords) = schema else { return };
+    each_part(keywords, &mut |_, _, part| modernise(part, root));
+    for keyword in ["$ref", "$dynamicRef"] {
+        if let Some(Value::String(reference)) = keywords.get_mut(keyword) {
+            *reference = moved(reference, root);
+        }
+    }
+    if keywords.get("items").is_some_and(Value::is_array) {
+        match keywords.contains_key("prefixItems") {
+            true => drop(keywords.remove("items")),
+            false => rename(keywords, "items", "prefixItems"),
+        }
+        rename(keywords, "additionalItems", "items");
+    }
+    if let Some(Value::Object(all)) = keywords.remove("dependencies") {
+        let (names, schemas): (Map<_, _>, Map<_, _>) = all.into_iter().partition(|(_, value)| value.is_array());
+        for (keyword, added) in [("dependentRequired", names), ("dependentSchemas", schemas)] {
+            if !added.is_empty() {
+                keywords.entry(keyword).or_insert(Value::Object(added));
+            }
+        }
+    }
+    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        if let Some(Value::Bool(excludes)) = keywords.get(exclusive).cloned() {
+            keywords.remove(exclusive);
+            if excludes {
+                rename(keywords, inclusive, exclusive);
+            }
+        }
+    }
+}
+
+fn rename(keywords: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(value) = keywords.remove(from) {
+        keywords.insert(to.to_owned(), value);
+    }
+}
+
+/// A reference after what it goes through was renamed.
+fn moved(reference: &str, root: &Value) -> String {
+    let Some(pointer) = reference.strip_prefix('#').filter(|pointer| pointer.starts_with('/')) else {
+        return reference.to_owned();
+    };
+    let mut out = String::from("#");
+    let mut at = Some(root);
+    for step in pointer.split('/').skip(1) {
+        let name = decoded(step);
+        let tuple = at.is_some_and(|schema| schema.get("items").is_some_and(Value::is_array));
+        let within = |keyword: &str| at.and_then(|schema| schema.get(keyword));
+        out.push('/');
+        match &*name {
+            "items" if tuple => out.push_str("prefixItems"),
+            "additionalItems" if tuple => out.push_str("items"),
+            "dependencies" if within("dependencies").is_some_and(Value::is_object) => out.push_str("dependentSchemas"),
+            _ => out.push_str(step),
+        }
+        at = at.and_then(|value| value.pointer(&format!("/{}", name.replace('~', "~0").replace('/', "~1"))));
+    }
+    out
+}
+
+fn decoded(step: &str) -> String {
+    percent_decode(step).replace("~1", "/").replace("~0", "~")
+}
+
+/// Which of a keyword's schemas.
+enum At<'k> {
+    One,
+    Item(usize),
+    Name(&'k str),
+}
+
+/// Calls `visit` with the keyword of every direct part of a schema that is a schema, and where it is there.
+fn each_part(keywords: &mut Map<String, Value>, visit: &mut dyn FnMut(&str, At<'_>, &mut Value)) {
+    for (keyword, value) in keywords.iter_mut() {
+        let is = |list: &[&str]| list.contains(&keyword.as_str());
+        match value {
+            Value::Array(items) if is(LIST) => {
+                items.iter_mut().enumerate().for_each(|(at, part)| visit(keyword, At::Item(at), part));
+            }
+            Value::Object(named) if is(NAMED) => {
+                named.iter_mut().for_each(|(name, part)| visit(keyword, At::Name(name), part));
+            }
+            part if is(ONE) && !part.is_array() => visit(keyword, At::One, part),
+            _ => {}
+        }
+    }
+}
+
+/// The places of schemas that only references lead to, such as those under `components`.
+fn outside(document: &Document<'_>) -> Vec<String> {
+    let mut places = HashSet::new();
+    let mut open = vec![document.root()];
+    let mut seen = HashSet::new();
+    while let Some(value) = open.pop() {
+        if !seen.insert(address(value)) {
+            continue;
+        }
+        match value {
+            Value::Object(map) => {
+                if let Some(Value::String(reference)) = map.get("$ref") {
+                    let pointer = reference.strip_prefix('#').map(percent_decode);
+                    places.extend(
+                        pointer.filter(|pointer| pointer.starts_with('/') && !is_part(document.root(), pointer)),
+                    );
+                }
+                open.extend(map.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    let mut places: Vec<String> = places.into_iter().collect();
+    places.sort_unstable();
+    places
+}
+
+/// Does a pointer go through nothing but keywords whose values are schemas?
+fn is_part(root: &Value, pointer: &str) -> bool {
+    let mut steps = pointer.split('/').skip(1).map(decoded);
+    let mut schema = root;
+    while let Some(keyword) = steps.next() {
+        let Some(value) = schema.get(&keyword) else { return false };
+        let is = |list: &[&str]| list.contains(&keyword.as_str());
+        let part = match value {
+            Value::Array(items) if is(LIST) => steps.next().and_then(|at| items.get(at.parse::<usize>().ok()?)),
+            Value::Object(named) if is(NAMED) => steps.next().and_then(|name| named.get(&name)),
+            part if is(ONE) => Some(part),
+            _ => None,
+        };
+        match part {
+            Some(part) => schema = part,
+            None => return false,
+        }
+    }
+    true
+}
