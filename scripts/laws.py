@@ -123,9 +123,11 @@ def hashed(paths: tuple[str, ...]) -> str:
 
 
 def slices(law: Law, seed: int, cases: int, size: int, sources: str) -> Iterator[Slice]:
-    for number, start in enumerate(range(0, cases, size)):
+    count = -(-cases // size)
+    for number in range(count):
         digest = hashlib.sha256(f"{seed} {law.name} {number}".encode()).digest()
-        yield Slice(law, number, int.from_bytes(digest[:4], "big") >> 1, min(size, cases - start), sources)
+        share = cases * (number + 1) // count - cases * number // count
+        yield Slice(law, number, int.from_bytes(digest[:4], "big") >> 1, share, sources)
 
 
 def records() -> list[dict[str, object]]:
