@@ -355,8 +355,7 @@ class CallReader:
         end = self.token_end(start)
         while not self.closes(end):
             if end == len(self.text):
-                self.undecided()
-                break
+                raise Cut  # It may be half a value.
             behind = skip_ws(self.text, end)
             comma = self.text[end - 1] == "," and end - start > 1
             if comma and self.is_pair(behind, only_declared=taken):
@@ -374,7 +373,7 @@ class CallReader:
                 break
             end = self.token_end(behind)
             if end == len(self.text):
-                self.undecided()
+                raise Cut
             self.repair("unquoted_spaces", behind, "token start")
             taken = True
             if OPEN in self.text[start:end]:

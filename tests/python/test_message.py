@@ -99,8 +99,8 @@ def test_the_same_as_a_stream() -> None:
 
 def test_truncated() -> None:
     for truncated, kind in [(None, "call_error"), (True, "call_error"), (False, "call_end")]:
-        assert told(TOOLS.parse("<call>get city=x", truncated=truncated)) == [kind]
-        [message] = TOOLS.parse_many(["<call>get city=x"], truncated=truncated)
+        assert told(TOOLS.parse("<call>get city=x ", truncated=truncated)) == [kind]
+        [message] = TOOLS.parse_many(["<call>get city=x "], truncated=truncated)
         assert told(message) == [kind]
 
 

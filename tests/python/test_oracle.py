@@ -262,7 +262,7 @@ def test_messages(message: str, expected: list[str]) -> None:
 
 
 ENDINGS = [
-    ("<call>closed userName=a", ["closed"]),
+    ("<call>closed userName=a", ["!incomplete_call"]),
     ("<call>closed userName=a ", ["closed"]),
     ('<call>closed userName="a"', ["closed"]),
     ("<call>closed userName=a</cal", ["!incomplete_call"]),
@@ -271,7 +271,8 @@ ENDINGS = [
     ("<call>needy a=[1", ["!unterminated_value"]),
     ("<call>needy a=", ["!incomplete_call"]),
     ("<call>needy a= ", ["needy"]),
-    ("<call>needy a= 5", ["needy"]),
+    ("<call>needy a= 5", ["!incomplete_call"]),
+    ("<call>needy a= 5 ", ["needy"]),
     ("<call>needy a=5 b", ["!incomplete_call"]),
     ("<call>needy x=[]</cal", ["!malformed_call"]),
     ('<call>needy <json>{"a":1}', ["needy"]),

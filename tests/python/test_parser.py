@@ -200,7 +200,7 @@ def test_truncated() -> None:
     kinds: dict[bool | None, str] = {}
     for truncated in (None, True, False):
         parser = TOOLS.parser()
-        parser.feed("<call>get days=1")
+        parser.feed("<call>get days=1 ")
         last = parser.finish(truncated=truncated)[-1]
         kinds[truncated] = last.kind if isinstance(last, CallError) else last.type
     assert kinds == {None: "incomplete_call", True: "incomplete_call", False: "call_end"}

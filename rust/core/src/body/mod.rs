@@ -251,6 +251,11 @@ pub trait Format: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Can a value have no closing sign, so that one that touches the end of the message may be half of one?
+    fn ends_bare(&self) -> bool {
+        false
+    }
+
     /// Is a quote, a bracket or a tag open?
     fn unterminated(&self) -> bool {
         false
@@ -367,6 +372,14 @@ impl Body {
         match self {
             Body::Pairs(_) | Body::Whole(_) => false,
             Body::Other(other) => other.is_complete(),
+        }
+    }
+
+    /// See [`Format::ends_bare`]. Pairs look at the end of a value themselves.
+    pub fn ends_bare(&self) -> bool {
+        match self {
+            Body::Pairs(_) | Body::Whole(_) => false,
+            Body::Other(other) => other.ends_bare(),
         }
     }
 

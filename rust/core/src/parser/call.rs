@@ -114,7 +114,8 @@ impl Machine {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         loop {
             let Call { name, tool, found, body, failure, index, raw, closers, .. } = &mut *call;
-            let last = window.last && (self.complete || body.is_complete());
+            let decides = self.complete && !(body.ends_bare() && ends_inside_word(raw, &window.text[begin..]));
+            let last = window.last && (decides || body.is_complete());
             let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             if let Some(failure) = failure {
                 let close = match closers {
@@ -280,7 +281,9 @@ impl Machine {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
-        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, .. } = call;
+        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body } = call;
+        // The source may be read again, for which there is room now.
+        drop((found, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
         let example = if self.bare { None } else { example(tools, kind, tool, name.as_deref()) };
@@ -337,6 +340,12 @@ fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
         Item::Call(_) | Item::Text(_) => return None,
     };
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
+}
+
+/// Does the source, which goes on in the window, end in what could go on?
+fn ends_inside_word(raw: &str, window: &str) -> bool {
+    let last = window.chars().next_back().or_else(|| raw.chars().next_back());
+    last.is_some_and(|c| !c.is_ascii_whitespace() && !matches!(c, '"' | '\'' | ']' | '}' | '>'))
 }
 
 fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {

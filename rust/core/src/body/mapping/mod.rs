@@ -155,6 +155,10 @@ impl Format for Mapping {
         Some(true)
     }
 
+    fn ends_bare(&self) -> bool {
+        !self.json
+    }
+
     fn unterminated(&self) -> bool {
         self.lexer.is_open() || self.mark || matches!(self.state, State::Json(_))
     }

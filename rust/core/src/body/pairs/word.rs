@@ -47,12 +47,8 @@ impl InWord {
                 value.push_str(io.found, &window[start..end]);
                 io.at = end;
             }
-            let Some(&byte) = bytes.get(end) else {
-                if last {
-                    return word.done(io, value, bare_mark);
-                }
-                return Move::Stay;
-            };
+            // A value that touches the end of the message may be half of one, so the end decides nothing here.
+            let Some(&byte) = bytes.get(end) else { return Move::Stay };
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
