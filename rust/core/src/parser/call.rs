@@ -160,6 +160,11 @@ impl Parser {
             }
             match step {
                 Step::Need => {
+                    // What may still belong to a complete call is no reason to lose it.
+                    if large && body.is_complete() {
+                        self.end(tools, call, window, begin, sink);
+                        return true;
+                    }
                     if large {
                         *failure = Some(over_limit(tools, body.skip()));
                         continue;

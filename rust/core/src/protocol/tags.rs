@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::Protocol;
+use super::{Attempt, Protocol};
+use crate::body::BodyKind;
 use crate::limits::ATTEMPT_CHARS;
+use crate::params::{Attributes, Look, Opened, QWEN3CODER, own_tag, word_end};
 use crate::scan::{Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::schema::{self, Descriptions, fold};
 use crate::toolset::{Syntax, Tool, Toolset};
@@ -104,6 +106,26 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
     }
 }
 
+/// A declared tool's tag with attributes, which are the arguments of its call; other text.
+pub fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
+    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    if !text.starts_with('<') {
+        return step;
+    }
+    let known = |name: &str, begun: bool| match begun {
+        true => tools.tools().any(|tool| tool.name.starts_with(name)),
+        false => tools.lookup(name).tool().is_some(),
+    };
+    let found = match own_tag(&QWEN3CODER, text, last, &known) {
+        Look::Need => return Attempt::Need,
+        Look::Yes(found) if found.opened.attributes != Attributes::None => found,
+        Look::Yes(_) | Look::No => return step,
+    };
+    let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
+    let kind = BodyKind::Params(Opened { foreign: true, ..found.opened });
+    Attempt::Call { lead: 0, open: found.open, name, body: found.body, kind }
+}
+
 /// What begins a result.
 pub const RESULTS: [&str; 1] = ["<tool_response"];
 const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
@@ -127,7 +149,12 @@ pub fn is_mark(tools: &Toolset, text: &str) -> bool {
         Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
         Opener::Need | Opener::No => false,
     };
-    opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+    // Attributes may follow.
+    let name = &text[1..word_end(text.as_bytes(), 1)];
+    let spaced = text.as_bytes().get(1 + name.len()).is_some_and(|byte| is_ws(*byte));
+    opens
+        || (spaced && tools.lookup(name).tool().is_some())
+        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
 /// What the model is told of one tool.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, opener, wrap_result};
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, opener, with_attributes, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
@@ -149,7 +149,7 @@ impl Protocol for Xml {
         }
         let (name, form, end) = match opener(text, last) {
             Opener::Need => return Attempt::Need,
-            Opener::No => return Attempt::Text(step),
+            Opener::No => return with_attributes(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
@@ -169,7 +169,7 @@ impl Protocol for Xml {
         };
         match look {
             Look::Need => Attempt::Need,
-            Look::Text => Attempt::Text(step),
+            Look::Text => with_attributes(tools, text, last),
             Look::Call => self.call(0, end, name, lookup, Ends::Tag(form)),
         }
     }
