@@ -368,6 +368,11 @@ impl Params {
         match self.value.read(io, self.opened.tag)? {
             Read::Need => return Ok(Some(Step::Need)),
             Read::Closed => {}
+            Read::Open if self.value.kept && !self.failed => {
+                self.state = State::Between;
+                let message = format!("A value is not closed. Write: {}", example(&io.cx));
+                return Err((ErrorKind::UnterminatedValue, message));
+            }
             Read::Open if self.value.apart => {}
             Read::Open => self.usual_repair(io, Repair::MissingClose),
         }

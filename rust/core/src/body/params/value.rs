@@ -20,6 +20,17 @@ pub enum Read {
     Open,
 }
 
+/// What a tag in a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its closing tag, of so many bytes.
+    Close(usize),
+    /// Another tag, in front of which it ends.
+    Before,
+    /// Text, but so like a tag that the value must be closed by its own.
+    Text,
+}
+
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
 struct Opened {
@@ -36,6 +47,8 @@ struct Opened {
 pub struct Value {
     opened: Opened,
     pub apart: bool,
+    /// A tag of a call was taken for text: then its own closing tag must end it.
+    pub kept: bool,
     /// `None` where the call has failed.
     slot: Option<Slot>,
     /// Its parts go out as they come.
@@ -58,6 +71,7 @@ impl Value {
         Value {
             opened: Opened { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
             apart: false,
+            kept: false,
             slot: None,
             live: false,
             perhaps_null: false,
@@ -175,12 +189,13 @@ impl Value {
                     self.go_live(&io.cx, io.found)?;
                     return Ok(Read::Need);
                 }
-                Look::Yes(Some(length)) => {
+                Look::Yes(End::Close(length)) => {
                     io.at += length;
                     return Ok(Read::Closed);
                 }
-                Look::Yes(None) => return Ok(Read::Open),
-                Look::No => {
+                Look::Yes(End::Before) => return Ok(Read::Open),
+                found => {
+                    self.kept |= found == Look::Yes(End::Text);
                     self.looked = 0;
                     self.take(io.found, "<");
                     io.at += 1;
@@ -201,8 +216,7 @@ impl Value {
 }
 
 impl Opened {
-    /// Does the value end at this `<`? Gives the bytes of its closing tag, or `None` in front of another tag. `line`: a line
-    /// begins here.
+    /// What stands at this `<`? `line`: a line begins here.
     fn end(
         &self,
         rest: &str,
@@ -211,31 +225,40 @@ impl Opened {
         function: (Tag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
-    ) -> Look<Option<usize>> {
+    ) -> Look<End> {
+        let row = self.row;
         match closes(rest, &self.tag, last) {
             Look::Yes(length) => {
-                return self.closed(rest, length, last, function, declared, looked).map(|()| Some(length));
+                return match self.closed(rest, length, last, function, declared, looked) {
+                    Look::Yes(()) => Look::Yes(End::Close(length)),
+                    Look::No => Look::Yes(End::Text),
+                    Look::Need => Look::Need,
+                };
             }
             Look::Need => return Look::Need,
             Look::No if line => {}
             Look::No => return Look::No,
         }
         let next = match self.apart {
-            true => self
-                .row
-                .parameter(rest, last, declared)
-                .and_then(|found| if found.apart { Look::Yes(()) } else { Look::No }),
-            false => self.row.opens_line(rest, last),
+            true => row.parameter(rest, last, declared).and_then(|it| if it.apart { Look::Yes(()) } else { Look::No }),
+            false => row.opens_line(rest, last),
         };
         let (tag, name) = function;
-        next.or(|| {
+        let next = next.or(|| {
             tag.closes(rest, name, last).and_then(|length| {
                 let end = ws_run(rest, length.max(*looked));
                 *looked = end;
-                if end == rest.len() { need(last) } else { closes(&rest[end..], self.row.block, last).map(|_| ()) }
+                if end == rest.len() { need(last) } else { closes(&rest[end..], row.block, last).map(|_| ()) }
             })
-        })
-        .map(|()| None)
+        });
+        match next {
+            Look::Yes(()) => Look::Yes(End::Before),
+            Look::Need => Look::Need,
+            Look::No => begins_with(rest, row.block_open, last)
+                .or(|| begins_with(rest, row.call.open, last))
+                .or(|| begins_with(rest, row.parameter.open, last))
+                .map(|()| End::Text),
+        }
     }
 
     /// A closing tag of its own, of so many bytes: it is one if what may follow a parameter follows.
@@ -281,8 +304,9 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
     while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
-        if opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) != Look::No {
-            return false;
+        match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
+            Look::No | Look::Yes(End::Text) => {}
+            Look::Need | Look::Yes(End::Close(_) | End::Before) => return false,
         }
         from = at + 1;
     }
