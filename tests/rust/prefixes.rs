@@ -30,6 +30,7 @@ const OPENINGS: &[&str] = &[
     "<say>", "<say", "<say ", "<say\n", "< say>", "<SAY>", "\nsay", "\nsay\n", "<say/", "<say>\n# ", "<say>\n---\n", "<say>\n\"", "<say>\n'", "<say>\n{",
     "<say\nq", "<say text=\"", "<say text='", "<say text=", "<say>say ", "<say><text>", "<say><t", "<say></SAY>",
     "<function=say>", "<function=say", "<function=\"", "<function name='", "<function>", "<function>say", "<function><name>", "<invoke name=\"say\">",
+    "<function=say text=\"", "<invoke name=\"say\" text='", "<say text=\"", "<say fast text=\"", "<tool_call id=\"", "<call text=\"",
     "<tool_call>", "<tool_call", "<tool_call name=\"", "<tool_call>\n<function=say>", "<tool_call>say\n", "<tool_call><name>", "<tool_call>[", "<tool_call>```",
     "<tool_call><json>", "<call>", "<call>say", "<call>say ", "<call>say \"", "<call>say '", "<call>say a.\"", "<call>say ```", "<call>say <js",
     "<call>nope ", "<call>nope \"", "```", "```json\n", "```tool_call", "```tool_call\n[", "\n{\"name\":", "\n{\"name\": \"", "\n[{\"tool\":\"say",

@@ -71,8 +71,6 @@ impl Protocol for Qwen3Coder {
         if first != '<' {
             return Attempt::Text(first.len_utf8());
         }
-        let end = first_chars(text, ATTEMPT_CHARS);
-        let (text, last) = (&text[..end], last || end < text.len());
         let known = |name: &str, begun: bool| match begun {
             true => tools.tools().any(|tool| tool.name.starts_with(name)),
             false => tools.get(name).is_some(),
@@ -82,6 +80,8 @@ impl Protocol for Qwen3Coder {
             Look::No => return Attempt::Text(1),
             Look::Yes(found) => found,
         };
+        let end = first_chars(text, ATTEMPT_CHARS).max(found.body);
+        let (text, last) = (&text[..end], last || end < text.len());
         let (open, body, kind) = (found.open, found.body, BodyKind::Params(found.opened));
         let Some(name) = found.name else { return Attempt::Call { lead: 0, open, name: None, body, kind } };
         let lookup = tools.lookup(&text[name.clone()]);
