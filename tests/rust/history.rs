@@ -77,8 +77,8 @@ fn arguments() -> impl Strategy<Value = Value> {
         prop::collection::vec(prop::collection::vec(anything(), 0..2), 0..2)
             .prop_map(|value| ("lists".to_owned(), value.into())),
         select(&ENUM[..]).prop_map(|value| ("pick".to_owned(), value.into())),
-        select(&[json!(0), json!(42), json!(-7)][..]).prop_map(|value| ("count".to_owned(), value)),
-        select(&[json!(true), json!(false), json!(null)][..]).prop_map(|value| ("sure".to_owned(), value)),
+        select(vec![json!(0), json!(42), json!(-7)]).prop_map(|value| ("count".to_owned(), value)),
+        select(vec![json!(true), json!(false), json!(null)]).prop_map(|value| ("sure".to_owned(), value)),
         (text(), texts()).prop_map(|(text, list)| ("nested".to_owned(), json!({"text": text, "list": list}))),
         (hostile(), anything()).prop_filter("a key of its own", |(key, _)| schema()["properties"].get(key).is_none()),
     ];

@@ -12,8 +12,9 @@ use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
 use support::config;
+use support::reading::{calls, read};
 use support::toolsets::{Setting, definition};
-use wirecall_core::{Options, Toolset};
+use wirecall_core::{Limits, Options, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -100,5 +101,21 @@ proptest! {
         cuts in prop::collection::vec(any::<Index>(), 0..5),
     ) {
         any_chunks(&SETTINGS[at].tools, &message, truncated, &cuts)?;
+    }
+}
+
+/// The end of a block that nothing has opened does not count as a part of a call that was complete without it.
+#[test]
+fn a_stray_end_makes_no_call_too_large() {
+    for strict in [false, true] {
+        let limits = Limits { call_bytes: 30, ..Limits::default() };
+        let options = Options { protocol: "qwen3coder".into(), strict, limits, ..Options::default() };
+        let tools =
+            Toolset::new(vec![definition("ping", &json!({"type": "object"}))], options).expect("the tool is fine");
+        for behind in ["", "\n", "</tool_call>", "\n</tool_call>", "\n\n\n\n\n\n\n\n", " x"] {
+            let message = format!("<function=ping></function>{behind}");
+            let seen = read(&tools, &message, None);
+            assert_eq!(calls(&seen).count(), 1, "{message:?} gave {seen:#?}");
+        }
     }
 }
