@@ -21,7 +21,7 @@ fn lines(value: &Value) -> String {
     }
 }
 
-/// Each value stands as JSON: in the tags it is the text of a value that may be JSON.
+/// Each value is JSON: between tags it is the text of a value that may be JSON.
 fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
     let each = |write: &dyn Fn(&str, &Value) -> String| -> String {
         fields.iter().map(|(key, value)| write(key, value)).collect::<Vec<_>>().concat()
@@ -33,7 +33,11 @@ fn message(protocol: &str, fields: &[(&str, Value)]) -> String {
         "xml" => format!("<f>{}</f>", each(&|key, value| format!("<{key}>{value}</{key}>"))),
         "qwen3coder" => format!(
             "<tool_call><function=f>{}</function></tool_call>",
-            each(&|key, value| format!("<parameter={key}>{value}</parameter>"))
+            each(&|key, value| {
+                // Strings have no quotes there.
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                format!("<parameter={key}>{text}</parameter>")
+            })
         ),
         "hermes" => format!("<tool_call>{call}</tool_call>"),
         "gemma" => format!("```tool_call{call}```"),

@@ -11,9 +11,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::json;
 use support::checks::{any_chunks, beginnings};
+use support::reading::{calls, read};
 use support::shared;
 use support::toolsets::{Setting, definition};
-use wirecall_core::{Options, Toolset};
+use wirecall_core::{Limits, Options, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -30,6 +31,7 @@ const OPENINGS: &[&str] = &[
     "<say>", "<say", "<say ", "<say\n", "< say>", "<SAY>", "\nsay", "\nsay\n", "<say/", "<say>\n# ", "<say>\n---\n", "<say>\n\"", "<say>\n'", "<say>\n{",
     "<say\nq", "<say text=\"", "<say text='", "<say text=", "<say>say ", "<say><text>", "<say><t", "<say></SAY>",
     "<function=say>", "<function=say", "<function=\"", "<function name='", "<function>", "<function>say", "<function><name>", "<invoke name=\"say\">",
+    "<function=say text=\"", "<invoke name=\"say\" text='", "<say text=\"", "<say fast text=\"", "<tool_call id=\"", "<call text=\"",
     "<tool_call>", "<tool_call", "<tool_call name=\"", "<tool_call>\n<function=say>", "<tool_call>say\n", "<tool_call><name>", "<tool_call>[", "<tool_call>```",
     "<tool_call><json>", "<call>", "<call>say", "<call>say ", "<call>say \"", "<call>say '", "<call>say a.\"", "<call>say ```", "<call>say <js",
     "<call>nope ", "<call>nope \"", "```", "```json\n", "```tool_call", "```tool_call\n[", "\n{\"name\":", "\n{\"name\": \"", "\n[{\"tool\":\"say",
@@ -122,3 +124,19 @@ proptest! {
 }
 
 protocols!(wire, hermes, gemma, xml, yaml, qwen3coder, auto);
+
+/// The end of a block that nothing has opened does not count as a part of a call that was complete without it.
+#[test]
+fn a_stray_end_makes_no_call_too_large() {
+    for strict in [false, true] {
+        let limits = Limits { call_bytes: 30, ..Limits::default() };
+        let options = Options { protocol: "qwen3coder".into(), strict, limits, ..Options::default() };
+        let tools =
+            Toolset::new(vec![definition("ping", &json!({"type": "object"}))], options).expect("the tool is fine");
+        for behind in ["", "\n", "</tool_call>", "\n</tool_call>", "\n\n\n\n\n\n\n\n", " x"] {
+            let message = format!("<function=ping></function>{behind}");
+            let seen = read(&tools, &message, None);
+            assert_eq!(calls(&seen).count(), 1, "{message:?} gave {seen:#?}");
+        }
+    }
+}

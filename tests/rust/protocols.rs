@@ -132,18 +132,22 @@ const QWEN: &[&str] = &[
     "</parameter >",
     "</parameter",
     "parameter=days>",
-    "<value>",
-    "</value>",
-    "<![CDATA[",
-    "]]>",
-    "]]",
+    "<get_weather city=\"Oslo\">",
+    "<invoke name=\"tree\" q='",
+    "<tool_call id=\"1\">",
+    "<function=get_weather city=\"",
+    " days=\"3\"",
+    " fast",
+    "/>",
+    "\n<parameter=city>\n",
+    "\n<parameter=days>\n",
+    "\n</function>\n</tool_call>",
+    "True",
+    "None",
     "{\"city\":\"</function>\",\"days\":\"3\"}",
     "{\"city\":",
     "}",
     "&lt;",
-    "&amp;lt;",
-    "&#32;",
-    "&#",
     "&",
     "<tool_response>",
     "</tool_response>",
@@ -363,6 +367,15 @@ proptest! {
     fn the_end_runs_no_call(case in case(PROTOCOL), cuts in prop::collection::vec(any::<Index>(), 0..10)) {
         let Case { format, at, message, truncated } = &case;
         beginnings(&format.settings[*at].tools, message, *truncated, &cuts)?;
+    }
+
+    #[test]
+    fn the_end_runs_no_call_where_calls_have_little_room(
+        case in case(PROTOCOL), room in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 0..10),
+    ) {
+        let Case { format, at, message, truncated } = &case;
+        let tools = &format.limited[room.index(format.limited.len())][*at].tools;
+        beginnings(tools, message, *truncated, &cuts)?;
     }
 
     #[test]

@@ -32,7 +32,6 @@ pub enum Repair {
     UnclosedTag,
     TagStyle,
     MissingWrapper,
-    InnerTags,
     RelaxedYaml,
     VerbatimText,
 }
@@ -67,7 +66,6 @@ impl Repair {
             Repair::UnclosedTag => "unclosed_tag",
             Repair::TagStyle => "tag_style",
             Repair::MissingWrapper => "missing_wrapper",
-            Repair::InnerTags => "inner_tags",
             Repair::RelaxedYaml => "relaxed_yaml",
             Repair::VerbatimText => "verbatim_text",
         }

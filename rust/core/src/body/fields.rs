@@ -141,6 +141,19 @@ impl Slot {
         messages::join("", messages::cut(&self.key))
     }
 
+    /// A value that is complete: `write` appends its JSON.
+    pub(super) fn write(
+        mut self,
+        cx: &Context<'_>,
+        found: &mut Found,
+        write: impl FnOnce(&mut Found, NodeId, &At<'_>) -> Result<(), Bad>,
+    ) -> Result<(), Bad> {
+        self.begin(cx, found)?;
+        let key = self.key.clone();
+        write(found, self.node, &At::field(&key))?;
+        self.done(found)
+    }
+
     /// Begins a string that is pushed as it comes.
     pub fn start(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
         self.begin(cx, found)?;

@@ -9,12 +9,12 @@ mod elements;
 mod envelope;
 mod example;
 mod fields;
-mod functions;
 mod mapping;
 mod messages;
 mod object;
 mod own;
 mod pairs;
+mod params;
 mod place;
 mod skip;
 mod tree;
@@ -25,8 +25,8 @@ mod write;
 
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::Problem;
-use crate::functions::Opened;
 use crate::limits::Limits;
+use crate::params::Opened;
 use crate::protocol::Protocol;
 use crate::protocol::tags::Form;
 use crate::scan::{Delimiters, Mark};
@@ -39,15 +39,15 @@ pub use elements::{ElementWriter, Elements, Ends, is_field, is_nestable};
 pub use envelope::Envelope;
 pub use example::{Given, example, example_members};
 pub use fields::{Fields, Slot};
-pub use functions::Functions;
 pub use mapping::Mapping;
 pub use messages::{NAMELESS, too_large, unknown_tool};
 pub use object::Object;
 pub use own::Own;
 pub use pairs::Pairs;
+pub use params::{Params, holds, reads_as};
 pub use place::{is_declared, is_misnamed};
 pub use skip::Skip;
-pub use tree::{Lists, is_repeated, push_text, write_tree};
+pub use tree::{Lists, push_text, write_tree};
 pub use validate::Validator;
 pub use whole::{Whole, Wrapper};
 pub use write::write_pairs;
@@ -200,8 +200,8 @@ pub enum BodyKind {
         wrapped: bool,
     },
     Elements(Ends),
-    /// Parameters in tags.
-    Functions(Opened),
+    /// Parameters as raw text in tags.
+    Params(Opened),
     /// Lines of YAML, or, at its opening bracket, one JSON object.
     Mapping {
         form: Form,
@@ -295,7 +295,7 @@ impl Body {
             BodyKind::Bare { fenced, wrapped } => Body::Other(Box::new(Envelope::bare(cx, fenced, wrapped))),
             BodyKind::Mapping { form, json } => Body::Other(Box::new(Mapping::new(name, form, json))),
             BodyKind::Elements(ends) => Body::Other(Box::new(Elements::new(name, ends))),
-            BodyKind::Functions(opened) => Body::Other(Box::new(Functions::new(opened))),
+            BodyKind::Params(opened) => Body::Other(Box::new(Params::new(opened, name))),
         };
     }
 

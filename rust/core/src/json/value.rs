@@ -94,6 +94,38 @@ pub fn write_object(members: &[Member<'_>], out: &mut String) {
     out.push('}');
 }
 
+/// Appends a value's JSON with a space after each comma and colon.
+pub fn write_spaced(value: &Value<'_>, out: &mut String) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                write_spaced(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => write_spaced_object(members, out),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.write(out),
+    }
+}
+
+/// The same of an object.
+pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
+    out.push('{');
+    for (at, (key, value)) in members.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        super::push_string(out, key);
+        out.push_str(": ");
+        write_spaced(value, out);
+    }
+    out.push('}');
+}
+
 /// Reads strict JSON, at most `depth` levels deep, and at most `RECURSION`. The error says what is wrong and at which byte.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, String> {
     let mut reader = Reader { lexer: Lexer::new(false), text, at: 0 };

@@ -171,6 +171,11 @@ impl Machine {
             }
             match step {
                 Step::Need => {
+                    // What may still belong to a complete call is no reason to lose it.
+                    if large && body.is_complete() {
+                        self.end(tools, call, window, begin, sink);
+                        return true;
+                    }
                     if large {
                         *failure = Some(over_limit(tools, body.skip()));
                         continue;
@@ -281,7 +286,7 @@ impl Machine {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
-        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body } = call;
+        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, closers: _ } = call;
         // The source may be read again, for which there is room now.
         drop((found, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());

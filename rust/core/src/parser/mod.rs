@@ -297,17 +297,25 @@ impl Machine {
     fn reasoning(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let rest = &window.text[window.at..];
         let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
-        if let Some(found) = memchr::memmem::find(rest.as_bytes(), close.as_bytes()) {
-            let end = found + close.len();
-            emit_text(&rest[..end], sink);
-            window.at += end;
+        let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
+        let reasoned = &rest[..closed.unwrap_or(rest.len())];
+        let call = memchr::memchr_iter(b'<', reasoned.as_bytes())
+            .map(|at| (at, tools.protocol.ends_reasoning(&rest[at..])))
+            .find(|(_, mark)| *mark != Mark::No);
+        let (end, more) = match (call, closed) {
+            (Some((at, Mark::Yes)), _) => (at, true),
+            // What its end leaves undecided is a part of the message.
+            (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
+            (_, Some(end)) => (end, true),
+            (_, None) if window.last => (rest.len(), false),
+            (_, None) => (partial_end(rest, close), false),
+        };
+        emit_text(&rest[..end], sink);
+        window.at += end;
+        if more {
             self.state = State::Text;
-            return true;
         }
-        let hold = if window.last { rest.len() } else { partial_end(rest, close) };
-        emit_text(&rest[..hold], sink);
-        window.at += hold;
-        false
+        more
     }
 
     /// The toolset in whose protocol the call, or the rest of the message, is read.

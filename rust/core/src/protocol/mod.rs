@@ -101,6 +101,11 @@ pub trait Protocol: Send + Sync + Debug {
         Mark::Yes
     }
 
+    /// Does a call begin in front of this text, inside reasoning, that ends the reasoning?
+    fn ends_reasoning(&self, _text: &str) -> Mark {
+        Mark::No
+    }
+
     /// What a host that reads the bodies of its calls itself says of one.
     fn read(&self, _body: &str) -> Reading {
         Reading::More

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::{Attempt, Protocol, bad};
+use crate::body::BodyKind;
 use crate::limits::ATTEMPT_CHARS;
+use crate::params::{Attributes, Look, Opened, QWEN3CODER, own_tag, word_end};
 use crate::quoting::opens_after;
 use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::schema::{self, Descriptions, fold};
@@ -64,7 +66,7 @@ pub fn opener(text: &str, last: bool) -> Opener {
 
 /// Looks at a tag that no reader takes, with a declared tool's name, in any case: does it go on with values, in the tag or in
 /// text after it?
-pub fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
+fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let end = first_chars(text, ATTEMPT_CHARS);
     let need = if last || end < text.len() { step.clone() } else { Attempt::Need };
@@ -137,6 +139,34 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
     }
 }
 
+/// What else a tag may be that no reader of this protocol takes: a call in its attributes, an error, or text.
+pub fn in_tag(tools: &Toolset, text: &str, last: bool) -> Attempt {
+    match with_attributes(tools, text, last) {
+        Attempt::Text(_) => near(tools, text, last),
+        attempt => attempt,
+    }
+}
+
+/// A declared tool's tag with attributes, which are the arguments of its call; other text.
+fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
+    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    if !text.starts_with('<') {
+        return step;
+    }
+    let known = |name: &str, begun: bool| match begun {
+        true => tools.tools().any(|tool| tool.name.starts_with(name)),
+        false => tools.lookup(name).tool().is_some(),
+    };
+    let found = match own_tag(&QWEN3CODER, text, last, &known) {
+        Look::Need => return Attempt::Need,
+        Look::Yes(found) if found.opened.attributes != Attributes::None => found,
+        Look::Yes(_) | Look::No => return step,
+    };
+    let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
+    let kind = BodyKind::Params(Opened { foreign: true, ..found.opened });
+    Attempt::Call { lead: 0, open: found.open, name, body: found.body, kind }
+}
+
 /// What begins a result.
 pub const RESULTS: [&str; 1] = ["<tool_response"];
 const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
@@ -160,7 +190,12 @@ pub fn is_mark(tools: &Toolset, text: &str) -> bool {
         Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
         Opener::Need | Opener::No => false,
     };
-    opens || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+    // Attributes may follow.
+    let name = &text[1..word_end(text.as_bytes(), 1)];
+    let spaced = text.as_bytes().get(1 + name.len()).is_some_and(|byte| is_ws(*byte));
+    opens
+        || (spaced && tools.lookup(name).tool().is_some())
+        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
 /// What the model is told of one tool.

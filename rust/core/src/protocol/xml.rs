@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, near, opener, wrap_result};
+use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, in_tag, opener, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
@@ -151,7 +151,7 @@ impl Protocol for Xml {
         }
         let (name, form, end) = match opener(text, last) {
             Opener::Need => return Attempt::Need,
-            Opener::No => return near(tools, text, last),
+            Opener::No => return in_tag(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
@@ -171,7 +171,7 @@ impl Protocol for Xml {
         };
         match look {
             Look::Need => Attempt::Need,
-            Look::Text => near(tools, text, last),
+            Look::Text => in_tag(tools, text, last),
             Look::Call => self.call(0, end, name, lookup, Ends::Tag(form)),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::{Form, Opener, RESULTS, bad_name, closer, is_mark, near, opener, signature, wrap_result};
+use super::tags::{Form, Opener, RESULTS, bad_name, closer, in_tag, is_mark, opener, signature, wrap_result};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
@@ -132,7 +132,7 @@ impl Protocol for Yaml {
         }
         let (name, form, end) = match opener(text, last) {
             Opener::Need => return Attempt::Need,
-            Opener::No => return near(tools, text, last),
+            Opener::No => return in_tag(tools, text, last),
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
@@ -145,7 +145,7 @@ impl Protocol for Yaml {
         };
         let (body, json) = match look {
             Look::Need => return Attempt::Need,
-            Look::Text => return near(tools, text, last),
+            Look::Text => return in_tag(tools, text, last),
             Look::Lines => (open, false),
             Look::Json(at) => (at, true),
         };

@@ -5,5 +5,5 @@ mod entities;
 mod lexer;
 
 pub use element::{Fault, Outcome, Reader, UNCLOSED, content, is_member, member};
-pub use entities::{Entity, For, decode_part, entity, escape};
-pub use lexer::{Lexeme, Lexer, is_name, name_length};
+pub use entities::{For, decode_part, escape};
+pub use lexer::{Lexeme, Lexer, attributes, is_name, name_length};

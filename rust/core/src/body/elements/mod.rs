@@ -11,11 +11,12 @@ mod write;
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
+use crate::params::TYPES;
 use crate::protocol::tags::Form;
 use crate::scan::{Mark, ws_run};
 use crate::schema::Schema;
 use crate::tree::Tree;
-use crate::xml::{Fault, Lexeme, Lexer, Outcome, Reader, content};
+use crate::xml::{self, Fault, Lexeme, Lexer, Outcome, Reader, content};
 use after_error::on_in;
 
 pub use write::{ElementWriter, is_nestable};
@@ -275,6 +276,11 @@ impl Elements {
         let node = cx.schema.node(slot.node());
         let scalar = !node.is_unknown() && !node.takes_container();
         if scalar && !attributes.trim_ascii().is_empty() {
+            // Only one that says what the schema says can be left out.
+            if xml::attributes(attributes).any(|(name, ..)| !TYPES.contains(&name)) {
+                let message = format!("A field has no attributes. Write: {}", cx.protocol.example(&cx));
+                return Err((ErrorKind::MalformedCall, message));
+            }
             note(io, Repair::Markup, "A field has no attributes.")?;
         }
         if slot.is_string(&cx) {

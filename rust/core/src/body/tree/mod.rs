@@ -31,11 +31,6 @@ pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
     lists == Lists::Elements && (node.is_unknown() || node.has(&Choice::Array))
 }
 
-/// Can a list of this type be written by repeating its key?
-pub fn is_repeated(schema: &Schema, id: NodeId) -> bool {
-    repeats(schema.node(id), Lists::Elements)
-}
-
 /// Is it the JSON text of a whole list, which no repeated key adds to?
 pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
     let Tree::Scalar { text, quoted: false } = tree else { return false };
@@ -242,8 +237,18 @@ fn read_json(
     }
 }
 
+/// Is the text, which starts with a bracket, plain JSON, if perhaps too deep or with a key twice?
+pub(super) fn is_json(cx: &Context<'_>, text: &str) -> bool {
+    let schema = Schema::unknown();
+    let cx = Context { strict: true, schema: &schema, ..*cx };
+    match read_json(&cx, &mut Found::default(), UNKNOWN, String::new(), 1, text) {
+        Ok(()) => true,
+        Err((kind, _)) => !matches!(kind, ErrorKind::InvalidJson | ErrorKind::Strict(_)),
+    }
+}
+
 /// Is the text, to the letter, a string of the enum?
-fn is_literal(node: &Node, text: &str) -> bool {
+pub(super) fn is_literal(node: &Node, text: &str) -> bool {
     node.candidates(text).iter().any(|choice| match choice {
         Choice::Literal(literal) => literal.text.as_deref() == Some(text),
         _ => false,

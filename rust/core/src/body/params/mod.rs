@@ -1,22 +1,33 @@
-//! The body of a call whose parameters stand in tags, from behind what opened its function.
+//! The body of a call whose arguments are raw text in tags, from behind what opened its function.
 
+mod head;
+mod typing;
 mod value;
 
 use super::fields::Fields;
 use super::tree::Lists;
 use super::{Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::functions::{
-    Look, Opened, Parameter, Tag, WRAPPER, begins, closes, closes_function, closes_parameter, opener, parameter,
-};
+use crate::limits::ATTEMPT_CHARS;
+use crate::params::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
 use crate::scan::ws_run;
 
-use value::{Outer, Read, Value};
+use head::Head;
+use value::{Read, Value};
+
+pub use typing::reads_as;
+pub use value::holds;
 
 #[derive(Debug)]
 enum State {
     /// A function of the same block is opened here.
     Opener,
+    /// In a tag, in front of an attribute.
+    Head,
+    /// The attributes are read, and so is the name.
+    Named,
+    /// Behind a tag with attributes, where a call must go on.
+    Headed,
     /// Directly behind what opened the function.
     Opened,
     /// In front of a parameter, or of what closes the function.
@@ -30,26 +41,33 @@ enum State {
     Tail {
         blanks: usize,
     },
+    /// The call is the one tag that was read.
+    Alone,
 }
 
 #[derive(Debug)]
-pub struct Functions {
+pub struct Params {
     opened: Opened,
     state: State,
     fields: Fields,
+    head: Head,
     /// Of the parameter that was opened last.
     value: Value,
+    /// The tool's name is known.
+    named: bool,
     /// The arguments were one JSON object.
     whole: bool,
     /// The call has failed: only its end is looked for.
     failed: bool,
 }
 
-impl Format for Functions {
-    fn renew(&mut self, _: &Context<'_>, kind: BodyKind, _: &str) -> bool {
-        let BodyKind::Functions(opened) = kind else { return false };
+impl Format for Params {
+    fn renew(&mut self, _: &Context<'_>, kind: BodyKind, name: &str) -> bool {
+        let BodyKind::Params(opened) = kind else { return false };
         self.fields.reset();
-        (self.opened, self.state, self.whole, self.failed) = (opened, State::Opened, false, false);
+        self.head = Head::default();
+        (self.opened, self.state) = (opened, first(opened));
+        (self.named, self.whole, self.failed) = (!name.is_empty(), false, false);
         true
     }
 
@@ -80,7 +98,7 @@ impl Format for Functions {
 
     /// The next function of the block.
     fn next(&mut self) -> Option<Box<dyn Format>> {
-        Some(Box::new(Functions { state: State::Opener, ..Functions::new(self.opened) }))
+        Some(Box::new(Params { state: State::Opener, ..Params::new(self.opened, "") }))
     }
 
     fn is_complete(&self) -> bool {
@@ -88,7 +106,7 @@ impl Format for Functions {
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, State::Value | State::Object(_))
+        matches!(self.state, State::Value | State::Object(_) | State::Head)
     }
 
     fn finish(&self, found: &mut Found) {
@@ -96,13 +114,20 @@ impl Format for Functions {
     }
 }
 
-impl Functions {
-    pub fn new(opened: Opened) -> Self {
-        Functions {
+fn first(opened: Opened) -> State {
+    if opened.attributes == Attributes::None { State::Opened } else { State::Head }
+}
+
+impl Params {
+    /// `name`: the tool's, as it is written; empty where that is not known yet.
+    pub fn new(opened: Opened, name: &str) -> Self {
+        Params {
             opened,
-            state: State::Opened,
-            fields: Fields::new(Lists::Elements),
-            value: Value::default(),
+            state: first(opened),
+            fields: Fields::new(Lists::Own),
+            head: Head::default(),
+            value: Value::new(opened.row),
+            named: !name.is_empty(),
             whole: false,
             failed: false,
         }
@@ -111,6 +136,9 @@ impl Functions {
     fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         match &mut self.state {
             State::Opener => self.opener(io),
+            State::Head => self.attribute(io),
+            State::Named => self.arguments(io),
+            State::Headed => self.headed(io),
             State::Opened => self.opened(io),
             State::Between => self.between(io),
             State::Value => self.value(io),
@@ -133,6 +161,7 @@ impl Functions {
                 let blanks = *blanks;
                 self.tail(io, blanks)
             }
+            State::Alone => Ok(Some(Step::Done)),
         }
     }
 
@@ -147,6 +176,13 @@ impl Functions {
         }
         let cx = io.cx;
         cx.repair(io.found, repair).map_err(|kind| (kind, "Write the call in the usual form.".into()))
+    }
+
+    /// What the format has of its own: listed as a repair, and read in strict mode, too.
+    fn usual_repair(&self, io: &mut Io<'_>, repair: Repair) {
+        if !self.failed && !io.cx.strict {
+            io.found.repair(repair);
+        }
     }
 
     /// The call is complete: what has waited is written.
@@ -164,24 +200,25 @@ impl Functions {
     }
 
     fn opener(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let found = match opener(io.rest(), io.last, false, &|_, _| false) {
+        let found = match self.opened.row.opener(io.rest(), io.last, false, &|_, _| false) {
             Look::Need => return Ok(Some(Step::Need)),
             Look::Yes(found) => found,
             Look::No => return self.to(State::Opened),
         };
-        let name = io.rest()[found.name].to_owned();
+        let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
         self.opened = Opened { wrapped: self.opened.wrapped, ..found.opened };
-        self.state = State::Opened;
-        Ok((!self.failed).then_some(Step::Named(name)))
+        self.state = first(self.opened);
+        self.named = name.is_some();
+        Ok(name.filter(|_| !self.failed).map(Step::Named))
     }
 
     fn opened(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if self.opened.styled {
             self.repair(io, Repair::TagStyle)?;
         }
-        if !self.opened.wrapped {
-            self.repair(io, Repair::MissingWrapper)?;
+        if !self.opened.wrapped && !self.opened.foreign {
+            self.usual_repair(io, Repair::MissingWrapper);
         }
         if self.opened.empty {
             return self.closed(io);
@@ -190,6 +227,11 @@ impl Functions {
         match io.rest().bytes().next() {
             None if !io.last => Ok(Some(Step::Need)),
             Some(b'{') if self.failed => self.to(State::Skip(Skip::TokenStart)),
+            Some(b'{') if self.head.given => {
+                let message = format!("{}: a JSON object cannot follow attributes.", io.cx.tool);
+                self.state = State::Skip(Skip::TokenStart);
+                Err((ErrorKind::MalformedCall, message))
+            }
             Some(b'{') => {
                 self.whole = true;
                 let object = Object::new(&io.cx, io.cx.schema.root, String::new(), 0);
@@ -210,8 +252,7 @@ impl Functions {
             }
             [b'<'] if !last => Look::Need,
             [b'<', b'/', ..] => self.closing(io)?,
-            // Nothing else begins like the usual parameter.
-            [b'<', b'p', ..] => self.parameter(io)?,
+            [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(io)?,
             [b'<', ..] => self.opening(io)?,
             _ if self.failed => Look::No,
             _ => self.parameter(io)?,
@@ -234,39 +275,40 @@ impl Functions {
 
     /// At a closing tag.
     fn closing(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
-        let (rest, last) = (io.rest(), io.last);
+        let (rest, last, row) = (io.rest(), io.last, self.opened.row);
         let own = self.opened.tag.closes(rest, io.cx.tool, last);
         if let Look::Yes(length) = own {
             io.at += length;
             return self.closed(io).map(Look::Yes);
         }
-        let wrapper = closes(rest, WRAPPER, last);
-        if let Look::Yes(length) = wrapper {
+        let block = closes(rest, row.block, last);
+        if let Look::Yes(length) = block {
             match self.opened.tag {
-                Tag::Wrapper => self.complete(io)?,
-                Tag::Function(_) | Tag::Own => self.complete_unclosed(io)?,
+                Tag::Block => self.complete(io)?,
+                Tag::Word(_) | Tag::Own => self.complete_unclosed(io)?,
             }
             io.at += length;
             return Ok(Look::Yes(Some(Step::Done)));
         }
-        let function = closes_function(rest, last);
+        let function = row.closes_function(rest, last);
         if let Look::Yes(length) = function {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
             return self.closed(io).map(Look::Yes);
         }
-        let parameter = closes_parameter(rest, last);
+        let parameter = row.closes_parameter(rest, last);
         if let Look::Yes(length) = parameter {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
             return Ok(Look::Yes(None));
         }
-        Ok(own.or(|| wrapper).or(|| function).or(|| parameter).map(|_| None))
+        Ok(own.or(|| block).or(|| function).or(|| parameter).map(|_| None))
     }
 
     /// At a tag that may open something.
     fn opening(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
-        match opener(io.rest(), io.last, false, &|_, _| false) {
+        let row = self.opened.row;
+        match row.opener(io.rest(), io.last, false, &|_, _| false) {
             Look::Need => return Ok(Look::Need),
             Look::Yes(_) => {
                 self.complete_unclosed(io)?;
@@ -274,7 +316,7 @@ impl Functions {
             }
             Look::No => {}
         }
-        match begins(&io.rest()[1..], WRAPPER, io.last) {
+        match begins(&io.rest()[1..], row.block, io.last) {
             Look::Need => return Ok(Look::Need),
             Look::Yes(_) => {
                 self.complete_unclosed(io)?;
@@ -289,46 +331,51 @@ impl Functions {
     fn parameter(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
         let (cx, rest) = (io.cx, io.rest());
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
-        let Parameter { tag, key, apart, empty, styled, end } = match parameter(rest, io.last, &declared) {
-            Look::Yes(_) if self.whole && !self.failed => return Ok(Look::No),
-            Look::Yes(found) => found,
-            Look::Need => return Ok(Look::Need),
-            Look::No => return Ok(Look::No),
+        let Parameter { tag, key, apart, empty, styled, end } =
+            match self.opened.row.parameter(rest, io.last, &declared) {
+                Look::Yes(_) if self.whole && !self.failed => return Ok(Look::No),
+                Look::Yes(found) => found,
+                Look::Need => return Ok(Look::Need),
+                Look::No => return Ok(Look::No),
+            };
+        io.at += end;
+        self.value.open(&rest[tag], apart, styled);
+        let Some(key) = key else {
+            self.head = Head::of_parameter();
+            self.state = State::Head;
+            if self.failed {
+                return Ok(Look::Yes(None));
+            }
+            let message = format!("{}: the tag of a parameter has no attributes.", cx.tool);
+            return Err((ErrorKind::MalformedCall, message));
         };
+        self.state = if empty { State::Between } else { State::Value };
         if styled {
             self.repair(io, Repair::TagStyle)?;
         }
-        io.at += end;
-        self.state = if empty { State::Between } else { State::Value };
-        self.value.open(&rest[tag], apart);
         if !self.failed {
-            self.value.slot = Some(self.fields.open(&cx, io.found, &rest[key], false)?);
+            let slot = self.fields.open(&cx, io.found, &rest[key], false)?;
+            self.value.begin(&cx, io.found, slot)?;
         }
         if empty {
-            self.value.end(&cx, io.found, &mut self.fields)?;
+            self.value.end(&cx, io.found)?;
         }
         Ok(Look::Yes(None))
     }
 
     fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        let outer = Outer { function: self.opened.tag, failed: self.failed };
-        match self.value.read(io, outer)? {
+        match self.value.read(io, self.opened.tag)? {
             Read::Need => return Ok(Some(Step::Need)),
             Read::Closed => {}
-            Read::Open if self.value.kept => {
+            Read::Open if self.value.kept && !self.failed => {
                 self.state = State::Between;
-                let message = "A value with a tag of a call in it is never closed. Write &lt; for the < of such tags.";
-                return Err((ErrorKind::UnterminatedValue, message.into()));
+                return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()));
             }
-            Read::Open if self.value.apart || self.failed => {}
-            Read::Open => {
-                let cx = io.cx;
-                cx.repair(io.found, Repair::MissingClose)
-                    .map_err(|kind| (kind, "A parameter is not closed.".into()))?;
-            }
+            Read::Open if self.value.apart => {}
+            Read::Open => self.usual_repair(io, Repair::MissingClose),
         }
         self.state = State::Between;
-        self.value.end(&io.cx, io.found, &mut self.fields)?;
+        self.value.end(&io.cx, io.found)?;
         Ok(None)
     }
 
@@ -336,7 +383,7 @@ impl Functions {
     fn closed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         self.state = State::Tail { blanks: 0 };
         self.complete(io)?;
-        Ok(None)
+        Ok(self.opened.foreign.then_some(Step::Done))
     }
 
     /// Another function is opened at `io.at`.
@@ -350,24 +397,28 @@ impl Functions {
     }
 
     fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Result<Option<Step>, Bad> {
+        let row = self.opened.row;
         let blanks = ws_run(io.rest(), looked);
         self.state = State::Tail { blanks };
         let (rest, last) = (&io.rest()[blanks..], io.last);
+        if self.opened.foreign || (!self.opened.wrapped && blanks > ATTEMPT_CHARS) {
+            return Ok(Some(Step::Done));
+        }
         let mut needs = rest.is_empty() && !last;
         if rest.starts_with('<') {
-            let ends = closes(rest, WRAPPER, last);
+            let ends = closes(rest, row.block, last);
             if let Look::Yes(length) = ends {
                 io.at += blanks + length;
                 return Ok(Some(Step::Done));
             }
             needs |= ends == Look::Need;
             if self.opened.wrapped {
-                let function = opener(rest, last, false, &|_, _| false);
+                let function = row.opener(rest, last, false, &|_, _| false);
                 if let Look::Yes(_) = function {
                     io.at += blanks;
                     return Ok(Some(self.another()));
                 }
-                let stray = closes_function(rest, last).or(|| closes_parameter(rest, last));
+                let stray = row.closes_function(rest, last).or(|| row.closes_parameter(rest, last));
                 if let Look::Yes(length) = stray {
                     self.repair(io, Repair::TagStyle)?;
                     io.at += blanks + length;

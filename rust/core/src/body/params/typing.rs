@@ -1,0 +1,95 @@
+//! What the text of a parameter becomes. Where a string is possible, the text counts to the letter.
+
+use crate::body::tree::{At, Lists, is_json, is_literal, write_at};
+use crate::body::{Bad, Context, Found};
+use crate::coerce;
+use crate::error::Repair;
+use crate::json::{Value, is_number, parse, push_string};
+use crate::params::Row;
+use crate::scan::trim;
+use crate::schema::{Choice, Node, NodeId};
+use crate::tree::Tree;
+
+/// JSON's word for one of Python's.
+fn python(text: &str) -> Option<&'static str> {
+    match text {
+        "True" => Some("true"),
+        "False" => Some("false"),
+        "None" => Some("null"),
+        _ => None,
+    }
+}
+
+/// Is the text, to the letter, the JSON of something that the type takes beside strings, or of anything where nothing is known?
+fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
+        Some(_) if node.is_unknown() => matches!(text, "true" | "false" | "null") || is_number(text),
+        Some(_) => coerce::takes_bare(node, text),
+        None => false,
+    }
+}
+
+/// Appends the typed JSON of a text that stands where type `id` is expected.
+pub fn write_text(
+    cx: &Context<'_>,
+    found: &mut Found,
+    row: &Row,
+    id: NodeId,
+    at: &At<'_>,
+    text: &str,
+) -> Result<(), Bad> {
+    let node = cx.schema.node(id);
+    let json = &mut found.args.json;
+    if node.is_string() {
+        push_string(json, text);
+        return Ok(());
+    }
+    let letters = node.takes_string();
+    let text = if letters { text } else { trim(text) };
+    let word = python(text).filter(|_| row.python && !is_literal(node, text));
+    if let Some(word) = word.filter(|word| node.is_unknown() || coerce::takes_bare(node, word)) {
+        json.push_str(word);
+        return Ok(());
+    }
+    let scalar = |text: &str, quoted| Tree::Scalar { text: text.to_owned(), quoted };
+    let write = |found: &mut Found, tree: &Tree| write_at(cx, found, id, at, 1, tree, Lists::Own);
+    if !letters {
+        if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
+            let empty = if node.has(&Choice::Array) { Tree::List(Vec::new()) } else { Tree::Map(Vec::new()) };
+            let message = || format!("{} is empty.", at.path());
+            cx.repair(found, Repair::Coerced).map_err(|kind| (kind, message()))?;
+            return write(found, &empty);
+        }
+        return write(found, &scalar(text, false));
+    }
+    if !is_literal(node, text) && is_value(cx, node, text) {
+        return write(found, &scalar(text, false));
+    }
+    if node.is_unknown()
+        && text.starts_with('"')
+        && let Ok(Value::String(inner)) = parse(text, 0)
+        && text.ends_with('"')
+    {
+        push_string(&mut found.args.json, &inner);
+        return Ok(());
+    }
+    if node.is_unknown() || node.has(&Choice::String) {
+        push_string(&mut found.args.json, text);
+        return Ok(());
+    }
+    write(found, &scalar(text, true))
+}
+
+/// Does the text, between its tags, read as that value, with neither repair nor problem?
+pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
+    if let (true, Value::String(own)) = (cx.schema.node(id).is_string(), value) {
+        return own == text;
+    }
+    let cx = Context { strict: true, ..*cx };
+    let mut found = Found::default();
+    let read = write_text(&cx, &mut found, row, id, &At::root(""), text);
+    let mut json = String::new();
+    value.write(&mut json);
+    read.is_ok() && found.problems.is_empty() && found.repairs.is_empty() && found.args.json == json
+}

@@ -1,0 +1,314 @@
+//! The value of one parameter: text to the letter, up to the tag that ends it.
+
+use std::borrow::Cow;
+use std::mem::take;
+
+use super::typing::write_text;
+use crate::body::fields::Slot;
+use crate::body::{Bad, Context, Found, Io};
+use crate::json::is_plain;
+use crate::params::{Look, Row, Tag, begins_with, closes, need};
+use crate::scan::{has_line_break, ws_run};
+use crate::schema::Choice;
+
+/// How a value ends.
+pub enum Read {
+    Need,
+    /// With its closing tag.
+    Closed,
+    /// In front of another tag.
+    Open,
+}
+
+/// What a tag in a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its closing tag, of so many bytes.
+    Close(usize),
+    /// Another tag, in front of which it ends.
+    Before,
+    /// Text, but so like a tag that the value must be closed by its own.
+    Text,
+}
+
+/// How a tag is opened; decides what closes it.
+#[derive(Debug)]
+struct Opened {
+    row: &'static Row,
+    /// The name of the tag.
+    tag: Cow<'static, str>,
+    /// In another form than the usual one.
+    styled: bool,
+    /// The key stood between tags.
+    apart: bool,
+}
+
+#[derive(Debug)]
+pub struct Value {
+    opened: Opened,
+    pub apart: bool,
+    /// A tag of a call was taken for text: then its own closing tag must end it.
+    pub kept: bool,
+    /// `None` where the call has failed.
+    slot: Option<Slot>,
+    /// Its parts go out as they come.
+    live: bool,
+    /// So they do once it is clear that it is not null.
+    perhaps_null: bool,
+    text: String,
+    /// Nothing was read: a line break here is the tag's.
+    start: bool,
+    /// A line break was read that may be the closing tag's.
+    pending: bool,
+    /// A line begins here.
+    line: bool,
+    /// Bytes behind a `<` that were looked at.
+    looked: usize,
+}
+
+impl Value {
+    pub fn new(row: &'static Row) -> Self {
+        Value {
+            opened: Opened { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
+            apart: false,
+            kept: false,
+            slot: None,
+            live: false,
+            perhaps_null: false,
+            text: String::new(),
+            start: true,
+            pending: false,
+            line: false,
+            looked: 0,
+        }
+    }
+
+    pub fn open(&mut self, tag: &str, apart: bool, styled: bool) {
+        let row = self.opened.row;
+        let word = row.parameter.words[0];
+        let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
+        let opened = Opened { row, tag, styled, apart };
+        let text = take(&mut self.text);
+        *self = Value { opened, apart, text, ..Value::new(row) };
+        self.text.clear();
+    }
+
+    /// It is written into that slot.
+    pub fn begin(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot) -> Result<(), Bad> {
+        let choices = &cx.schema.node(slot.node()).choices;
+        self.live = slot.is_string(cx);
+        self.perhaps_null = choices.len() == 2 && choices.contains(&Choice::String) && choices.contains(&Choice::Null);
+        if self.live {
+            slot.start(cx, found)?;
+        }
+        self.slot = Some(slot);
+        Ok(())
+    }
+
+    /// The call has failed: only the value's end is looked for.
+    pub fn fail(&mut self) {
+        (self.slot, self.live, self.perhaps_null) = (None, false, false);
+    }
+
+    /// See [`Body::feed_plain`](crate::body::Body::feed_plain).
+    pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
+        if !self.live || memchr::memchr(b'<', text.as_bytes()).is_some() {
+            return None;
+        }
+        let plain = !self.pending && text.bytes().all(is_plain);
+        self.take(found, text);
+        Some(plain)
+    }
+
+    fn write(&mut self, found: &mut Found, part: &str) {
+        match &self.slot {
+            Some(slot) if self.live => slot.push(found, part),
+            Some(_) => self.text.push_str(part),
+            None => {}
+        }
+    }
+
+    /// Takes text that does not end it.
+    fn take(&mut self, found: &mut Found, mut part: &str) {
+        if part.is_empty() {
+            return;
+        }
+        self.line = part.ends_with('\n');
+        if self.opened.row.line_breaks {
+            if take(&mut self.start) {
+                part = part.strip_prefix('\n').unwrap_or(part);
+            }
+            if part.is_empty() {
+                return;
+            }
+            if take(&mut self.pending) {
+                self.write(found, "\n");
+            }
+            if let Some(text) = part.strip_suffix('\n') {
+                (part, self.pending) = (text, true);
+            }
+        }
+        self.write(found, part);
+    }
+
+    /// Text that may be null goes out once it cannot be that.
+    fn go_live(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let text = self.text.as_str();
+        if !self.perhaps_null || "null".starts_with(text) || "None".starts_with(text) {
+            return Ok(());
+        }
+        self.perhaps_null = false;
+        if let Some(slot) = &mut self.slot {
+            slot.start(cx, found)?;
+            slot.push(found, text);
+            self.live = true;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// Reads on from `io.at`.
+    pub fn read(&mut self, io: &mut Io<'_>, function: Tag) -> Result<Read, Bad> {
+        let cx = io.cx;
+        let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+        loop {
+            let rest = io.rest();
+            let end = memchr::memchr(b'<', rest.as_bytes());
+            if end != Some(0) {
+                let part = &rest[..end.unwrap_or(rest.len())];
+                self.take(io.found, part);
+                io.at += part.len();
+                if end.is_none() {
+                    self.go_live(&io.cx, io.found)?;
+                    return Ok(Read::Need);
+                }
+            }
+            let function = (function, io.cx.tool);
+            match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
+                Look::Need => {
+                    self.go_live(&io.cx, io.found)?;
+                    return Ok(Read::Need);
+                }
+                Look::Yes(End::Close(length)) => {
+                    io.at += length;
+                    return Ok(Read::Closed);
+                }
+                Look::Yes(End::Before) => return Ok(Read::Open),
+                found => {
+                    self.kept |= found == Look::Yes(End::Text);
+                    self.looked = 0;
+                    self.take(io.found, "<");
+                    io.at += 1;
+                }
+            }
+        }
+    }
+
+    /// The value is complete.
+    pub fn end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
+        let Some(slot) = self.slot.take() else { return Ok(()) };
+        if self.live {
+            return slot.end(found);
+        }
+        let (row, text) = (self.opened.row, &self.text);
+        slot.write(cx, found, |found, node, at| write_text(cx, found, row, node, at, text))
+    }
+}
+
+impl Opened {
+    /// What stands at this `<`? `line`: a line begins here.
+    fn end(
+        &self,
+        rest: &str,
+        last: bool,
+        line: bool,
+        function: (Tag, &str),
+        declared: &dyn Fn(&str) -> bool,
+        looked: &mut usize,
+    ) -> Look<End> {
+        let row = self.row;
+        match closes(rest, &self.tag, last) {
+            Look::Yes(length) => {
+                return match self.closed(rest, length, last, function, declared, looked) {
+                    Look::Yes(()) => Look::Yes(End::Close(length)),
+                    Look::No => Look::Yes(End::Text),
+                    Look::Need => Look::Need,
+                };
+            }
+            Look::Need => return Look::Need,
+            Look::No if line => {}
+            Look::No => return Look::No,
+        }
+        let next = match self.apart {
+            true => row.parameter(rest, last, declared).and_then(|it| if it.apart { Look::Yes(()) } else { Look::No }),
+            false => row.opens_line(rest, last),
+        };
+        let (tag, name) = function;
+        let next = next.or(|| {
+            tag.closes(rest, name, last).and_then(|length| {
+                let end = ws_run(rest, length.max(*looked));
+                *looked = end;
+                if end == rest.len() { need(last) } else { closes(&rest[end..], row.block, last).map(|_| ()) }
+            })
+        });
+        match next {
+            Look::Yes(()) => Look::Yes(End::Before),
+            Look::Need => Look::Need,
+            Look::No => begins_with(rest, row.block_open, last)
+                .or(|| begins_with(rest, row.call.open, last))
+                .or(|| begins_with(rest, row.parameter.open, last))
+                .map(|()| End::Text),
+        }
+    }
+
+    /// A closing tag of its own, of so many bytes: it is one if what may follow a parameter follows.
+    fn closed(
+        &self,
+        rest: &str,
+        length: usize,
+        last: bool,
+        (tag, name): (Tag, &str),
+        declared: &dyn Fn(&str) -> bool,
+        looked: &mut usize,
+    ) -> Look<()> {
+        let end = ws_run(rest, length.max(*looked));
+        *looked = end;
+        let after = &rest[end..];
+        if after.is_empty() {
+            return if last { Look::Yes(()) } else { Look::Need };
+        }
+        let row = self.row;
+        let next = match self.styled {
+            true => row.opens_parameter(after, last, declared),
+            false => begins_with(after, row.parameter.open, last),
+        };
+        let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
+        // Without the end of its function: not in the middle of a line, where it may be spoken of.
+        let apart = end > length && !has_line_break(&rest[length..end]);
+        if apart && tag != Tag::Block {
+            return next;
+        }
+        next.or(|| closes(after, row.block, last).map(|_| ()))
+            .or(|| begins_with(after, row.block_open, last))
+            .or(|| begins_with(after, row.call.open, last))
+    }
+}
+
+/// Can the text stand between the tags of a parameter in the usual form, whatever follows?
+pub fn holds(row: &'static Row, text: &str) -> bool {
+    let opened = Value::new(row).opened;
+    let function = (Tag::Word(row.call.words[0]), "");
+    let after = if row.line_breaks { "\n" } else { "" };
+    let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
+    let mut from = 0;
+    while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
+        let at = from + offset;
+        let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
+        match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
+            Look::No | Look::Yes(End::Text) => {}
+            Look::Need | Look::Yes(End::Close(_) | End::Before) => return false,
+        }
+        from = at + 1;
+    }
+    true
+}
