@@ -128,7 +128,7 @@ fn check(protocol: &str) {
             }
         };
         for mark in MARKS {
-            one(format!("{mark:?} again and again"), 64 * KIB, &|bytes| repeated("", mark, bytes));
+            one(format!("{mark:?} again and again"), 32 * KIB, &|bytes| repeated("", mark, bytes));
         }
         // As many pairs as laws have cases, spread over all there are: in front of a repeat, in turns, and nested.
         let all = MARKS.len() * MARKS.len() * 3;
@@ -136,13 +136,13 @@ fn check(protocol: &str) {
         for at in (0..all).step_by(step) {
             let (first, second) = (MARKS[at / 3 / MARKS.len()], MARKS[at / 3 % MARKS.len()]);
             match at % 3 {
-                0 => one(format!("{first:?}, then {second:?} again and again"), 24 * KIB, &|bytes| {
+                0 => one(format!("{first:?}, then {second:?} again and again"), 16 * KIB, &|bytes| {
                     repeated(first, second, bytes)
                 }),
-                1 => one(format!("{first:?} and {second:?} in turns"), 24 * KIB, &|bytes| {
+                1 => one(format!("{first:?} and {second:?} in turns"), 16 * KIB, &|bytes| {
                     repeated("", &format!("{first}{second}"), bytes)
                 }),
-                _ => one(format!("{first:?}, and as many {second:?}"), 24 * KIB, &|bytes| nested(first, second, bytes)),
+                _ => one(format!("{first:?}, and as many {second:?}"), 16 * KIB, &|bytes| nested(first, second, bytes)),
             }
         }
     }
