@@ -413,7 +413,7 @@ def literals(of: Type, kind: str) -> list[Any]:
 
 
 def _has_literals(of: Type, kind: str) -> bool:
-    """Whether members have no types, for these would change a literal; so it is beside an unknown type, too."""
+    """Whether members have no types, which would change a literal; beside an unknown type, too."""
     return bool(literals(tuple(a for a in of if a.kind == "literal"), kind))
 
 
