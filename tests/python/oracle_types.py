@@ -314,7 +314,7 @@ class Schemas:
 
     def _union(self, of: Type, kind: str, step: str | int) -> Type:
         """In a union, the union of the types in each; what is nowhere to be found has an unknown type."""
-        if literals(of, kind):
+        if _has_literals(of, kind):
             return UNKNOWN
         containers = [alternative for alternative in of if alternative.kind in (kind, "unknown")]
         types = [self._place(alternative, step) for alternative in containers]
@@ -407,15 +407,19 @@ def has_kind(of: Type, *kinds: str) -> bool:
 
 def literals(of: Type, kind: str) -> list[Any]:
     """The objects or arrays among the literals of a type."""
-    if has_kind(of, "unknown"):
-        return []
     python = dict if kind == "object" else list
-    return [a.value for a in of if a.kind == "literal" and isinstance(a.value, python)]
+    values = [a.value for a in of if a.kind == "literal" and isinstance(a.value, python)]
+    return [] if has_kind(of, "unknown") else values
+
+
+def _has_literals(of: Type, kind: str) -> bool:
+    """Whether members have no types, which would change a literal; beside an unknown type, too."""
+    return bool(literals(tuple(a for a in of if a.kind == "literal"), kind))
 
 
 def _objects(of: Type) -> list[Alternative]:
     """The object types here; beside a literal object nothing directs the members."""
-    return [] if literals(of, "object") else [a for a in of if a.kind in ("object", "unknown")]
+    return [] if _has_literals(of, "object") else [a for a in of if a.kind in ("object", "unknown")]
 
 
 def allows(of: Type, kind: str) -> bool:

@@ -186,6 +186,14 @@ impl<'s> Compiler<'_, 's> {
             }
             node.choices.extend(choices.into_iter().flatten().filter(|choice| seen.insert(choice.clone())));
         }
+        // Beside a literal that is an array or an object, the types of members would change that literal.
+        let literal = |bracket: u8| node.literals(bracket).next().is_some();
+        if literal(b'{') {
+            objects.clear();
+        }
+        if literal(b'[') {
+            arrays.clear();
+        }
         if unknown {
             node.choices.clear();
         }
@@ -194,13 +202,6 @@ impl<'s> Compiler<'_, 's> {
         }
         if !arrays.is_empty() {
             node.array = Some(self.array(&arrays)?);
-        }
-        // Beside a literal that is an array or an object, the types of members would change that literal.
-        if node.literals(b'{').next().is_some() {
-            node.object = None;
-        }
-        if node.literals(b'[').next().is_some() {
-            node.array = None;
         }
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
