@@ -52,7 +52,7 @@ def main() -> None:
                 results.append(tools.encode_result(item.name, stock(**item.args)))
             elif isinstance(item, CallError):
                 # What is wrong, and a correct example: written for the model.
-                results.append(tools.encode_result(item.name or "unknown", item.message, error=True))
+                results.append(tools.encode_result(item.name, item))
         if not results:
             break
         messages.append({"role": "user", "content": "\n".join(results)})

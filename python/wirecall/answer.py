@@ -56,11 +56,17 @@ class Said:
 @dataclass(frozen=True, slots=True)
 class Call:
     """A complete call. `arguments` is compact JSON text, with `on_error="native"` perhaps what the
-    model wrote instead."""
+    model wrote instead.
+
+    Attributes:
+        late: Its arguments violate the schema, so the model may be asked again instead: it is held with what
+            follows `Held`, and releases nothing.
+    """
 
     id: str
     name: str
     arguments: str
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ class Turn:
         choice: What the request says of calls.
         alone: One answer was asked for; of several none is asked for again.
         legacy: The host reads the API's older form of a call (chat's `function_call`).
+        stops: The stop sequences of the host's own request.
 
     Attributes:
         called: Calls handed over, native ones of the model included: the dialect counts those itself.
@@ -115,7 +122,14 @@ class Turn:
     """
 
     def __init__(
-        self, toolset: Toolset, options: Options, choice: Choice, *, alone: bool = True, legacy: bool = False
+        self,
+        toolset: Toolset,
+        options: Options,
+        choice: Choice,
+        *,
+        alone: bool = True,
+        legacy: bool = False,
+        stops: tuple[object, ...] = (),
     ) -> None:
         self.toolset = toolset
         self.options = options
@@ -129,6 +143,10 @@ class Turn:
         # What each reader of the attempt heard.
         self._heard: list[list[str]] = []
         self._failures: list[core.CallError] = []
+        # Calls that were read, violate the schema, and are handed over if the model is not asked again.
+        self._late = 0
+        self._excused = False
+        self._stops = frozenset(stops) - {toolset.result_marks[0]}
 
     @property
     def reads(self) -> bool:
@@ -150,7 +168,26 @@ class Turn:
     def sibling(self) -> "Turn":
         """A turn of its own for one of several answers: what one of them calls says nothing of the others,
         and none is asked for again."""
-        return Turn(self.toolset, self.options, self.choice, alone=False, legacy=self.legacy)
+        stops = tuple(self._stops)
+        return Turn(self.toolset, self.options, self.choice, alone=False, legacy=self.legacy, stops=stops)
+
+    def was_cut(self, matched: object = None) -> bool | None:
+        """Whether an answer that stopped by itself, or at a stop sequence, was cut off, for readers.
+
+        Args:
+            matched: The stop sequence, or the number of the token, that the server says it stopped at; None
+                where it says nothing.
+        """
+        if matched is None:
+            # The server's own stop sequences cannot be seen.
+            return None if self._stops else False
+        if isinstance(matched, str):
+            return False if matched == self.toolset.result_marks[0] else None
+        return None if matched in self._stops else False
+
+    def asked_to_stop(self, matched: object) -> bool:
+        """Whether the host's own request says that the answer ends where the server says it did."""
+        return isinstance(matched, (str, int)) and matched in self._stops
 
     def ends(self, *, normal: bool) -> bool:
         """The answer has ended, and all its readers have finished. True: it is to be asked for again.
@@ -171,7 +208,11 @@ class Turn:
             if self._failures
             else self.options.on_missing_call == "retry" and missing
         )
-        return normal and wanted and self._may_ask_again()
+        if normal and wanted and self._may_ask_again():
+            return True
+        self.called += self._late
+        self._late = 0
+        return False
 
     def again(self) -> tuple[str, str]:
         """Begins the next attempt. Returns the model's own words, and what to answer."""
@@ -183,6 +224,7 @@ class Turn:
             message = self._missing_message()
         self.attempt += 1
         self._heard, self._failures = [], []
+        self._late, self._excused = 0, False
         self.tell("retry", None, message)
         return words, message
 
@@ -213,9 +255,18 @@ class Turn:
         """Why a call may not be handed over, if so."""
         if self.choice.names and name not in self.choice.names:
             return f"Only {' or '.join(self.choice.names)} may be called now."
-        if not self.choice.parallel and self.called:
+        if not self.choice.parallel and (self.called or self._late):
             return "Only one call may stand in one message. Wait for its result, then call again."
         return None
+
+
+def _excuse(kind: str) -> str:
+    """What the end user reads of a call that cannot be handed over."""
+    if kind == "forged_result":
+        return "The assistant wrote a tool's result itself. It is not real."
+    if kind == "not_allowed":
+        return "The assistant tried to call a tool that may not be called now."
+    return "The assistant tried to call a tool, but the call could not be read."
 
 
 class Reader:
@@ -240,6 +291,11 @@ class Reader:
         # With stream_arguments: the call that has no fragment yet, and whether one is open.
         self._begun: CallBegun | None = None
         self._open = False
+        # Characters of its arguments that went out.
+        self._sent = 0
+        # How the text that went out last ends: a sentence of ours is set apart from it and what follows.
+        self._tail = ""
+        self._apart = False
         self._refused: str | None = None
         self._inside = False
 
@@ -289,9 +345,11 @@ class Reader:
             elif isinstance(event, core.CallEnd):
                 self._inside = False
                 self._end(event, parts)
+                self._refused = None
             else:
                 self._inside = False
                 self._fail(event, parts)
+                self._refused = None
         return parts
 
     def _say(self, text: str, parts: list[Part]) -> None:
@@ -299,15 +357,21 @@ class Reader:
             if not self._behind_call:
                 self._preamble.append((text, False))
         elif self._speaks:
-            parts.append(Said(text))
+            self._tell(text, parts)
         elif text.isspace():
             self._blank.append(text)
         else:
             self._speak(text, parts)
 
     def _speak(self, text: str, parts: list[Part]) -> None:
-        parts.append(Said("".join(self._blank) + text))
+        self._tell("".join(self._blank) + text, parts)
         self._blank, self._speaks = [], True
+
+    def _tell(self, text: str, parts: list[Part]) -> None:
+        if self._apart and not text[0].isspace():
+            text = " " + text
+        self._apart, self._tail = False, text[-1]
+        parts.append(Said(text))
 
     def _hand_over(self, parts: list[Part]) -> None:
         self._turn.called += 1
@@ -340,8 +404,9 @@ class Reader:
             self._hand_over(parts)
             self._inside = False
             parts.append(self._begun)
-            self._begun, self._open = None, True
+            self._begun, self._open, self._sent = None, True, 0
         if self._open:
+            self._sent += len(delta)
             parts.append(CallFragment(delta))
 
     def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
@@ -349,43 +414,72 @@ class Reader:
             self._turn.tell("repair", event.name, repair)
         for problem in event.problems:
             self._turn.tell("problem", event.name, problem.message)
-        if self._open:
+        if self._turn.options.complete_calls_only and "missing_close" in event.repairs:
+            self._fail(self._made(event, "incomplete_call", "The call is not closed."), parts)
+        elif self._open:
             self._open = False
             parts.append(CallDone())
         elif self._refused is not None:
-            raw = self._source(event.start, event.end)
-            error = core.CallError(
-                event.index, event.id, event.name, "not_allowed", self._refused, raw, event.start, event.end
-            )
-            self._fail(error, parts)
+            self._fail(self._made(event, "not_allowed", self._refused), parts)
         else:
             self._begun = None
             self._hand_over(parts)
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
+    def _made(self, event: core.CallEnd, kind: str, message: str) -> core.CallError:
+        """The error that a call is for the host, though it was read."""
+        raw = self._source(event.start, event.end)
+        return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)
+
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
         turn, self._begun = self._turn, None
+        mode = turn.options.on_error
+        # What was read completely is for the host's own validation; but not what it asked not to be called.
+        native = None if self._refused is not None else error.arguments
         if self._open:
             self._open = False
             turn.tell("error", error.name, f"{error.kind}: {error.message}")
-            parts.append(CallBroken(error))
+            if native is None or mode not in ("retry", "native"):
+                parts.append(CallBroken(error))
+                return
+            parts += [CallFragment(native[self._sent :]), CallDone()]
             return
+        late = mode == "retry" and turn._may_ask_again()
         if turn._failed(error):
             parts.append(Held())
-        if turn.options.on_error == "raise":
+        if mode == "raise":
             raise CallFailed(error.message, error)
-        # A result is no call; one that may not stand here is none for the host either: it asked for that.
-        if turn.options.on_error == "native" and error.kind not in ("forged_result", "not_allowed"):
-            self._hand_over(parts)
-            id = self._id(error.id or _random_id())
-            parts.append(Call(id, error.name or "unknown", error.raw))
+        # A result is no call; one that may not be made here is none for the host either: it asked for that.
+        if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
+            native = error.raw
+        if turn.options.emit_raw_on_error and mode != "native":
+            self._show(error.raw, parts)
+        elif mode == "text":
+            self._show(turn.toolset.encode_result(error.name, error), parts)
+        elif native is not None:
+            self._native(error, native, late, parts)
+        elif error.kind != "incomplete_call" and not turn._excused:
+            # Once is enough, however many calls could not be read.
+            turn._excused = True
+            self._show(_excuse("not_allowed" if self._refused is not None else error.kind), parts, apart=True)
+
+    def _native(self, error: core.CallError, arguments: str, late: bool, parts: list[Part]) -> None:
+        called = self._turn.called
+        self._hand_over(parts)
+        if late:
+            self._turn.called = called
+            self._turn._late += 1
+        id = self._id(error.id or _random_id())
+        parts.append(Call(id, error.name or "unknown", arguments, late))
+
+    def _show(self, text: str, parts: list[Part], *, apart: bool = False) -> None:
+        """Shows an error; `apart` from the text around it."""
+        if self._turn.options.strip_preamble and not self._behind_call:
+            self._preamble.append((text, True))
             return
-        raw = turn.options.emit_raw_on_error
-        shown = error.raw if raw else turn.toolset.encode_result(error.name, error)
-        if turn.options.strip_preamble and not self._behind_call:
-            self._preamble.append((shown, True))
-        else:
-            self._speak(shown, parts)
+        tail = "" if self._blank else self._tail
+        self._speak(f"\n\n{text}" if apart and tail not in ("", "\n") else text, parts)
+        self._apart = apart
 
 
 def _random_id() -> str:

@@ -54,7 +54,9 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
         told = manual.write(toolset, asked.tools, choice, options)
-        self.turn = Turn(toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy)
+        self.turn = Turn(
+            toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy, stops=asked.stops
+        )
         history = History(toolset, shows=_shown(request, options.media))
         self.request = dialect.rewrite(request, asked, told, history, options)
         if told is not None and options.on_event is not None:

@@ -44,10 +44,13 @@ class Options:
             kinds that a user's message of the request carries too, which shows that the model takes them.
         on_error: A bad call is asked for again ("retry"), shown as the text of its result ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
-            ("native").
+            ("native"). After the last retry, a call whose arguments were read completely is handed over
+            natively, and of others the end user reads one plain sentence.
         max_retries: How often an answer is asked for again, at most.
         on_missing_call: What becomes of an answer without the call that `tool_choice` asks for.
         strip_preamble: Drop the text around calls, if there was a call.
+        complete_calls_only: Hand over calls only if their own closing tag was read, none that the end of the
+            answer closed: a server's own stop sequences, which cannot be seen, may have cut it off.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
         native_when: Lets a request through untouched where it returns true; gets the request.
@@ -75,6 +78,7 @@ class Options:
     max_retries: int = 1
     on_missing_call: Literal["retry", "raise", "pass"] = "retry"
     strip_preamble: bool = False
+    complete_calls_only: bool = False
     stream_arguments: bool = False
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None

@@ -30,6 +30,7 @@ PARAMETERS = {
     "required": ["city"],
 }
 TOOLS = Toolset([("get", PARAMETERS), ("stop", {"type": "object"})])
+UNREAD = "The assistant tried to call a tool, but the call could not be read."
 GOOD, OTHER, BAD = "<call>get city=Ulm</call>", "<call>stop</call>", "<call>get city</call>"
 ULM = ("get", '{"city":"Ulm"}')
 
@@ -259,7 +260,8 @@ def test_a_bad_call_is_asked_for_again() -> None:
     assert message.startswith('<tool-error name="get">')
     assert message.endswith("</tool-error>")
     assert one.attempt == 1
-    assert folded(read(one, "Again ", BAD))[0].startswith("Again <tool-error")
+    # What an end user reads after the last attempt has no markup.
+    assert folded(read(one, "Again ", BAD)) == [f"Again \n\n{UNREAD}"]
     assert not one.ends(normal=True)
 
 
@@ -329,16 +331,13 @@ def test_a_call_that_may_not_stand_here_is_no_native_call(choice: Choice, text: 
     one = turn(choice, on_error="native")
     call, shown = folded(read(one, text))
     assert call == ULM
-    assert shown.startswith('<tool-error name="stop">')
+    assert shown == "The assistant tried to call a tool that may not be called now."
     assert one.called == 1
 
 
 def test_a_call_that_is_cut_off_is_no_call() -> None:
     one = turn()
-    [held, shown] = read(one, "<call>get city=U", truncated=True)
-    assert isinstance(held, Held)
-    assert isinstance(shown, Said)
-    assert "tool-error" in shown.text
+    assert read(one, "<call>get city=U", truncated=True) == [Held()]
     assert not one.ends(normal=False)
 
 

@@ -83,11 +83,13 @@ def test_finish_reasons(reason: Any, mapped: Any) -> None:
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", None])
-def test_a_call_that_is_cut_off_is_shown_as_such(reason: Any) -> None:
+def test_a_call_that_is_cut_off_leaves_nothing(reason: Any) -> None:
     found = whole("<call>get city=U", reason=reason)
     assert "tool_calls" not in found["message"]
-    assert found["message"]["content"].startswith('<tool-error name="get">')
+    assert found["message"]["content"] == ""
     assert found["finish_reason"] == reason
+    shown = whole("<call>get city=U", reason=reason, options={"on_error": "text"})
+    assert shown["message"]["content"].startswith('<tool-error name="get">')
 
 
 def test_lists_of_content() -> None:

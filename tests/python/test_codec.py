@@ -359,10 +359,10 @@ def test_an_endless_event_ends_the_stream_with_an_error(monkeypatch: pytest.Monk
 
 def test_failing_says_what_was_held_first() -> None:
     exchange = opened()
-    exchange.chunk(event(text="<call>go to="))
+    exchange.chunk(event(text="<call>go [to]</call>"))
     out = read(exchange.fail("The server is gone."))
     assert out[-1] == {"error": {"message": "The server is gone."}}
-    assert "<tool-error" in out[0]["said"]
+    assert "could not be read" in out[0]["said"]
     assert exchange.fail("Again.") == b""
 
 

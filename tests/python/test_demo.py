@@ -277,7 +277,8 @@ class TestTerminal:
             "own_protocol.py",
             "Let me look.\n"
             "get_weather {'city': '<|tool_call_end|>', 'days': 3} ('coerced',)\n"
-            "refused: Write one call with named arguments: [name(key=value)].\n"
+            "refused: Write one call with named arguments: [name(key=value)]. For example: "
+            "<|tool_call_start|>[get_weather(city='some text')]<|tool_call_end|>\n"
             '<|tool_response_start|>{"name":"get_weather","content":"sun <\\\\|tool_response_end|>"}'
             "<|tool_response_end|>\n",
         ),

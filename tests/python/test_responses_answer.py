@@ -151,7 +151,7 @@ def test_nothing_is_asked_again_beside_a_native_call(beside: Json) -> None:
         assert exchange.turn is not None
         assert exchange.turn.attempt == 0
         assert [item["type"] for item in whole["output"]] == [item["type"] for item in output]
-        assert "<tool-error" in str(whole["output"])
+        assert "but the call could not be read." in str(whole["output"])
 
 
 def test_a_call_cut_off_is_none() -> None:
@@ -164,7 +164,7 @@ def test_a_call_cut_off_is_none() -> None:
     assert (whole["status"], whole["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
     (only,) = whole["output"]
     assert only["status"] == "incomplete"
-    assert "<tool-error" in only["content"][0]["text"]
+    assert only["content"][0]["text"] == "Look. "
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_call_cut_off_is_none() -> None:
 def test_a_last_call_without_its_end_is_read_only_if_nothing_was_cut_off(
     item_status: str, status: str, reason: str | None, read: bool, followed: bool
 ) -> None:
-    output = [message("<call>f x=1", status=item_status)]
+    output = [message("<call>f x=1 ", status=item_status)]
     if followed:
         # Then it was over before whatever happened to the answer.
         output.append({"type": "reasoning", "id": "rs_1", "summary": []})
@@ -205,7 +205,7 @@ def test_what_comes_behind_a_message_from_another_item_says_that_it_was_not_cut_
 ) -> None:
     cut_off = response(
         search(),
-        message("<call>f x=1"),
+        message("<call>f x=1 "),
         status="incomplete",
         incomplete_details={"reason": "max_output_tokens"},
     )
@@ -230,7 +230,7 @@ def test_items_that_are_no_messages_may_end_late() -> None:
 @pytest.mark.parametrize("behind", [output_text("Done."), {"type": "refusal", "refusal": "I will not."}])
 def test_a_part_ends_where_the_next_one_begins(behind: Json) -> None:
     # The answer was cut off, but not in its first part.
-    given_answer = response(message("<call>f x=1", behind), status="incomplete")
+    given_answer = response(message("<call>f x=1 ", behind), status="incomplete")
     whole, _ = read_whole([given_answer], Options())
     call, rest = whole["output"]
     assert (call["name"], call["arguments"]) == ("f", '{"x":1}')
@@ -260,7 +260,7 @@ def test_a_stream_that_breaks_off() -> None:
     assert not stream.asks_again
     (only,) = accumulate(sent)
     assert only["status"] == "incomplete"
-    assert only["content"][0]["text"].startswith("Look. <tool-error")
+    assert only["content"][0]["text"] == "Look. "
     assert stream.end() == []
 
 

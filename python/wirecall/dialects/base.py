@@ -26,6 +26,7 @@ class Asked(NamedTuple):
         history: The messages hold calls or results.
         answers: How many answers are asked for (`n`).
         legacy: The host reads the API's older form of a call (chat's `function_call`).
+        stops: Stop sequences, and numbers of tokens that end the answer.
     """
 
     tools: list[Json]
@@ -34,6 +35,7 @@ class Asked(NamedTuple):
     history: bool
     answers: int = 1
     legacy: bool = False
+    stops: tuple[object, ...] = ()
 
 
 class Refused(ValueError):
@@ -59,6 +61,14 @@ class ThreadRefused(Refused):
 def listed(value: object) -> Sequence[Any]:
     """A list of a request or an answer; () for what is none."""
     return value if isinstance(value, (list, tuple)) else ()
+
+
+def stops_of(request: Mapping[str, Any]) -> tuple[object, ...]:
+    """The stop sequences of a request, and the numbers of tokens that end the answer."""
+    given = request.get("stop") or request.get("stop_sequences")
+    texts = [given] if isinstance(given, str) else listed(given)
+    tokens = listed(request.get("stop_token_ids"))
+    return tuple(stop for stop in [*texts, *tokens] if isinstance(stop, (str, int)))
 
 
 def as_json(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from wirecall.answer import Call, CallFailed, Held, Part, Said, Turn
 from wirecall.dialects import chat_request
 from wirecall.dialects.base import Asked, Json, listed, summed
-from wirecall.dialects.chat_stream import ChatStream, finish_reason, is_cut, is_normal
+from wirecall.dialects.chat_stream import ChatStream, finish_reason, is_cut, is_whole
 from wirecall.history import History
 from wirecall.options import Options
 
@@ -50,9 +50,9 @@ class Chat:
                 made.append(choice)
                 continue
             own = turn if alone else turn.sibling()
-            written = _Written(message, own, choice.get("finish_reason"))
+            written = _Written(message, own, is_cut(choice, body, own))
             # Who refuses is not asked for the call that is missing.
-            if own.ends(normal=is_normal(choice.get("finish_reason")) and not message.get("refusal")):
+            if own.ends(normal=is_whole(choice, body, own) and not message.get("refusal")):
                 turn.kept.append(written.kept())
                 turn.usage.append(body.get("usage"))
                 return None
@@ -77,7 +77,7 @@ class _Written:
     keeps its place.
     """
 
-    def __init__(self, message: Mapping[str, Any], turn: Turn, reason: object) -> None:
+    def __init__(self, message: Mapping[str, Any], turn: Turn, truncated: bool | None) -> None:
         self._message = message
         self._turn = turn
         self._calls: list[Call] = []
@@ -91,7 +91,7 @@ class _Written:
         for item in self._items:
             text = item.get("text") if isinstance(item, Mapping) and item.get("type") == "text" else item
             self._texts.append(self._take(reader.feed(text)) if isinstance(text, str) else None)
-        last = self._take(reader.finish(truncated=is_cut(reason)))
+        last = self._take(reader.finish(truncated=truncated))
         if last:
             at = max(at for at, text in enumerate(self._texts) if text is not None)
             self._texts[at] = cast(str, self._texts[at]) + last

@@ -6,7 +6,7 @@ from typing import Any
 
 from wirecall import manual as manuals
 from wirecall.answer import Choice
-from wirecall.dialects.base import Asked, Json, Refused, described, listed
+from wirecall.dialects.base import Asked, Json, Refused, described, listed, stops_of
 from wirecall.history import History, PastCall
 from wirecall.options import Options
 
@@ -43,6 +43,7 @@ def read(request: Mapping[str, Any]) -> Asked:
         history=any(_is_history(message, kept) for message in messages),
         answers=request.get("n") or 1,
         legacy=legacy,
+        stops=stops_of(request),
     )
 
 

@@ -27,9 +27,29 @@ def is_normal(reason: object) -> bool:
     return reason in ("stop", "tool_calls", "function_call")
 
 
-def is_cut(reason: object) -> bool | None:
-    """Whether it was cut off, as readers want to know it."""
+def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool:
+    """Whether a choice of the answer stopped by itself, and not where the host's request says."""
+    return is_normal(choice.get("finish_reason")) and not turn.asked_to_stop(_matched(choice, answer))
+
+
+def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool | None:
+    """Whether a choice of the answer was cut off, as readers want to know it."""
+    reason = choice.get("finish_reason")
+    if reason == "stop":
+        return turn.was_cut(_matched(choice, answer))
     return True if reason == "length" else False if is_normal(reason) else None
+
+
+def _matched(choice: Mapping[str, Any], answer: Mapping[str, Any]) -> object:
+    """The stop sequence, or the token, at which vLLM, SGLang or llama.cpp says that it stopped."""
+    verbose = answer.get("__verbose")
+    for holder in (choice, answer, verbose if isinstance(verbose, Mapping) else {}):
+        for key in ("stop_reason", "matched_stop", "stopping_word"):
+            matched = holder.get(key)
+            # Some say with an empty word, or a name, that it was the end of the answer.
+            if isinstance(matched, (str, int)) and matched not in ("", "stop", "end_turn", "eos"):
+                return matched
+    return None
 
 
 def finish_reason(reason: object, called: bool, legacy: bool) -> object:
@@ -48,6 +68,8 @@ class _State:
         ours: Whether one of them was found in text.
         native: The index under which a native call goes out, by its own.
         held: None while everything goes out at once.
+        late: A call is held that goes out if the model is not asked again.
+        mark: The calls that had gone out when the answer was held.
         refused: The model said that it will not answer.
         ended: Its finish reason came.
     """
@@ -64,6 +86,8 @@ class _State:
         """The next attempt begins."""
         self.reader: Reader = self.turn.reader()
         self.held: list[Json] | None = None
+        self.late = False
+        self.mark = self.calls
         self.refused = False
         self.ended = False
 
@@ -123,7 +147,7 @@ class ChatStream:
         changed = False
         for choice in choices:
             try:
-                read = self._choice(choice, made) if isinstance(choice, Mapping) else False
+                read = self._choice(choice, event, made) if isinstance(choice, Mapping) else False
             except _Broken as broken:
                 return self._break(made, broken)
             if not read:
@@ -213,7 +237,7 @@ class ChatStream:
 
     # One choice.
 
-    def _choice(self, choice: Mapping[str, Any], made: list[Json]) -> bool:
+    def _choice(self, choice: Mapping[str, Any], event: Json, made: list[Json]) -> bool:
         """Appends what goes out instead of a choice. False: the very choice does."""
         index = choice.get("index", 0)
         if isinstance(index, (list, dict)):
@@ -260,11 +284,13 @@ class ChatStream:
             return True
         state.ended = True
         before = len(made)
-        self._parts(state, state.reader.finish(truncated=is_cut(reason)), lead, made)
-        if state.turn.ends(normal=is_normal(reason) and not state.refused):
+        self._parts(state, state.reader.finish(truncated=is_cut(choice, event, state.turn)), lead, made)
+        if state.turn.ends(normal=is_whole(choice, event, state.turn) and not state.refused):
             self._asks = True
             state.held = None
+            state.calls = state.mark
             return True
+        state.ours = state.ours or state.late
         mapped = finish_reason(reason, state.ours, state.turn.legacy)
         quiet = not content and not native and function is None and state.held is None
         if quiet and len(made) == before and mapped == reason and not self._attempt:
@@ -284,9 +310,13 @@ class ChatStream:
                 if lead:
                     _send(state, {}, lead, made)
                 state.held = state.held or []
+                state.mark = state.calls
             elif isinstance(part, (Call, CallBegun)):
-                _release(state, made)
-                state.ours = True
+                if isinstance(part, Call) and part.late:
+                    state.late = True
+                else:
+                    _release(state, made)
+                    state.ours = True
                 _send(state, _first(state, part.id, part.name), lead, made)
                 if isinstance(part, Call):
                     _send(state, _fragment(state, part.arguments), lead, made)

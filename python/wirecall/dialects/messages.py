@@ -7,7 +7,7 @@ from typing import Any, Literal
 from wirecall import manual as manuals
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
-from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, described, listed
+from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, described, listed, stops_of
 from wirecall.dialects.messages_answer import is_text
 from wirecall.errors import ToolError
 from wirecall.history import History, PastCall
@@ -49,6 +49,7 @@ class Messages:
             native,
             _choice(request.get("tool_choice"), natives),
             any(natives.rewrites(block) for message in _messages(request) for block in _blocks(message)),
+            stops=stops_of(request),
         )
 
     def rewrite(

@@ -51,9 +51,9 @@ class _Stop:
 
     @property
     def truncated(self) -> bool | None:
-        if self.reason in ("end_turn", "tool_use"):
+        # The API says which stop sequence it was. Another one than ours may cut a call off anywhere.
+        if self.normal:
             return False
-        # Our own stop may stand inside an argument, so that nobody knows.
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None
 
     def rewritten(self, holder: Mapping[str, Any], turn: Turn) -> Json:
@@ -371,7 +371,8 @@ class MessagesStream:
             if isinstance(part, Said):
                 self._say(part.text)
             elif isinstance(part, Call):
-                self._release()
+                if not part.late:
+                    self._release()
                 self._begin(part.id, part.name)
                 self._fragment(_partial_json(part.arguments))
                 self._stop(self._call)

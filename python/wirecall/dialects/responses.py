@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from wirecall import manual
 from wirecall.answer import Choice, Turn
-from wirecall.dialects.base import Asked, Json, Refused, as_json, described, listed
+from wirecall.dialects.base import Asked, Json, Refused, as_json, described, listed, stops_of
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
 from wirecall.options import Options
@@ -53,7 +53,7 @@ class Responses:
         history = any(_is_call(item) or _is_result(item, linked) for item in items)
         if ours or history:
             _refuse_what_the_server_holds(request, items)
-        return Asked(ours, native, _choice(request), history)
+        return Asked(ours, native, _choice(request), history, stops=stops_of(request))
 
     def rewrite(
         self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options

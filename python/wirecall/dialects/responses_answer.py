@@ -314,8 +314,9 @@ class ResponsesStream:
             elif isinstance(part, Held):
                 self._later = []
             elif isinstance(part, Call):
-                self._release()
-                out.call(source, text, part.id, part.name, part.arguments)
+                if not part.late:
+                    self._release()
+                self._do(partial(out.call, source, text, part.id, part.name, part.arguments))
             elif isinstance(part, CallBegun):
                 self._release()
                 out.begin_call(source, text, part.id, part.name)
@@ -346,7 +347,7 @@ class ResponsesStream:
                 self._item_done(index, item, _item_event(index, item))
         details = response.get("incomplete_details")
         cut = isinstance(details, Mapping) and details.get("reason") == "max_output_tokens"
-        truncated = False if status == "completed" else (cut or None)
+        truncated = self._turn.was_cut() if status == "completed" else (cut or None)
         usage = response.get("usage")
         if self._finish(status, truncated):
             self._turn.usage.append(usage)

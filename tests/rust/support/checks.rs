@@ -99,8 +99,13 @@ pub fn deltas(seen: &[Seen]) -> TestCaseResult {
                 prop_assert_eq!(value.to_string(), signed_exponents(json), "compact, and no key twice");
                 json = "";
             }
-            Seen::Error(_) => {
+            Seen::Error(error) => {
                 prop_assert!(serde_json::from_str::<Value>(json).is_err(), "the arguments of a failed call: {json}");
+                if let Some(arguments) = &error.arguments {
+                    prop_assert!(arguments.starts_with(json), "{json} is not the beginning of {arguments}");
+                    let value: Value = serde_json::from_str(arguments).unwrap_or_default();
+                    prop_assert!(value.is_object(), "{arguments}");
+                }
                 json = "";
             }
             Seen::Text(_) => {}

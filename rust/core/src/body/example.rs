@@ -74,7 +74,7 @@ fn takes(node: &Node, value: &Json) -> bool {
             (Choice::Integer, Json::Number(number)) => number.is_i64() || number.is_u64(),
             (Choice::Boolean, Json::Bool(_)) | (Choice::Null, Json::Null) => true,
             (Choice::Array, Json::Array(_)) | (Choice::Object, Json::Object(_)) => true,
-            (Choice::Literal(literal), value) => literal.json == value.to_string(),
+            (Choice::Literal(literal), value) => *value.to_string() == *literal.json,
             _ => false,
         })
 }
@@ -101,9 +101,7 @@ impl Example<'_> {
         Some(match shown {
             None | Some(Choice::String) => json_string(&sample.map_or_else(|| "some text".into(), Sample::text)),
             Some(Choice::Integer) => sample.map_or_else(|| "5".into(), |sample| sample.number(5.0, true).to_string()),
-            Some(Choice::Number) => {
-                sample.map_or_else(|| "3.14".into(), |sample| sample.number(3.14, false).to_string())
-            }
+            Some(Choice::Number) => sample.map_or_else(|| "2.5".into(), |sample| sample.number(2.5, false).to_string()),
             Some(Choice::Boolean) => "true".into(),
             Some(Choice::Null) => "null".into(),
             Some(Choice::Literal(literal)) => literal.json.clone(),

@@ -247,7 +247,7 @@ impl Machine {
             });
             let said = found.problems.iter().chain(&problems).map(|problem| problem.message.as_str());
             let said = said.collect::<Vec<_>>().join("\n");
-            (!said.is_empty()).then(|| Failure {
+            (!said.is_empty()).then_some(Failure {
                 kind: ErrorKind::InvalidArguments,
                 message: said,
                 skip: Skip::TokenStart,
