@@ -233,10 +233,22 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
     let need = if last { Meant::Prose } else { Meant::Need };
     let mut at = 0;
     loop {
-        let between = |c: char| c.is_ascii_whitespace() || "{[(\"':=,>`".contains(c);
-        at += text[at..].find(|c| !between(c)).unwrap_or(text.len() - at);
+        // Another opening, or a closing tag: then this one was spoken of.
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { return need };
+        if delimiters.is_first(first) {
+            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
+                (Mark::No, Mark::No) => {}
+                (Mark::Yes, _) | (_, Mark::Yes) => return Meant::Prose,
+                _ => return need,
+            }
+        }
+        if first.is_ascii_whitespace() || "{[(\"':=,>`".contains(first) {
+            at += 1;
+            continue;
+        }
         let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}".contains(c);
-        let Some(length) = text[at..].find(ends) else { return need };
+        let Some(length) = rest.find(ends) else { return need };
         let word = &text[at..at + length];
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));
         at += length;
