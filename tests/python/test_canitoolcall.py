@@ -1,4 +1,6 @@
-"""The neutral suite of canitoolcall: what models of a family write, and the calls in it. Content and reasoning are not compared."""
+"""The neutral suite of canitoolcall: what models of a family write, and the calls in it.
+
+Content and reasoning are not compared."""
 
 from __future__ import annotations
 

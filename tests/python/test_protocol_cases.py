@@ -20,6 +20,9 @@ READ_BY = {
     "k-exaone-2": "qwen3coder",
 }
 
+# What is read otherwise here.
+DIFFERENT = {"q01": "values count to the letter, and a parameter that is repeated is a mistake"}
+
 Case = dict[str, Any]
 Items = list[wirecall.Text | wirecall.CallEnd | wirecall.CallError]
 
@@ -28,9 +31,13 @@ def load() -> list[Any]:
     if not CASES.is_file():
         return []
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
-    return [
-        pytest.param(case, id=case["id"]) for case in cases if READ_BY[case["protocol"]] in wirecall.PROTOCOLS
-    ]
+    known = [case for case in cases if READ_BY[case["protocol"]] in wirecall.PROTOCOLS]
+    return [pytest.param(case, id=case["id"], marks=marks(case["id"])) for case in known]
+
+
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    reason = DIFFERENT.get(name)
+    return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
 
 
 def protocol(case: Case) -> str:

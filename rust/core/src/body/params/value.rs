@@ -296,6 +296,9 @@ impl Opened {
 
 /// Can the text stand between the tags of a parameter in the usual form, whatever follows?
 pub fn holds(row: &'static Row, text: &str) -> bool {
+    if memchr::memchr(b'<', text.as_bytes()).is_none() {
+        return true;
+    }
     let opened = Value::new(row).opened;
     let function = (Tag::Word(row.call.words[0]), "");
     let after = if row.line_breaks { "\n" } else { "" };
