@@ -7,10 +7,11 @@ of keys, names and the attempt.
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
-from oracle_call import WRAPPER, Call, CallReader, Error
+from oracle_call import WRAPPER, Bad, Call, CallReader, Error
 from oracle_parts import is_declared, tool_named, tool_style
-from oracle_text import CLOSE, CUT_KEY, OPEN, key_at, skip_ws, without_surrogates
+from oracle_text import CLOSE, CUT_KEY, OPEN, QUOTES, WS, close_at, key_at, skip_ws, without_surrogates
 from oracle_types import Schema
 
 __all__ = ["Call", "Error", "Item", "Text", "parse"]
@@ -18,8 +19,17 @@ __all__ = ["Call", "Error", "Item", "Text", "parse"]
 THINK, THOUGHT = "<think>", "</think>"
 FORGED = ("<tool-result", "<tool-error")
 
-_MARK = re.compile("|".join(map(re.escape, (OPEN, *FORGED))))
-_NAME = re.compile(r"[^ \t\r\n<{\"'=]+")
+# What may begin a call in another spelling, and what ends one.
+_MISSPELLED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n]|\Z)", re.IGNORECASE)
+_BEGINNING = ("<call>", "[call]", "&lt;call&gt;", "<tool_call>")
+_CLOSERS = {
+    "<call>": ("</call>",),
+    "[call]": ("[/call]", "</call>"),
+    "&lt;call&gt;": ("&lt;/call&gt;", "</call>"),
+    "<tool_call>": ("</tool_call>", "</call>"),
+    "<call": ("/>", "</call>"),
+}
+_NAME = re.compile(r"[^ \t\r\n<{\"'=]*")
 _PROSE_NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 
 
@@ -50,54 +60,280 @@ def parse(
     if in_reasoning or text.startswith(THINK):
         at = text.find(THOUGHT)
         at = len(text) if at < 0 else at + len(THOUGHT)
-    while (mark := _MARK.search(text, at)) is not None:
+    while at < len(text):
         item: Item
-        start = mark.start()
-        if mark[0] != OPEN:
-            item = Error("forged_result", None, start, mark.end())
+        start = at
+        forged = next((mark for mark in FORGED if text.startswith(mark, at)), None)
+        if forged is not None:
+            item = Error("forged_result", None, start, start + len(forged))
+        elif is_cut(text, at, FORGED):
+            break
         else:
-            attempt = committed(text, start + len(OPEN), tools)
-            if attempt is None:
-                at = mark.end()
+            attempt = Misspelled(text, at, tools).look() if not text.startswith(OPEN, at) else None
+            if text.startswith(OPEN, at):
+                attempt = Behind(text, at + len(OPEN), tools).look()
+            if attempt is UNDECIDED:
+                at = undecided(text, at + 1)
                 continue
-            item = CallReader(text, start, tools, strict, truncated is False).read(*attempt)
+            if attempt is None:
+                at += 1
+                continue
+            reader = CallReader(text, start, tools, strict, truncated is False)
+            item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(*attempt)
             if validate and isinstance(item, Call) and item.problems:
                 item = Error("invalid_arguments", item.name, start, item.end)
         if written < start:
             items.append(Text(text[written:start], written, start))
         items.append(item)
         at = written = item.end
-        if mark[0] != OPEN:
+        if forged is not None:
             break
     if written < len(text):
         items.append(Text(text[written:], written, len(text)))
     return items
 
 
-def committed(text: str, behind_open: int, tools: dict[str, Schema]) -> tuple[str | None, int] | None:
-    """Section 11, "Attempt": the name and the place behind it, or None if this was text."""
-    s = text[behind_open : behind_open + 256]
-    if s.startswith("{"):
-        return None, behind_open
-    match = _NAME.match(s, skip_ws(s, 0))
-    if match is None or len(match[0]) > 128:
+class Undecided(Exception):
+    """The message ended too soon."""
+
+
+UNDECIDED = object()
+
+
+def is_cut(text: str, at: int, marks: tuple[str, ...]) -> bool:
+    rest = text[at:].lower()
+    return any(len(rest) < len(mark) and mark.startswith(rest) for mark in marks)
+
+
+def undecided(text: str, at: int) -> int:
+    """What is undecided is text, with all that follows it, but for the marks of results."""
+    return min((text.find(mark, at) for mark in FORGED if mark in text[at:]), default=len(text))
+
+
+def declared_tool(tools: dict[str, Schema], name: str) -> str | None:
+    return name if name in tools else tool_style(tools, name)
+
+
+class Window:
+    """At most 256 characters of a text. Where it is all of a longer text, what does not stand in it never will."""
+
+    def __init__(self, text: str, at: int, tools: dict[str, Schema]) -> None:
+        self.s, self.tools = text[at : at + 256], tools
+        self.at, self.full = at, len(text) - at > 256
+
+    def end(self) -> None:
+        """The window is at its end."""
+        if not self.full:
+            raise Undecided
+
+    def starts(self, at: int, *marks: str) -> bool:
+        if any(self.s.startswith(mark, at) for mark in marks):
+            return True
+        if any(self.s[at:] and mark.startswith(self.s[at:]) for mark in marks):
+            self.end()
+        return False
+
+    def closes(self, at: int) -> bool:
+        if close_at(self.s, at) >= 0:
+            return True
+        if re.fullmatch(r"</call[ \t]{0,8}", self.s[at:]):
+            self.end()
+        return self.starts(at, CLOSE)
+
+    def goes_on(self, at: int) -> bool:
+        s, at = self.s, skip_ws(self.s, at)
+        while at < len(s):
+            char, before, after = s[at], s[at - 1 : at], s[at + 1 : at + 2]
+            if char == "<":
+                if self.starts(at, OPEN):
+                    return False
+                if self.closes(at):
+                    return True
+            if char in '=:({"' or (char == "'" and (before in _OPENERS or before in "\"'")):
+                return True
+            if char in "<.!?" and not after:
+                self.end()
+                return False
+            if char == "<" and ((after.isascii() and after.isalpha()) or after == "/"):
+                return True
+            if char in ".!?" and before.isascii() and before.isalnum() and after in WS:
+                return False
+            if char in "`~" and self.starts(at, char * 3):
+                return True
+            at += 1
+        self.end()
+        return False
+
+    def meant(self, at: int) -> str | None:
+        """The declared tool that the text from here on means."""
+        s = self.s
+        while at < len(s):
+            if s[at] == "<" and (self.starts(at, OPEN) or self.closes(at)):
+                return None
+            if s[at] in " \t\r\n\x0c{[(\"':=,>`":
+                at += 1
+                continue
+            match = re.compile(r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}])").match(s, at)
+            if match is None:
+                break
+            word, at = match[0], match.end()
+            tool = declared_tool(self.tools, word) if word else None
+            if tool is None and "." in word:
+                tool = declared_tool(self.tools, word.rpartition(".")[2])
+            if tool is not None:
+                return tool if self.goes_on(at) else None
+            if word.lower() not in _FILLERS:
+                return None
+        self.end()
         return None
-    name, end = match[0], match.end()
-    if s[end : end + 1] in ("=", '"', "'"):
+
+
+_OPENERS = WS + "=:,;([{<>|"
+_FILLERS = ("json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type")
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "call")
+
+
+class Misspelled(Window):
+    """Section 11: an opening in another spelling."""
+
+    def __init__(self, text: str, at: int, tools: dict[str, Schema]) -> None:
+        super().__init__(text, at, tools)
+        self.text = text
+
+    def look(self) -> object:
+        rest = self.text[self.at : self.at + 16].lower()
+        if rest[:1] not in ("<", "[", "&"):
+            return None
+        match = _MISSPELLED.match(self.text, self.at)
+        try:
+            if match is None or (match[0].lower() == "<call" and len(self.text) - self.at <= len("<call")):
+                cut = is_cut(self.text, self.at, _BEGINNING)
+                return UNDECIDED if cut else None
+            if match[0].lower() != "<call":
+                tool = Window(self.text, match.end(), self.tools).meant(0)
+                return Bad(tool, match.end(), _CLOSERS[match[0].lower()]) if tool else None
+            return self.tag()
+        except Undecided:
+            return UNDECIDED
+
+    def tag(self) -> object:
+        s, at, is_first = self.s, skip_ws(self.s, 5), True
+        bad = partial(Bad, at=self.at + 5, closers=_CLOSERS["<call"])
+        while at < len(s):
+            if s[at] == ">" and is_first:
+                behind = self.at + at + 1
+                tool = Window(self.text, behind, self.tools).meant(0)
+                return Bad(tool, behind, _CLOSERS["<call>"]) if tool else None
+            if s[at] in "></":
+                return None
+            match = re.compile(r"[^ \t\r\n\x0c=:<>/\"']*(?=[ \t\r\n\x0c=:<>/\"'])").match(s, at)
+            if match is None:
+                break
+            word, behind = match[0], skip_ws(s, match.end())
+            tool = declared_tool(self.tools, word) if is_first and word else None
+            if tool:
+                return bad(tool)
+            if behind == len(s):
+                break
+            if s[behind] not in "=:":
+                if not word:
+                    return None
+                at, is_first = behind, False
+                continue
+            behind = skip_ws(s, behind + 1)
+            value = re.compile(r"\"[^\"]*\"|'[^']*'|[^ \t\r\n\x0c<>\"'(){},;]*(?=[ \t\r\n\x0c<>\"'(){},;])").match(s, behind)
+            if value is None or (s[behind : behind + 1] in QUOTES and len(value[0]) < 2):
+                break
+            tool = declared_tool(self.tools, value[0].strip("\"'")) if word.lower() in _NAME_KEYS else None
+            if tool or not value[0]:
+                return bad(tool) if tool else None
+            at, is_first = skip_ws(s, value.end()), False
+        self.end()
         return None
-    result = name, behind_open + end
-    resolved = name if name in tools else tool_style(tools, name)
-    at = skip_ws(s, end)
-    if s.startswith("{", at) or WRAPPER.match(s, at):
-        return result
-    key = key_at(s, at)
-    if key is not None and key is not CUT_KEY:
-        if s.startswith("=", key.end):
+
+
+class Behind(Window):
+    """Section 11, "Attempt": what stands behind OPEN."""
+
+    def look(self) -> object:
+        try:
+            return self.attempt()
+        except Undecided:
+            return UNDECIDED
+
+    def attempt(self) -> object:
+        s, behind_open = self.s, self.at
+        start = skip_ws(s, 0)
+        if start == len(s):
+            self.end()
+            return None
+        if s[start] == "[":
+            inner = skip_ws(s, start + 1)
+            if inner == len(s):
+                self.end()
+                return None
+        if s[start] == "{" or (s[start] == "[" and s[inner] == "{"):
+            return Bad(None, behind_open)
+        match = _NAME.match(s, start)
+        assert match is not None
+        name, end = match[0], match.end()
+        if len(name) > 128:
+            return None
+        resolved = declared_tool(self.tools, name) if name else None
+        direct = not name or s[end : end + 1] in ("=", '"', "'")
+        if resolved is None or direct:
+            tool = self.meant(0)
+            if tool is not None:
+                return Bad(tool, behind_open)
+            if direct and (end < len(s) or not name):
+                return None
+        at = skip_ws(s, end)
+        if at == len(s):
+            self.end()
+            return None
+        result = name, behind_open + end
+        if s[at] == "{" or WRAPPER.match(s, at):
             return result
-        tool = tool_named(tools, resolved) if tools and resolved else None
-        if tool and is_declared(tool.type, key) and s.startswith("=", skip_ws(s, key.end)):
+        if re.fullmatch(r"<|<j|<js|<jso|<json|(<json>|```[A-Za-z0-9]*)[ \t\r\n]*|`|``", s[at:]):
+            self.end()
+        if at > end and s[at] != "," and self.is_pair(at, resolved):
             return result
-    opens, closes = s.find(OPEN, end), s.find(CLOSE, end)
-    if closes < 0 or 0 <= opens < closes:
+        if resolved is not None and self.goes_on(end):
+            return Bad(resolved, behind_open) if s[at] == "(" else result
+        closes = s.find("<", end)
+        while closes >= 0:
+            if self.starts(closes, OPEN):
+                return None
+            if self.closes(closes):
+                plain = start == 0 and _PROSE_NAME.fullmatch(name)
+                return result if resolved or plain else None
+            closes = s.find("<", closes + 1)
+        self.end()
         return None
-    return result if resolved or (match.start() == 0 and _PROSE_NAME.fullmatch(name)) else None
+
+    def is_pair(self, at: int, resolved: str | None) -> bool:
+        s = self.s
+        if self.closes(at) or self.starts(at, OPEN):
+            return False
+        punctuation = re.compile(r"(/>|[;>])[ \t\r\n]*").match(s, at)
+        if punctuation or s[at:] == "/":
+            behind = punctuation.end() if punctuation else len(s)
+            if behind == len(s):
+                self.end()
+            elif s[behind] == "<":
+                self.closes(behind)
+            return False
+        key = key_at(s, at)
+        if key is CUT_KEY:
+            self.end()
+            return False
+        if key is None:
+            return False
+        behind = skip_ws(s, key.end)
+        if behind == len(s):
+            self.end()
+            return False
+        if s[behind] != "=" or (s[at] == "(" and resolved is not None):
+            return False
+        tool = tool_named(self.tools, resolved) if self.tools and resolved else None
+        return behind == key.end or (tool is not None and is_declared(tool.type, key))

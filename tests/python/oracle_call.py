@@ -16,10 +16,13 @@ from oracle_text import (
     Fault,
     Key,
     Segment,
+    close_at,
     end_of_brackets,
     has_line_break,
     joins,
     key_at,
+    opened_behind,
+    quotes_open,
     read_on,
     skip_ws,
     unescape,
@@ -61,8 +64,20 @@ class Error:
     end: int
 
 
+@dataclass(frozen=True)
+class Bad:
+    """What is committed as a `malformed_call`, behind its opening."""
+
+    name: str | None
+    at: int
+    closers: tuple[str, ...] = ()
+
+
 class CallReader:
     """One committed call. `complete`: the message is known not to be cut."""
+
+    # What ends a call that was opened in another spelling and has failed.
+    closers: tuple[str, ...] = ()
 
     def __init__(self, text: str, start: int, tools: dict[str, Schema], strict: bool, complete: bool) -> None:
         self.text, self.start, self.tools, self.strict, self.complete = text, start, tools, strict, complete
@@ -73,8 +88,8 @@ class CallReader:
         # The last value was bare and has the first character of a delimiter, or could have gone on.
         self.bare_mark = self.open_ended = False
 
-    def read(self, written: str | None, at: int) -> Call | Error:
-        self.name = written
+    def read(self, written: str, at: int) -> Call | Error:
+        self.name: str | None = written
         try:
             self.tool = self.find_tool(written, at)
             end = self.body(at)
@@ -83,11 +98,15 @@ class CallReader:
             arguments = dump(self.arguments)
             return Call(self.tool.name, arguments, self.start, end, tuple(self.repairs), tuple(problems))
         except Fault as fault:
-            end = read_on(self.text, fault.at, fault.state, fault.depth, fault.quote)
+            end = read_on(self.text, fault.at, fault.state, fault.depth, fault.quote, self.closers)
             return Error(fault.kind, self.name, self.start, end)
         except Cut as cut:
             kind = cut.kind if self.complete else "incomplete_call"
             return Error(kind, self.name, self.start, len(self.text))
+
+    def bad(self, attempt: Bad) -> Error:
+        end = read_on(self.text, attempt.at, "token start", closers=attempt.closers)
+        return Error("malformed_call", attempt.name, self.start, end)
 
     def repair(self, name: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
         """A near miss: in strict mode an error of that name."""
@@ -96,9 +115,7 @@ class CallReader:
         if name not in self.repairs:
             self.repairs.append(name)
 
-    def find_tool(self, written: str | None, at: int) -> Tool:
-        if written is None:
-            raise Fault("malformed_call", at, "token start")
+    def find_tool(self, written: str, at: int) -> Tool:
         tool = tool_named(self.tools, written)
         if tool is not None:
             return tool
@@ -124,7 +141,7 @@ class CallReader:
     # What stands ahead
 
     def closes(self, at: int) -> bool:
-        return self.text.startswith(CLOSE, at)
+        return close_at(self.text, at) >= 0
 
     def undecided(self) -> None:
         """The end of the message came too soon: it decides, if it is known to be the end."""
@@ -134,6 +151,8 @@ class CallReader:
     def is_cut(self, at: int, *tags: str) -> bool:
         """Whether the message ends in the middle of one of these."""
         rest = self.text[at:]
+        if CLOSE in tags and re.fullmatch(r"</call[ \t]{0,8}", rest):
+            return True
         return any(len(rest) < len(tag) and tag.startswith(rest) for tag in tags)
 
     def opens_line(self, ws: int, at: int) -> bool:
@@ -166,11 +185,6 @@ class CallReader:
         if key is CUT_KEY:
             self.undecided()
         return key is not None and key is not CUT_KEY
-
-    def token_end(self, at: int) -> int:
-        while at < len(self.text) and self.text[at] not in WS and not self.closes(at):
-            at += 1
-        return at
 
     # The body
 
@@ -208,7 +222,10 @@ class CallReader:
             ws, at = at, skip_ws(self.text, at)
             line = has_line_break(self.text[ws:at])
             if self.closes(at):
-                return at + len(CLOSE)
+                end = close_at(self.text, at)
+                if end - at != len(CLOSE):
+                    self.repair("tag_style", at, "token start")
+                return end
             closed_here = not {"unquoted_spaces", "inner_quotes"} & set(self.repairs)
             if at == len(self.text):
                 if not (self.complete and closed_here) or self.bare_mark:
@@ -286,7 +303,7 @@ class CallReader:
     # Values
 
     def quoted(self, place: Place, start: int) -> int:
-        quote, kept, at = self.text[start], False, start + 1
+        quote, kept, at = self.text[start], 0, start + 1
         while True:
             if at >= len(self.text):
                 raise Cut("unterminated_value")
@@ -294,20 +311,71 @@ class CallReader:
                 at += 2
             elif self.text[at] != quote:
                 at += 1
-            elif self.strict or self.quote_closes(at + 1, kept):
+            elif self.strict or self.quote_closes(start, at + 1, bool(kept)):
                 break
             else:
-                kept = True
+                if not kept:
+                    self.closed_on_its_line(at + 1)
+                kept = kept or at
                 at += 1
         raw, end = self.text[start + 1 : at], at + 1
         if kept:
             self.repair("inner_quotes", end, "after")
-            if OPEN in raw or CLOSE in raw:
+            open_with = self.otherwise_open(kept, at)
+            if open_with:
+                raise Fault("malformed_call", end, "quoted", quote=open_with)
+            if OPEN in raw or CLOSE[:-1] in raw:
                 raise Fault("unterminated_value", end, "after")
+        behind = skip_ws(self.text, end)
+        if not self.strict and not kept and self.opens_line(end, behind) and self.ends_in_a_key(raw):
+            raise Fault("malformed_call", end, "quoted", quote=quote)
         self.give(place, unescape(raw, VALUE_ESCAPES), True, end)
-        return self.behind_value(end, "inner_quotes" if self.strict else "malformed_call")
+        junk = "inner_quotes" if self.strict else "malformed_call"
+        return self.behind_value(end, junk, "after empty" if not raw else "after")
 
-    def quote_closes(self, at: int, kept: bool) -> bool:
+    def otherwise_open(self, kept: int, at: int) -> str:
+        """The quote that is open after the one at `at`, had the first kept one ended the value."""
+        # The value's escapes are characters that open nothing.
+        escape = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[\"'\\nrt]|)")
+        text = escape.sub(lambda match: "a", self.text[kept:at])
+        return opened_behind(text, self.text[kept])
+
+    def ends_in_a_key(self, raw: str) -> bool:
+        match = re.search(r"([\w$.-]+) *=\Z", unescape(raw, VALUE_ESCAPES))
+        key = key_at(match[1] + "=", 0) if match else None
+        return key is not None and key is not CUT_KEY and self.declared(key)
+
+    def closed_on_its_line(self, at: int) -> None:
+        """Section 6: the call ends on this line, and the next line begins with another."""
+        window = self.text[at : at + 256]
+        match = re.match(r"[^\n\r\"'()\[\]{}]*(?=[\n\r])", window)
+        if match is None:
+            return
+        close = match[0].rfind(CLOSE[:-1])
+        end = close_at(match[0], close) if close >= 0 else -1
+        if end < 0 or match[0][end:].strip(" \t"):
+            return
+        behind = skip_ws(window, end)
+        rest = self.text[at + behind :]
+        if not rest.startswith(OPEN):
+            return
+        name = re.match(r"[^\s<{\"'=]{0,129}(?=[\s<{\"'=])", rest[len(OPEN) : len(OPEN) + 130])
+        if name and (name[0] in self.tools or tool_style(self.tools, name[0])):
+            raise Fault("malformed_call", at + close, "token start")
+
+    def trailing(self, at: int) -> int:
+        """The length of the punctuation here, if then the call is closed; else 0."""
+        match = re.match(r"(/>|[,;>])[ \t\r\n]*", self.text[at:])
+        if match is None:
+            if self.is_cut(at, "/>"):
+                self.undecided()
+            return 0
+        behind = at + match.end()
+        if behind == len(self.text) or self.is_cut(behind, CLOSE):
+            self.undecided()
+        return len(match[1]) if self.closes(behind) else 0
+
+    def quote_closes(self, start: int, at: int, kept: bool) -> bool:
         """What stands behind a quote decides whether it ends its value."""
         behind = skip_ws(self.text, at)
         if behind == len(self.text):
@@ -318,6 +386,9 @@ class CallReader:
         if behind == at:
             if self.is_cut(at, CLOSE):
                 self.undecided()
+            raw = self.text[start + 1 : at - 1]
+            if self.trailing(at) and not kept and OPEN not in raw and CLOSE[:-1] not in raw:
+                return True
             if self.text[at] != ",":
                 return False
             behind = skip_ws(self.text, at + 1)
@@ -330,12 +401,16 @@ class CallReader:
             self.undecided()
         return key is not None and key is not CUT_KEY and (not kept or self.declared(key))
 
-    def behind_value(self, at: int, junk: str) -> int:
+    def behind_value(self, at: int, junk: str, state: str = "after") -> int:
         """Behind a quoted value or JSON."""
         if self.text[at : at + 1] in ("", *WS) or self.closes(at):
             return at
         if self.is_cut(at, CLOSE):
             self.undecided()
+        trailing = self.trailing(at)
+        if trailing:
+            self.repair("trailing_characters", at, "after")
+            return at + trailing
         if self.text[at] == ",":
             key = self.equals_at(skip_ws(self.text, at + 1))
             if key is CUT_KEY:
@@ -343,7 +418,8 @@ class CallReader:
             elif key is not None:
                 self.repair("comma_separator", at, "after")
                 return at + 1
-        raise Fault(junk, at, "after")
+            state = "after"
+        raise Fault(junk, at, state)
 
     def fits_string(self, of: Type) -> bool:
         """Whether a string can stand here, or first in an array here."""
@@ -352,35 +428,58 @@ class CallReader:
     def bare(self, place: Place, start: int) -> int:
         open_ended = self.fits_string(place.type) and bool(properties(self.tool.type))
         taken = False
-        end = self.token_end(start)
-        while not self.closes(end):
-            if end == len(self.text):
+        at = start
+        while not self.closes(at):
+            if at == len(self.text):
                 raise Cut  # It may be half a value.
-            behind = skip_ws(self.text, end)
-            comma = self.text[end - 1] == "," and end - start > 1
-            if comma and self.is_pair(behind, only_declared=taken):
-                self.give(place, self.text[start : end - 1], False, end)
-                self.open_ended = open_ended
-                self.repair("comma_separator", end - 1, "after")
-                return end
-            if not open_ended or self.strict:
+            char, value = self.text[at], self.text[start:at]
+            runs_into_call = taken and OPEN in value
+            if self.is_cut(at, OPEN, CLOSE):
+                raise Cut
+            if char in ",;>/" and value and not runs_into_call:
+                length = 2 if char == "/" else 1
+                if self.text[at:] in (",", ";", ">", "/", "/>"):
+                    raise Cut
+                follows = self.text[at + length : at + length + 1]
+                if (char != "/" or self.text[at + 1] == ">") and follows in (*WS, "<"):
+                    behind = skip_ws(self.text, at + length)
+                    trailing = self.trailing(at)
+                    pair = char == "," and self.is_pair(behind, only_declared=taken)
+                    if (trailing and not set("<\"'") & set(value)) or pair:
+                        self.end_bare(place, start, at, taken)
+                        self.open_ended = open_ended
+                        if pair:
+                            self.repair("comma_separator", at, "after")
+                            return at + 1
+                        self.repair("trailing_characters", at, "after")
+                        return at + trailing
+            if char not in WS:
+                at += 1
+                continue
+            if not open_ended or self.strict or runs_into_call:
                 break
+            behind = skip_ws(self.text, at)
             at_end = behind == len(self.text)
             if at_end or self.is_cut(behind, CLOSE, OPEN):
                 self.undecided()
             pair = self.is_pair(behind, only_declared=taken)
-            if at_end or pair or self.closes(behind) or has_line_break(self.text[end:behind]):
+            if at_end or pair or self.closes(behind) or has_line_break(self.text[at:behind]):
                 break
-            end = self.token_end(behind)
-            if end == len(self.text):
-                raise Cut
             self.repair("unquoted_spaces", behind, "token start")
             taken = True
-            if OPEN in self.text[start:end]:
-                raise Fault("malformed_call", end, "bare word")
-        self.give(place, self.text[start:end], False, end)
-        self.bare_mark, self.open_ended = "<" in self.text[start:end], open_ended
-        return end
+            at = behind
+        self.end_bare(place, start, at, taken)
+        self.bare_mark, self.open_ended = "<" in self.text[start:at], open_ended
+        return at
+
+    def end_bare(self, place: Place, start: int, end: int, taken: bool) -> None:
+        value = self.text[start:end]
+        open_with = quotes_open(value, opens=True)
+        if taken and OPEN in value:
+            raise Fault("malformed_call", end, "quoted" if open_with else "bare word", quote=open_with)
+        if open_with:
+            raise Fault("malformed_call", end, "quoted", quote=open_with)
+        self.give(place, value, False, end)
 
     # Places
 

@@ -143,77 +143,162 @@ def joins(segments: tuple[Segment, ...] | list[Segment]) -> list[tuple[str, int]
     return [(".".join(segment.text for segment in segments[:n]), n) for n in range(count, 0, -1)]
 
 
-# Reading on after an error ------------------------------------------------------------------------
+# Quotes by their place -----------------------------------------------------------------------------
+
+_OPENERS = WS + "=:,;([{<>|"
 
 
-def read_on(text: str, at: int, state: str, depth: int = 0, quote: str = "") -> int:
-    """Section 11, "Reading on after an error": behind the CLOSE of the call, or the end of the text."""
-    start = at
+def quotes_open(text: str, *, opens: bool) -> str:
+    """Section 11, "kept quotes": the quote that is open after the text, or none. `opens`: one at its start would open."""
+    open_with, escaped, empty, at = "", False, False, 0
     while at < len(text):
         char = text[at]
-        if state == "quoted":
+        backslash = char == "\\" and text[at + 1 : at + 2]
+        if open_with:
+            if backslash and not (escaped and backslash == open_with):
+                at, empty = at + 2, False
+                continue
+            if backslash or (char == open_with and not escaped):
+                open_with, opens = "", empty
+                at += 2 if backslash else 1
+                continue
+            empty = False
+        elif opens and (char in QUOTES or (backslash and backslash in QUOTES)):
+            escaped, empty = bool(backslash), True
+            open_with = backslash or char
+            at += 2 if backslash else 1
+            continue
+        else:
+            opens = char in _OPENERS
+        at += 1
+    return open_with
+
+
+def opened_behind(kept: str, quote: str) -> str:
+    """Section 11, "kept quotes": the quote that would be open after the value, had the first kept one ended it.
+
+    `kept`: the text from that quote on, the value's escapes replaced, up to the quote that would close it.
+    """
+    inside, other, opens, empty, at = False, "", True, False, 1
+    while at < len(kept):
+        char = kept[at]
+        if char == quote:
+            if other:
+                empty = False
+            else:
+                inside, opens = not inside, True
+        elif not inside and other:
             if char == "\\":
-                at += 1
+                at, empty = at + 1, False
+            elif char == other:
+                other, opens = "", empty
+            else:
+                empty = False
+        elif not inside and opens and char in QUOTES:
+            other, empty = char, True
+        elif not inside:
+            opens = char in _OPENERS
+        at += 1
+    return other or (quote if opens and not inside else "")
+
+
+# Reading on after an error ------------------------------------------------------------------------
+
+_CLOSE = re.compile(r"</call[ \t]{0,8}>")
+
+
+def close_at(text: str, at: int) -> int:
+    """The end of the CLOSE that stands here, in either spelling; -1 if none does."""
+    match = _CLOSE.match(text, at)
+    return match.end() if match else -1
+
+
+def read_on(
+    text: str, at: int, state: str, depth: int = 0, quote: str = "", closers: tuple[str, ...] = ()
+) -> int:
+    """Section 11, "Reading on after an error": behind the CLOSE of the call, or the end of the text."""
+    # Whether a quote would open here, and whether the open text is empty.
+    before = text[at - 1 : at]
+    opens = state != "bracketed" or not (before and (not before.isascii() or before.isalnum()))
+    empty = False
+    if state in ("key", "bare word", "after"):
+        opens = False
+    if state == "after empty":
+        state = "after"
+    while at < len(text):
+        char = text[at]
+        is_opener = char in _OPENERS or (opens and char == "\\")
+        if state == "quoted" or quote:
+            if char == "\\":
+                at, empty = at + 1, False
             elif char == quote:
-                state, quote = "after", ""
+                state = "after" if state == "quoted" else state
+                quote, opens = "", empty
+            else:
+                empty = False
         elif state == "bracketed":
-            if quote:
-                if char == "\\":
-                    at += 1
-                elif char == quote:
-                    quote = ""
-            elif char in QUOTES:
-                if at == start or text[at - 1] in "{[,:" + WS:
-                    quote = char
+            if char in QUOTES and opens:
+                quote, empty = char, True
             elif char in "{[":
-                depth += 1
+                depth, opens = depth + 1, True
             elif char in "}]":
-                depth -= 1
+                depth, opens = depth - 1, False
                 if depth == 0:
                     state = "after"
-        elif text.startswith(CLOSE, at):
-            return at + len(CLOSE)
+            else:
+                opens = is_opener
+        elif closers and any(text[at : at + len(close)].lower() == close for close in closers):
+            return at + next(len(close) for close in closers if text[at : at + len(close)].lower() == close)
+        elif not closers and close_at(text, at) >= 0:
+            return close_at(text, at)
         elif char in WS:
             state = "token start"
         elif state in ("token start", "value start"):
             if char in QUOTES:
-                state, quote = "quoted", char
+                state, quote, empty = "quoted", char, True
             elif char in "{[":
-                state, depth = "bracketed", 1
+                state, depth, opens = "bracketed", 1, True
             elif state == "value start":
-                state = "bare word"
-            else:
-                state = "value start" if char == "=" else "key"
-        elif state in ("key", "after"):
-            if char == "=":
+                state, opens = "bare word", char in _OPENERS or char == "\\"
+            elif char == "=":
                 state = "value start"
-            elif char in QUOTES and state == "key" and text[at - 1] == ".":
-                state, quote = "quoted", char
-            elif char == "," and state == "after":
-                state = "token start"
             else:
-                state = "key"
+                state, opens = "key", char in _OPENERS or char in ".\\"
+        elif char in QUOTES and opens:
+            state, quote, empty = "quoted", char, True
+        elif state == "after" and char == ",":
+            state = "token start"
+        elif state in ("key", "after") and char == "=":
+            state = "value start"
+        else:
+            if state == "after":
+                state, is_opener = "key", char in _OPENERS
+            opens = is_opener or (state == "key" and char == ".")
         at += 1
     return len(text)
 
 
 def end_of_brackets(text: str, at: int) -> int | None:
     """Behind the bracket that matches the one at `at`, by the rule for bracketed text above."""
-    depth, quote = 0, ""
+    depth, quote, opens, empty = 0, "", True, False
     while at < len(text):
         char = text[at]
         if quote:
             if char == "\\":
-                at += 1
+                at, empty = at + 1, False
             elif char == quote:
-                quote = ""
-        elif char in QUOTES and text[at - 1] in "{[,:" + WS:
-            quote = char
+                quote, opens = "", empty
+            else:
+                empty = False
+        elif char in QUOTES and opens:
+            quote, empty = char, True
         elif char in "{[":
-            depth += 1
+            depth, opens = depth + 1, True
         elif char in "}]":
-            depth -= 1
+            depth, opens = depth - 1, False
             if depth == 0:
                 return at + 1
+        else:
+            opens = char in _OPENERS or (opens and char == "\\")
         at += 1
     return None

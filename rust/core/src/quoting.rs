@@ -1,8 +1,8 @@
 //! Quotes read by their place alone, whatever a value makes of them: which opens a text, and which ends it.
 //!
 //! A reader that keeps a quote as content may be wrong about it: had that quote ended the value, every later one would mean the
-//! opposite. [`Alternation`] follows that other reading. A value ends only where both readings agree that nothing quoted is
-//! open, so a quoted text is never read as if it stood outside of quotes.
+//! opposite. [`Kept`] follows that other reading, so that a value never ends at the quote that opens another text. [`Alternation`]
+//! follows the quotes in a text that has none around it.
 
 use crate::scan::is_ws;
 
@@ -50,9 +50,6 @@ impl Alternation {
     /// Outside of quotes, where a quote would open.
     pub const START: Self = Alternation { state: State::Outside { opens: true }, backslash: false };
 
-    /// After a quote that ends a text with something in it.
-    pub const CLOSED: Self = Alternation { state: State::Outside { opens: false }, backslash: false };
-
     /// The quote of the text that is open.
     #[inline]
     pub fn open(self) -> Option<u8> {
@@ -84,13 +81,82 @@ impl Alternation {
     pub fn run(&mut self, text: &str) {
         text.bytes().for_each(|byte| self.step(byte));
     }
+}
 
-    /// A character was read that stands for itself, whatever it is: an escape.
-    pub fn escape(&mut self) {
+/// The text of a value that has kept a quote, read as if that quote had ended the value.
+///
+/// Where the quotes of a call pair up, one that opens a text has an odd number of kept quotes in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Of the value.
+    quote: u8,
+    state: Other,
+    backslash: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    /// In a text in the value's kind of quotes.
+    Inside,
+    /// `opens`: a quote opens a text here.
+    Outside { opens: bool },
+    /// In a text in the other kind of quotes. `empty`: nothing has stood in it.
+    InOther { quote: u8, empty: bool },
+}
+
+impl Kept {
+    /// Directly after the first quote that was kept.
+    pub fn new(quote: u8) -> Self {
+        Kept { quote, state: Other::Outside { opens: true }, backslash: false }
+    }
+
+    /// Another quote of the value's kind was kept.
+    pub fn quote(&mut self) {
+        self.state = match self.state {
+            Other::Inside => Other::Outside { opens: true },
+            Other::Outside { .. } => Other::Inside,
+            Other::InOther { quote, .. } => Other::InOther { quote, empty: false },
+        };
         self.backslash = false;
+    }
+
+    /// Content, without quotes of the value's kind.
+    pub fn run(&mut self, text: &str) {
+        if self.state != Other::Inside {
+            text.bytes().for_each(|byte| self.step(byte));
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            State::Outside { opens } => *opens = false,
-            State::Inside { empty, .. } => *empty = false,
+            Other::InOther { quote, empty } if byte == *quote && !backslash => {
+                self.state = Other::Outside { opens: *empty };
+            }
+            Other::InOther { empty, .. } => {
+                (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
+            }
+            Other::Outside { opens: true } if is_quote(byte) => {
+                self.state = Other::InOther { quote: byte, empty: true };
+            }
+            Other::Outside { opens } => *opens = opens_after(byte),
+            Other::Inside => {}
+        }
+    }
+
+    /// An escape of the value: a character that opens nothing.
+    pub fn escape(&mut self) {
+        if let Other::Outside { opens } = &mut self.state {
+            *opens = false;
+        }
+    }
+
+    /// Were the value to end at a quote of its kind that is next: the quote of the text that would then be open.
+    pub fn opened(self) -> Option<u8> {
+        match self.state {
+            Other::Outside { opens: true } => Some(self.quote),
+            Other::InOther { quote, .. } => Some(quote),
+            Other::Outside { opens: false } | Other::Inside => None,
         }
     }
 }

@@ -121,18 +121,16 @@ fn tag(
             Some(_) => {}
         }
         let Some(word) = word(text, at) else { return need };
+        if let Some(tag) = named(word).filter(|_| first) {
+            return tag;
+        }
         let mut next = ws_run(text, at + word.len());
         match bytes.get(next) {
             None => return need,
             Some(b'=' | b':') => next = ws_run(text, next + 1),
+            Some(_) if word.is_empty() => return Opening::No,
             Some(_) => {
-                if let Some(tag) = named(word).filter(|_| first) {
-                    return tag;
-                }
                 (at, first) = (next, false);
-                if word.is_empty() {
-                    return Opening::No;
-                }
                 continue;
             }
         }

@@ -8,7 +8,7 @@ use std::mem::take;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
-use crate::quoting::Alternation;
+use crate::quoting::Kept;
 use crate::scan::{find_mark, ws_run};
 use crate::schema::NodeId;
 
@@ -119,7 +119,7 @@ impl Object {
                 Lexeme::StringEnd if self.text != Text::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
-                        Some(true) => self.agrees(quote)?,
+                        Some(true) => self.agrees()?,
                         Some(false) => {
                             self.keep(&cx, io.found, quote)?;
                             continue;
@@ -133,7 +133,7 @@ impl Object {
                 }
                 Lexeme::Plain(part) => self.follow(|kept| kept.run(part)),
                 Lexeme::Char(_) => match &window[before..io.at] {
-                    escape if escape.starts_with('\\') => self.follow(Alternation::escape),
+                    escape if escape.starts_with('\\') => self.follow(Kept::escape),
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.
@@ -292,16 +292,15 @@ impl Object {
     }
 
     /// After a quote that was content, what the string is if that quote ended it.
-    fn follow(&mut self, step: impl FnOnce(&mut Alternation)) {
+    fn follow(&mut self, step: impl FnOnce(&mut Kept)) {
         if let Some(Quotes { kept: Some(kept), .. }) = &mut self.quotes {
             step(kept);
         }
     }
 
     /// The quote ends the string: does it do so in either reading of the quotes in it?
-    fn agrees(&mut self, quote: u8) -> Result<(), Bad> {
-        self.follow(|kept| kept.step(quote));
-        let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.open());
+    fn agrees(&mut self) -> Result<(), Bad> {
+        let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
         self.lexer.reopen(open);
         Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string is written \\\""))
@@ -312,12 +311,10 @@ impl Object {
         cx.repair(found, Repair::InnerQuotes)
             .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
         self.lexer.reopen(quote);
-        if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
-            let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+        if let Some(Quotes { kept, .. }) = &mut self.quotes {
             match kept {
-                Some(kept) => kept.step(quote),
-                // An empty text begins like `"""`.
-                None => *kept = Some(if text.is_empty() { Alternation::START } else { Alternation::CLOSED }),
+                Some(kept) => kept.quote(),
+                None => *kept = Some(Kept::new(quote)),
             }
         }
         self.push(found, quote as char);

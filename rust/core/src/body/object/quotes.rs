@@ -4,7 +4,7 @@
 
 use super::Context;
 use crate::limits::ATTEMPT_CHARS;
-use crate::quoting::Alternation;
+use crate::quoting::Kept;
 use crate::scan::{Mark, first_chars, starts, ws_run};
 use crate::schema::NodeId;
 
@@ -18,7 +18,7 @@ pub struct Quotes {
     pub around: usize,
     pub keys: &'static [&'static str],
     /// Since it has kept a quote: what the text is if that quote ended it.
-    pub kept: Option<Alternation>,
+    pub kept: Option<Kept>,
     /// Where its text starts, if it is passed on.
     pub start: usize,
 }

@@ -7,7 +7,7 @@ use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
-use crate::quoting::Alternation;
+use crate::quoting::Kept;
 use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct InQuotes {
     pub(super) value: Value,
     pub(super) quoted: Quoted,
     /// Since a quote was content: what the text is if that quote ended the value.
-    pub(super) kept: Option<Alternation>,
+    pub(super) kept: Option<Kept>,
     pub(super) marks: Marks,
     pub(super) ahead: Ahead,
 }
@@ -134,9 +134,8 @@ impl InQuotes {
             *ahead = Ahead::default();
             io.found.repair(Repair::InnerQuotes);
             match kept {
-                Some(otherwise) => otherwise.step(quote),
-                // It would have ended the value; an empty one begins like `"""`.
-                None => *kept = Some(if value.is_empty(io.found) { Alternation::START } else { Alternation::CLOSED }),
+                Some(otherwise) => otherwise.quote(),
+                None => *kept = Some(Kept::new(quote)),
             }
             marks.cut();
             value.push_char(io.found, quote as char);
@@ -146,15 +145,12 @@ impl InQuotes {
     /// The quote at `io.at` would end the value: may it as well open another one, or stand in one? Then the call fails, and reading
     /// goes on inside that quoted text.
     fn opens_another(&self, io: &Io<'_>, next: Next) -> Option<Failure> {
-        let quote = self.quoted.quote;
-        let mut otherwise = match self.kept {
-            Some(otherwise) => otherwise,
+        let open = match self.kept {
+            Some(otherwise) => otherwise.opened()?,
             // Where the closing quote was left out, the next value's opening one is taken for it.
-            None if next == Next::Open { line: true } && self.ends_in_a_key(io) => Alternation::START,
+            None if next == Next::Open { line: true } && self.ends_in_a_key(io) => self.quoted.quote,
             None => return None,
         };
-        otherwise.step(quote);
-        let open = otherwise.open()?;
         let path = self.value.field.path();
         let message = format!(
             "{path}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\"."
