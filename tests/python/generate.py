@@ -40,7 +40,7 @@ PROSE = (
     "", "", " ", "\n", "Let me look.\n", "a < b", "<", "<cal", "</call>", "I write <call> for a call. ",
     "<call>name ", "<call> name </call>", "<think>", "</think>", "```\n", "\u65e5\u672c\U0001f600",
     "<call>x=1</call>", '<call>"x"</call>', "<call>{", "<call></call>", "&lt;call&gt;", "<CALL>", "</cal",
-    "< call>", "\ud800", "\udc00x", "<call><call>",
+    "< call>", "\ud800", "\udc00x", "<call><call>", "[call]", "<call ", "<call >", "<tool_call>",
 )
 ALPHABET = (
     "<call>", "<call>", "</call>", "</call>", "</call>", " ", " ", " ", " ", "\n", "\t", "\r\n", "=", "=",
@@ -48,7 +48,9 @@ ALPHABET = (
     "\\u0041", "\\ud83d", "<json>", "</json>", "```json\n", "```", "<think>", "</think>", "<tool-result",
     "<tool-error", "<", ">", "/", "<call", "</cal", "1", "42", "-0.5", "5.0", "1e5", "01", "true", "True",
     "false", "null", "None", "a", "b", "\xe9", "\U0001f600", "\x00", "\xa0", "\x85", "\ufeff", "\ud83d",
-    "[0]", "[1]", "[00]", "a=", "b=", "a=1", "b=2", "c", "_", "-",
+    "[0]", "[1]", "[00]", "a=", "b=", "a=1", "b=2", "c", "_", "-", ";", "/>", "</call >", "</CALL>", "(", ")", "|",
+    '""', '"', ": ", "<CALL>", "[call]", "&lt;call&gt;", "<call ", "<tool_call>", "[/call]", "</tool_call>", "name=",
+    "json", "call", ". ", "a\"</call>\n<call>",
 )
 BODIES = (
     "{}", "{}", "{}", "{}", "{}", "<json>{}</json>", "<json>\n{}\n</json>\n", "```json\n{}\n```", "``` {}```",
@@ -65,7 +67,12 @@ SPELLED = (
 )
 ENDS = (
     "</call>", "</call>", "</call>", "</call>", "</call>", "</call>", "\n", "", "\n</call>", "</cal", "/>",
-    ",</call>",
+    ",</call>", "</call >", ";</call>", " ></call>", "/></call>",
+)
+# Openings in other spellings, and what may stand between one and a tool's name.
+OPENINGS = (
+    "<CALL>", "<call >", "<call ", "<call name=", '<call name="', "[call]", "&lt;call&gt;", "<tool_call>", "<tool_call>\n",
+    '<call>"', "<call>name=", '<call>{"name":"', "<call>functions.", "<call>`", "<call>\n", "<call>(", "<call>json ", "<call>a.",
 )
 # fmt: on
 
@@ -86,6 +93,8 @@ def message(rng: random.Random, tools: dict[str, Schema]) -> str:
     if rng.random() < 0.45:
         for _ in range(rng.choice((1, 1, 1, 2, 3))):
             result = mutated(rng, result, tools)
+    if rng.random() < 0.08:
+        result = result.replace(OPEN, rng.choice(OPENINGS), 1)
     if rng.random() < 0.2:
         result = result[: rng.randrange(len(result) + 1)]
     return result

@@ -315,14 +315,6 @@ class Behind(Window):
         s = self.s
         if self.closes(at) or self.starts(at, OPEN):
             return False
-        punctuation = re.compile(r"(/>|[;>])[ \t\r\n]*").match(s, at)
-        if punctuation or s[at:] == "/":
-            behind = punctuation.end() if punctuation else len(s)
-            if behind == len(s):
-                self.end()
-            elif s[behind] == "<":
-                self.closes(behind)
-            return False
         key = key_at(s, at)
         if key is CUT_KEY:
             self.end()

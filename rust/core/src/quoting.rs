@@ -73,7 +73,7 @@ impl Alternation {
                 self.state = State::Inside { quote: byte, escaped: backslash, empty: true };
             }
             // A backslash in front of a quote changes nothing of its place.
-            State::Outside { .. } if byte == b'\\' => self.backslash = true,
+            State::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
             State::Outside { opens } => *opens = opens_after(byte),
         }
     }
@@ -146,8 +146,9 @@ impl Kept {
 
     /// An escape of the value: a character that opens nothing.
     pub fn escape(&mut self) {
-        if let Other::Outside { opens } = &mut self.state {
-            *opens = false;
+        match &mut self.state {
+            Other::Outside { opens: flag } | Other::InOther { empty: flag, .. } => *flag = false,
+            Other::Inside => {}
         }
     }
 

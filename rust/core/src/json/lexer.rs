@@ -213,7 +213,8 @@ impl Lexer {
             };
             if self.comment.is_some() {
                 self.quotes.run(&window[*at..*at + end]);
-                if let Some(quote) = self.quotes.open().filter(|_| self.in_calls) {
+                let line = self.comment == Some(Comment::Line);
+                if let Some(quote) = self.quotes.open().filter(|_| self.in_calls && line) {
                     *at += end;
                     (self.comment, self.quote) = (None, Some(quote));
                     return Lexeme::Bad("a quote is open at the end of a comment");

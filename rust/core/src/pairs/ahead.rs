@@ -29,6 +29,8 @@ pub enum Next {
 /// How far was looked already: blanks may be many, and come one at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
+    /// Directly after a value, where punctuation may stand in front of CLOSE.
+    after_value: bool,
     blanks: usize,
     /// End of the key, and of the blanks behind it that are known.
     behind: Option<(usize, usize)>,
@@ -37,7 +39,12 @@ pub struct Ahead {
 impl Ahead {
     /// In front of a key of so many bytes, which was seen already.
     pub fn at_key(length: usize) -> Self {
-        Ahead { blanks: 0, behind: Some((length, length)) }
+        Ahead { behind: Some((length, length)), ..Ahead::default() }
+    }
+
+    /// Directly after a value.
+    pub fn after_value() -> Self {
+        Ahead { after_value: true, ..Ahead::default() }
     }
 
     /// Looks at `text`, which starts directly behind the value. It must be the same text, grown, until it answers.
@@ -45,9 +52,11 @@ impl Ahead {
         let bytes = text.as_bytes();
         let comma = bytes.first() == Some(&b',');
         let punctuation = match bytes {
-            [b',' | b';' | b'>', ..] => 1,
-            [b'/', b'>', ..] => 2,
-            [b'/'] if !last => return Next::Need,
+            [b',', ..] => 1,
+            [b';' | b'>', ..] if self.after_value => 1,
+            [b'/', b'>', ..] if self.after_value => 2,
+            [b'/'] if self.after_value && !last => return Next::Need,
+            [b'/', ..] if self.after_value => return Next::Other,
             _ => 0,
         };
         self.blanks = ws_run(text, self.blanks.max(punctuation));

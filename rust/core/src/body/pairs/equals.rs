@@ -77,7 +77,7 @@ impl Equals {
         let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
             && cx.schema.declares_properties(cx.schema.root);
         let value = Value { field, text };
-        let ahead = Ahead::default();
+        let ahead = Ahead::after_value();
         if quote {
             io.at += 1;
             let quoted = Quoted::new(byte);

@@ -77,7 +77,7 @@ fn gap_ahead(bare: bool, next: Next) -> State {
 }
 
 fn behind(quoted: bool) -> State {
-    State::After { quoted, empty: false, ahead: Ahead::default() }
+    State::After { quoted, empty: false, ahead: Ahead::after_value() }
 }
 
 /// What one state made of the window.

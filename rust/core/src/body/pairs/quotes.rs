@@ -112,7 +112,7 @@ impl InQuotes {
                 }
                 // In strict mode nothing was seen yet, and what stands directly behind the quote is to be told of.
                 let seen = !cx.strict && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
-                let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::default() };
+                let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
             if kept.is_none() {
@@ -131,7 +131,7 @@ impl InQuotes {
                 }
             }
             io.at += 1;
-            *ahead = Ahead::default();
+            *ahead = Ahead::after_value();
             io.found.repair(Repair::InnerQuotes);
             match kept {
                 Some(otherwise) => otherwise.quote(),

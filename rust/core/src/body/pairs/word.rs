@@ -66,7 +66,7 @@ impl InWord {
                 if next == Next::Need {
                     return Move::Stay;
                 }
-                *ahead = Ahead::default();
+                *ahead = Ahead::after_value();
                 let token = ws_run(rest, 0);
                 let ends = matches!(next, Next::Close | Next::End)
                     || crate::scan::has_line_break(&rest[..token])
@@ -93,7 +93,7 @@ impl InWord {
                 if next == Next::Need {
                     return Move::Stay;
                 }
-                *ahead = Ahead::default();
+                *ahead = Ahead::after_value();
                 let trails = match next {
                     Next::Trailing { length } if !word.has_mark && !word.has_quote => Some(length),
                     _ => None,
