@@ -81,8 +81,22 @@ impl Alternation {
         }
     }
 
+    /// Follows a text. Outside of quotes, only what stands in front of a quote, or at the end, matters.
     pub fn run(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.step(byte));
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if let State::Outside { .. } = self.state {
+                let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+                let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
+                bytes[word..next].iter().for_each(|byte| self.step(*byte));
+                at = next;
+            }
+            if let Some(byte) = bytes.get(at) {
+                self.step(*byte);
+                at += 1;
+            }
+        }
     }
 
     /// A character was read that stands for itself, whatever it is: an escape.
