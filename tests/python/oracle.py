@@ -230,11 +230,11 @@ class Misspelled(Window):
             if match is None:
                 break
             word, behind = match[0], skip_ws(s, match.end())
+            if behind == len(s):
+                break
             tool = declared_tool(self.tools, word) if is_first and word else None
             if tool:
                 return bad(tool)
-            if behind == len(s):
-                break
             if s[behind] not in "=:":
                 if not word:
                     return None

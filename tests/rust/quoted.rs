@@ -202,11 +202,19 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
         |(((setting, opening), before, slips, binding, (open, close), parts, after, closing), single, truncated)| {
             let (quote, other) = if single { ("'", "\"") } else { ("\"", "'") };
             let around = |text: &str| text.replace('Q', quote);
-            // What ends a tag ends what is in it.
-            let inside_tag = |text: &str| match opening.starts_with('<') && !opening.contains('>') {
+            // What ends a tag ends what is in it: the opening's last one is open.
+            let tag = opening.rsplit_once('<').is_some_and(|(_, tag)| !tag.is_empty() && !tag.contains('>'));
+            let inside_tag = |text: &str| match tag {
                 true => text.replace('>', ""),
                 false if opening.starts_with('<') && opening.contains("name=") => text.replace("/>", ""),
                 false => text.to_owned(),
+            };
+            // In an element, quotes are text like any other.
+            let name = &settings[setting].name;
+            let elements = name.starts_with("auto ") || name.ends_with(" recovers");
+            let binding = match binding {
+                "<body>" if elements && opening.to_ascii_lowercase().starts_with("<save>") => "body=",
+                binding => binding,
             };
             let mut message = [before, opening, &inside_tag(&slips), &inside_tag(binding)].concat();
             // A quote after a letter is an apostrophe.

@@ -50,6 +50,9 @@ impl Alternation {
     /// Outside of quotes, where a quote would open.
     pub const START: Self = Alternation { state: State::Outside { opens: true }, backslash: false };
 
+    /// After a quote that ends a text with something in it.
+    pub const CLOSED: Self = Alternation { state: State::Outside { opens: false }, backslash: false };
+
     /// The quote of the text that is open.
     #[inline]
     pub fn open(self) -> Option<u8> {
@@ -78,8 +81,22 @@ impl Alternation {
         }
     }
 
+    /// Follows a text. Outside of quotes, only what stands in front of a quote, or at the end, matters.
     pub fn run(&mut self, text: &str) {
-        text.bytes().for_each(|byte| self.step(byte));
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if let State::Outside { .. } = self.state {
+                let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+                let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
+                bytes[word..next].iter().for_each(|byte| self.step(*byte));
+                at = next;
+            }
+            if let Some(byte) = bytes.get(at) {
+                self.step(*byte);
+                at += 1;
+            }
+        }
     }
 }
 

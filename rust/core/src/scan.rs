@@ -183,8 +183,8 @@ pub enum Closers {
     Own,
     /// The first of these, case aside.
     Spelled(&'static [&'static str]),
-    /// `/>`, or the closing tag of that name, case aside.
-    Tag(String),
+    /// The closing tag of that name, case aside; with `slash`, the tag that opened it is not complete, and `/>` ends it, too.
+    Tag { name: String, slash: bool },
 }
 
 /// What ends a call that has failed.
@@ -203,7 +203,7 @@ impl Closer<'_> {
             Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
             Closer::Text(text) => text.as_bytes()[0] == byte,
             Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
-            Closer::Other(Closers::Own | Closers::Tag(_)) => matches!(byte, b'<' | b'/'),
+            Closer::Other(Closers::Own | Closers::Tag { .. }) => matches!(byte, b'<' | b'/'),
         }
     }
 
@@ -219,8 +219,10 @@ impl Closer<'_> {
             Closer::Own(delimiters) => return delimiters.closes(text, last),
             Closer::Text(close) => return (starts(text, close, last), close.len()),
             Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
-            Closer::Other(Closers::Tag(name)) => {
-                add("/>");
+            Closer::Other(Closers::Tag { name, slash }) => {
+                if *slash {
+                    add("/>");
+                }
                 add(&format!("</{name}>"));
             }
             Closer::Other(Closers::Own) => {}

@@ -2,6 +2,7 @@
 //! inside searched for calls, a text in its quotes could be one.
 
 use crate::limits::ATTEMPT_CHARS;
+use crate::params::{Look, need};
 use crate::quoting::{is_quote, opens_after};
 use crate::scan::{
     Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
@@ -79,9 +80,12 @@ impl Spellings {
         }
         let Some((begin, closers)) = self.tag else { return Opening::No };
         match (starts_as(text, begin, last), text.as_bytes().get(begin.len())) {
-            (Mark::Yes, Some(byte)) if is_ws(*byte) => {
-                tag(text, begin.len(), last, tool, closers, self.opens[0].closers)
-            }
+            (Mark::Yes, Some(byte)) if is_ws(*byte) => match tag(text, begin.len(), last, tool) {
+                Look::Need => Opening::Need,
+                Look::No => Opening::No,
+                Look::Yes((Some(tool), _)) => Opening::Tag { length: begin.len(), tool, closers },
+                Look::Yes((None, length)) => Opening::Open { length, closers: self.opens[0].closers },
+            },
             (Mark::Yes | Mark::Partial, None) if !last => Opening::Need,
             _ => Opening::No,
         }
@@ -97,54 +101,65 @@ impl Spellings {
     }
 }
 
-/// A tag with whitespace in it, or with the tool's name: as its first word, or as the value of one of [`NAME_KEYS`].
-fn tag(
-    text: &str,
-    begin: usize,
-    last: bool,
-    tool: &dyn Fn(&str) -> Option<usize>,
-    closers: &'static [&'static str],
-    usual: &'static [&'static str],
-) -> Opening {
+/// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
+/// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
+pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Look<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
-    let need = if last { Opening::No } else { Opening::Need };
     let bytes = text.as_bytes();
-    let named = |name: &str| tool(name).map(|tool| Opening::Tag { length: begin, tool, closers });
-    let mut at = ws_run(text, begin);
+    let named = |name: &str, end: usize| tool(name).map(|tool| Look::Yes((Some(tool), end)));
+    let mut at = ws_run(text, from);
     let mut first = true;
     loop {
         match bytes.get(at) {
-            None => return need,
-            Some(b'>') if first => return Opening::Open { length: at + 1, closers: usual },
-            Some(b'>' | b'/' | b'<') => return Opening::No,
+            None => return need(last),
+            Some(b'>') if first => return Look::Yes((None, at + 1)),
+            Some(b'>' | b'/' | b'<') => return Look::No,
             Some(_) => {}
         }
-        let Some(word) = word(text, at) else { return need };
-        if let Some(tag) = named(word).filter(|_| first) {
-            return tag;
-        }
+        let Some(word) = word(text, at) else { return need(last) };
         let mut next = ws_run(text, at + word.len());
         match bytes.get(next) {
-            None => return need,
-            Some(b'=' | b':') => next = ws_run(text, next + 1),
-            Some(_) if word.is_empty() => return Opening::No,
-            Some(_) => {
-                (at, first) = (next, false);
-                continue;
+            None => return need(last),
+            Some(byte) => {
+                if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
+                    return tag;
+                }
+                if matches!(byte, b'=' | b':') {
+                    next = ws_run(text, next + 1);
+                } else {
+                    (at, first) = (next, false);
+                    if word.is_empty() {
+                        return Look::No;
+                    }
+                    continue;
+                }
             }
         }
-        let Some(value) = value(text, next) else { return need };
+        let Some(value) = value(text, next) else { return need(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
-            && let Some(tag) = named(value.trim_matches(['"', '\'']))
+            && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
         {
             return tag;
         }
         if value.is_empty() {
-            return Opening::No;
+            return Look::No;
         }
         (at, first) = (ws_run(text, next + value.len()), false);
     }
+}
+
+/// The declared tool that is named at a place of a tag, in quotes or not, and where its name ends.
+pub fn named(
+    text: &str,
+    from: usize,
+    last: bool,
+    tool: &dyn Fn(&str) -> Option<usize>,
+) -> Look<(Option<usize>, usize)> {
+    let start = ws_run(text, from);
+    let Some(value) = value(text, start) else { return need(last) };
+    let name = value.trim_matches(['"', '\'']);
+    tool(name).map_or(Look::No, |tool| Look::Yes((Some(tool), start + value.len())))
 }
 
 /// The word at a place, if its end is there.

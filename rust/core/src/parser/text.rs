@@ -103,11 +103,6 @@ impl Machine {
                 Attempt::Need => return Look::Need,
                 Attempt::Text(length) => step = step.min(length),
                 Attempt::Bad { .. } => bad = bad.or(Some((other, attempt))),
-                Attempt::Call { open, name: Some((_, lookup)), .. }
-                    if other.is_some() && tools.reads == Reads::Recovers && lookup.tool().is_none() =>
-                {
-                    step = step.min(open.max(1));
-                }
                 attempt => return Look::Call(other, attempt),
             }
         }

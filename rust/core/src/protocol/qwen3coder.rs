@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::tags::near_function;
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
 use crate::json::{Member, Value, json_string, parse, write_spaced, write_spaced_object};
@@ -77,9 +78,10 @@ impl Protocol for Qwen3Coder {
         };
         let found = match QWEN3CODER.opener(text, last, true, &known) {
             Look::Need => return Attempt::Need,
-            Look::No => return Attempt::Text(1),
+            Look::No => return near_function(tools, &QWEN3CODER, text, last),
             Look::Yes(found) => found,
         };
+        let (whole, ended) = (text, last);
         let end = first_chars(text, ATTEMPT_CHARS).max(found.body);
         let (text, last) = (&text[..end], last || end < text.len());
         let (open, body, kind) = (found.open, found.body, BodyKind::Params(found.opened));
@@ -100,7 +102,7 @@ impl Protocol for Qwen3Coder {
         };
         match follows {
             Look::Need => Attempt::Need,
-            Look::No => Attempt::Text(1),
+            Look::No => near_function(tools, &QWEN3CODER, whole, ended),
             Look::Yes(()) => Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind },
         }
     }

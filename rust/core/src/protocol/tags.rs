@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::{Attempt, Protocol, bad};
-use crate::body::BodyKind;
+use crate::body::{BodyKind, is_field};
 use crate::limits::ATTEMPT_CHARS;
-use crate::params::{Attributes, Look, Opened, QWEN3CODER, own_tag, word_end};
-use crate::quoting::opens_after;
+use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
+use crate::quoting::{Alternation, opens_after};
 use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::schema::{self, Descriptions, fold};
+use crate::schema::{self, Descriptions, begins_folded, fold};
+use crate::spelled;
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::xml::{For, escape, name_length};
 
@@ -69,31 +70,60 @@ pub fn opener(text: &str, last: bool) -> Opener {
 fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let end = first_chars(text, ATTEMPT_CHARS);
-    let need = if last || end < text.len() { step.clone() } else { Attempt::Need };
-    let text = &text[..end];
+    let (text, last) = (&text[..end], last || end < text.len());
     let start = ws_run(text, 1);
     let ends = |c: char| c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c);
-    let Some(length) = text[start..].find(ends) else { return need };
+    let Some(length) = text[start..].find(ends) else {
+        let begins = tools.tools().any(|tool| begins_folded(&tool.name, &text[start..]));
+        return if begins && !last { Attempt::Need } else { step };
+    };
     let Some(tool) = tools.lookup(&text[start..start + length]).tool() else { return step };
+    let field = |name: &str| is_field(&tools.tool(tool).schema, name);
+    match goes_on(tools, &field, text, start + length, last) {
+        Look::Need => Attempt::Need,
+        Look::No => step,
+        Look::Yes(inside) => {
+            let name = tools.tool(tool).name.clone();
+            bad(tools, start + length, tool, Closers::Tag { name, slash: inside })
+        }
+    }
+}
+
+/// Does a tag, after a tool's name in it, go on like a call: with values in the tag, which gives `true`, or with what could open
+/// a call inside of quotes, in text after it? To the next tag of a tool, or one in the text that is not a `field`'s.
+fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Look<bool> {
     let bytes = text.as_bytes();
     // In the tag, then in text after it.
     let mut inside = true;
-    for (at, &byte) in bytes.iter().enumerate().skip(start + length) {
+    let mut quotes = Alternation::START;
+    for (at, &byte) in bytes.iter().enumerate().skip(from) {
         match byte {
-            b'=' | b':' | b'(' | b'{' | b'"' => {
-                let name = tools.tool(tool).name.clone();
-                return bad(tools, start + length, tool, Closers::Tag(name));
+            _ if inside && (b"=:({\"".contains(&byte) || (byte == b'\'' && opens_after(bytes[at - 1]))) => {
+                return Look::Yes(true);
             }
-            b'\'' if opens_after(bytes[at - 1]) => {
-                let name = tools.tool(tool).name.clone();
-                return bad(tools, start + length, tool, Closers::Tag(name));
+            b'<' | b'`' | b'[' | b'&' | b'{' | b'\n' if quotes.open().is_some() => return Look::Yes(false),
+            b'>' if inside && bytes[..at].ends_with(b"/") => return Look::No,
+            b'>' => inside = false,
+            b'<' => {
+                let name = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'/'));
+                let end = word_end(bytes, name);
+                if end == bytes.len() {
+                    return need(last);
+                }
+                let name = &text[name..end];
+                let text = !inside && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
+                if text || tools.lookup(name).tool().is_some() {
+                    return Look::No;
+                }
             }
-            b'>' if inside && !bytes[..at].ends_with(b"/") => inside = false,
-            b'<' | b'>' => return step,
             _ => {}
         }
+        quotes.step(byte);
     }
-    need
+    match quotes.open() {
+        Some(_) if last => Look::Yes(inside),
+        _ => need(last),
+    }
 }
 
 /// Is this, which starts with `<`, the closing tag of that name? And how long is it?
@@ -136,6 +166,39 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
         None => (need, 0, true),
         Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Mark::Yes, behind + 1, true),
         Some(_) => (Mark::No, 0, false),
+    }
+}
+
+/// What ends a call that begins with one of the words of functions, and could not be read.
+const FUNCTION_CLOSERS: [&str; 6] = ["/>", "</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
+
+/// Looks at a tag of a function, or of a block around one, that no reader takes: does it name a declared tool, and go on with
+/// values? Another tag: as [`near`].
+pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Attempt {
+    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    let whole = text;
+    let end = first_chars(text, ATTEMPT_CHARS);
+    let (text, cut) = (&text[..end], last || end < text.len());
+    let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
+    let start = match words.find(|look| *look != Look::No) {
+        Some(Look::Yes(length)) => 1 + length,
+        Some(Look::Need) => return Attempt::Need,
+        Some(Look::No) | None => return near(tools, whole, last),
+    };
+    let tool = |name: &str| tools.lookup(name).tool();
+    let found = match text.as_bytes()[start] {
+        b'=' => spelled::named(text, start + 1, cut, &tool),
+        _ => spelled::tag(text, start, cut, &tool),
+    };
+    let (tool, end) = match found {
+        Look::Yes((Some(tool), end)) => (tool, end),
+        Look::Yes((None, _)) | Look::No => return step,
+        Look::Need => return Attempt::Need,
+    };
+    match goes_on(tools, &|_| true, text, end, cut) {
+        Look::Need => Attempt::Need,
+        Look::No => step,
+        Look::Yes(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
     }
 }
 

@@ -155,7 +155,7 @@ impl Protocol for Xml {
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
-        let Some(at) = lookup.tool() else { return Attempt::Text(step) };
+        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
         let look = match form {
             Form::Empty => Look::Call,
             Form::Open => self.behind(tools, &text[name.clone()], at, text, end, last),

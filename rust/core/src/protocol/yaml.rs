@@ -136,7 +136,7 @@ impl Protocol for Yaml {
             Opener::Tag { name, form, end } => (name, form, end),
         };
         let lookup = tools.lookup(&text[name.clone()]);
-        let Some(at) = lookup.tool() else { return step };
+        let Some(at) = lookup.tool() else { return in_tag(tools, text, last) };
         // The indentation of the first line counts.
         let open = if form == Form::Broken { name.end } else { end };
         let look = match form {

@@ -120,7 +120,17 @@ pub const UNKNOWN: NodeId = 0;
 
 /// Case, `_` and `-` aside.
 pub fn fold(key: &str) -> String {
-    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+    folded(key).collect()
+}
+
+fn folded(key: &str) -> impl Iterator<Item = char> {
+    key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase)
+}
+
+/// Does the key begin so, case, `_` and `-` aside?
+pub fn begins_folded(key: &str, begun: &str) -> bool {
+    let mut key = folded(key);
+    folded(begun).all(|c| key.next() == Some(c))
 }
 
 impl Object {

@@ -12,6 +12,7 @@ use super::plain::{Plain, Stopped};
 use super::quoted::Quoted;
 use super::text::Text;
 use super::window::{Step, Window};
+use crate::quoting::Alternation;
 
 #[derive(Debug)]
 pub(super) enum Mode {
@@ -66,6 +67,20 @@ pub struct Lexer {
     place: (usize, usize),
     /// Lines that start in this column or before it are of the outermost mapping.
     pub base: usize,
+    /// The quotes of what was consumed, by their places alone; and what they are not followed in.
+    quotes: Alternation,
+    whole: Whole,
+}
+
+/// A scalar whose own rules say where it ends, whatever quotes are in it: one that begins where no quote is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whole {
+    No,
+    /// In quotes; `empty`: nothing has stood in it.
+    Quoted {
+        empty: bool,
+    },
+    Block,
 }
 
 impl Default for Lexer {
@@ -82,11 +97,39 @@ impl Default for Lexer {
             column: 0,
             place: (0, 0),
             base: 0,
+            quotes: Alternation::START,
+            whole: Whole::No,
         }
     }
 }
 
 impl Lexer {
+    /// The quote that is open in text without quotes around it.
+    pub fn open_quote(&self) -> Option<u8> {
+        self.quotes.open()
+    }
+
+    /// Follows the quotes of a text that was consumed.
+    fn follow(&mut self, text: &str) {
+        let now = match &self.mode {
+            Mode::Quoted(_) => Whole::Quoted { empty: true },
+            Mode::Block(_) => Whole::Block,
+            _ => Whole::No,
+        };
+        match (&mut self.whole, now) {
+            (Whole::No, Whole::No) => self.quotes.run(text),
+            (Whole::No, now) if self.quotes.open().is_none() => self.whole = now,
+            (Whole::No, _) => self.quotes.run(text),
+            (Whole::Quoted { empty }, Whole::Quoted { .. }) => *empty &= text.is_empty(),
+            (Whole::Block, Whole::Block) => {}
+            (Whole::Quoted { empty }, _) => {
+                self.quotes = if *empty && text.len() <= 1 { Alternation::START } else { Alternation::CLOSED };
+                self.whole = Whole::No;
+            }
+            (Whole::Block, _) => (self.quotes, self.whole) = (Alternation::START, Whole::No),
+        }
+    }
+
     /// The value of the key that was just read is a text: what is no YAML is taken to the letter.
     pub fn expect_text(&mut self) {
         self.text = true;
@@ -117,6 +160,7 @@ impl Lexer {
         };
         if taken {
             self.column += count_chars(text);
+            self.follow(text);
         }
         taken
     }
@@ -127,6 +171,7 @@ impl Lexer {
             return None;
         }
         let (pair, length) = pair(&window[*at..], ends)?;
+        self.quotes.run(&window[*at..*at + length]);
         *at += length;
         // A line break is next: in which column it stands nobody asks.
         self.line += 1;
@@ -143,6 +188,7 @@ impl Lexer {
             let start = (self.line, self.column);
             let step = self.step(&mut w);
             self.count(&window[before..w.at]);
+            self.follow(&window[before..w.at]);
             let Break(lexeme) = step else { continue };
             // Windows may begin anywhere, so only what does not depend on that is a place.
             match lexeme {

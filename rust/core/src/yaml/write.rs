@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::core_schema::json_of;
 use crate::json::{Member, Value, push_string};
+use crate::quoting::Alternation;
 
 /// Columns that what belongs to a key or a dash is indented.
 const STEP: usize = INDENT.len();
@@ -151,7 +152,10 @@ fn is_plain(text: &str) -> bool {
         }
     }
     let edges = |c: char| c.is_whitespace();
+    let mut quotes = Alternation::START;
+    quotes.run(text);
     !matches!(before, b' ' | b':')
+        && quotes.open().is_none()
         && (text.is_ascii() || !(text.contains(is_special) || text.starts_with(edges) || text.ends_with(edges)))
         && json_of(text).is_none()
 }

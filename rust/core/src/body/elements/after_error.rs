@@ -3,6 +3,7 @@
 use super::{Elements, Ends, State};
 use crate::body::{Io, Skip, Step};
 use crate::protocol::tags::Form;
+use crate::quoting::Alternation;
 use crate::scan::{Closer, Mark, ws_run};
 use crate::schema::Schema;
 use crate::xml::{Lexeme, member};
@@ -29,15 +30,30 @@ impl Elements {
                 State::Behind => self.state = State::InJson(Skip::After),
                 State::Closed => return Step::Done,
                 State::On => {
+                    self.end_quotes(io);
                     match self.end_mark(io) {
                         Mark::Yes => return Step::Done,
                         Mark::Partial => return Step::Need,
                         Mark::No => {}
                     }
+                    if self.quotes.open().is_some() {
+                        return Step::Need;
+                    }
+                    let begin = io.at;
                     match self.next(io) {
                         Lexeme::Need => return Step::Need,
-                        Lexeme::Open { name, empty: false, .. } => self.state = on_in(io.cx.schema, name),
-                        _ => {}
+                        Lexeme::Open { name, attributes, empty } => {
+                            self.quotes = Alternation::START;
+                            self.quotes.run(attributes);
+                            if !empty && self.quotes.open().is_none() {
+                                self.state = on_in(io.cx.schema, name);
+                            }
+                        }
+                        Lexeme::Close(_) => self.quotes = Alternation::START,
+                        Lexeme::Ignored => {}
+                        Lexeme::Text(_) | Lexeme::Char(_) | Lexeme::Stray(_) | Lexeme::Cdata(_) => {
+                            self.quotes.run(&io.window[begin..io.at]);
+                        }
                     }
                 }
                 State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
@@ -53,6 +69,18 @@ impl Elements {
                     return if closed.is_some() { Step::Done } else { Step::Need };
                 }
             }
+        }
+    }
+}
+
+impl Elements {
+    /// Reads on, while a quote is open in what stands between elements.
+    fn end_quotes(&mut self, io: &mut Io<'_>) {
+        while self.quotes.open().is_some()
+            && let Some(byte) = io.window.as_bytes().get(io.at)
+        {
+            self.quotes.step(*byte);
+            io.at += 1;
         }
     }
 }

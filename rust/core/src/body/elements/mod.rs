@@ -13,6 +13,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::json::is_plain;
 use crate::params::TYPES;
 use crate::protocol::tags::Form;
+use crate::quoting::Alternation;
 use crate::scan::{Mark, ws_run};
 use crate::schema::Schema;
 use crate::tree::Tree;
@@ -71,6 +72,8 @@ pub struct Elements {
     json: bool,
     /// The closing tag has the name in another style.
     styled: bool,
+    /// The quotes of text between elements.
+    quotes: Alternation,
 }
 
 /// The one field of a tool whose text may stand without its tags: its only required one, or its only one, if it is a string.
@@ -173,6 +176,7 @@ impl Elements {
             stray: false,
             json: false,
             styled: false,
+            quotes: Alternation::START,
         }
     }
 
@@ -205,8 +209,18 @@ impl Elements {
         if behind_line && let Some(step) = self.behind_line(io)? {
             return Ok(Some(step));
         }
+        if self.in_quotes(io) {
+            if !io.rest().starts_with('<') {
+                return self.close_at_end(io);
+            }
+            return Err((ErrorKind::MalformedCall, "Only fields stand in a call, and none of them in quotes.".into()));
+        }
         if self.lexer.is_between() {
-            io.at = ws_run(io.window, io.at);
+            let begin = io.at;
+            io.at = ws_run(io.window, begin);
+            if io.at > begin {
+                self.quotes = Alternation::START;
+            }
             if canonical::element(io).is_some() {
                 self.any = true;
                 return Ok(None);
@@ -223,8 +237,9 @@ impl Elements {
         match self.next(io) {
             Lexeme::Need => return self.close_at_end(io),
             Lexeme::Ignored => {}
-            Lexeme::Text(text) if text.trim_ascii().is_empty() => {}
+            Lexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
             Lexeme::Text(_) | Lexeme::Cdata(_) | Lexeme::Char(_) | Lexeme::Stray(_) => {
+                self.quotes.run(&io.window[begin..io.at]);
                 if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
                     self.state = State::Text(io.window[begin..io.at].to_owned());
                 } else {
@@ -235,6 +250,18 @@ impl Elements {
             Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
         }
         Ok(None)
+    }
+
+    /// Reads on in text between elements, while a quote is open there, to its end or to a tag. Is it still open?
+    fn in_quotes(&mut self, io: &mut Io<'_>) -> bool {
+        while self.quotes.open().is_some() {
+            match io.window.as_bytes().get(io.at) {
+                None | Some(b'<') => return true,
+                Some(byte) => self.quotes.step(*byte),
+            }
+            io.at += 1;
+        }
+        false
     }
 
     /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
@@ -258,7 +285,17 @@ impl Elements {
     /// The opening tag of a field.
     fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
         self.any = true;
-        match self.begin(io, name, attributes, closed) {
+        self.quotes = Alternation::START;
+        self.quotes.run(attributes);
+        let begun = match self.quotes.open() {
+            None => self.begin(io, name, attributes, closed),
+            Some(_) => {
+                self.state = State::On;
+                return Err((ErrorKind::MalformedCall, "A quote in a tag is not closed.".into()));
+            }
+        };
+        self.quotes = Alternation::START;
+        match begun {
             Ok(state) => {
                 self.state = state;
                 Ok(())

@@ -34,9 +34,9 @@ enum State {
     Json(Box<Object>),
     /// Behind it.
     Behind,
-    /// Reading on after an error: by lines, or in JSON.
+    /// Reading on after an error: by lines, or in JSON, or from inside quotes.
     On,
-    InJson(Skip),
+    InText(Skip),
     Closed,
 }
 
@@ -65,6 +65,8 @@ enum Next {
 /// The next step, if it is one for the parser.
 type Progress = Result<Option<Step>, Bad>;
 
+const OPEN_QUOTE: &str =
+    "a quote in a plain text is not closed: put the text into double quotes, with \\\" for each quote in it";
 const NO_MAPPING: &str = "the body of a call is lines of `key: value`";
 
 impl Format for Mapping {
@@ -88,12 +90,12 @@ impl Format for Mapping {
                     }
                     Ok(false) => return Step::Need,
                     Err(Failure { kind, message, skip }) => {
-                        self.state = State::InJson(skip);
+                        self.state = State::InText(skip);
                         Err((kind, message))
                     }
                 },
                 State::Behind => self.behind(io),
-                State::On | State::InJson(_) | State::Closed => return Step::Done,
+                State::On | State::InText(_) | State::Closed => return Step::Done,
                 State::Between if matches!(self.column, None | Some(0)) => self.lines(io),
                 _ => self.lexeme(io),
             };
@@ -101,7 +103,7 @@ impl Format for Mapping {
                 Ok(None) => {}
                 Ok(Some(step)) => return step,
                 Err((kind, message)) => {
-                    if !matches!(self.state, State::InJson(_) | State::Closed) {
+                    if !matches!(self.state, State::InText(_) | State::Closed) {
                         self.state = State::On;
                     }
                     return Step::Failed(Failure { kind, message, skip: Skip::Body });
@@ -115,11 +117,11 @@ impl Format for Mapping {
         loop {
             match &mut self.state {
                 State::Closed => return Step::Done,
-                State::Json(object) => self.state = State::InJson(object.skip()),
-                State::Behind => self.state = State::InJson(Skip::After),
+                State::Json(object) => self.state = State::InText(object.skip()),
+                State::Behind => self.state = State::InText(Skip::After),
                 State::Start if self.tag.form == Form::Empty => return Step::Done,
-                State::Start if self.json => self.state = State::InJson(Skip::ValueStart),
-                State::InJson(skip) => {
+                State::Start if self.json => self.state = State::InText(Skip::ValueStart),
+                State::InText(skip) => {
                     let broken = self.tag.form == Form::Broken;
                     let close = if broken { "/>".to_owned() } else { format!("</{}>", self.tag.name) };
                     let closed = skip.read(io.window, &mut io.at, io.last, &Closer::Text(&close));
@@ -131,6 +133,11 @@ impl Format for Mapping {
                     loop {
                         match self.lexer.next(io.window, &mut io.at, io.last, &around) {
                             Lexeme::Need | Lexeme::End => return Step::Need,
+                            Lexeme::Close if self.lexer.open_quote().is_some() => {
+                                let quote = self.lexer.open_quote().unwrap_or(b'"');
+                                self.state = State::InText(Skip::in_quotes(quote));
+                                break;
+                            }
                             Lexeme::Close => {
                                 io.at += around.closer(io.rest(), true, true).1;
                                 return Step::Done;
@@ -160,7 +167,7 @@ impl Format for Mapping {
     }
 
     fn unterminated(&self) -> bool {
-        self.lexer.is_open() || self.mark || matches!(self.state, State::Json(_))
+        self.lexer.is_open() || self.lexer.open_quote().is_some() || self.mark || matches!(self.state, State::Json(_))
     }
 
     /// The call is closed.
@@ -240,7 +247,7 @@ impl Mapping {
             }
             (Mark::Partial, _) => Ok(Some(Step::Need)),
             (Mark::No, _) => {
-                self.state = State::InJson(Skip::After);
+                self.state = State::InText(Skip::After);
                 Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.tag.name)))
             }
         }
@@ -290,6 +297,10 @@ impl Mapping {
                 return Ok(None);
             }
         };
+        if let (Next::Close | Next::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
+            self.state = State::InText(Skip::in_quotes(quote));
+            return Err(self.malformed(&io.cx, OPEN_QUOTE));
+        }
         if matches!((&next, &self.state), (Next::Key(..), State::Whole(_))) {
             return Err(self.malformed(&io.cx, NO_MAPPING));
         }

@@ -6,7 +6,8 @@ use super::typing::write_text;
 use super::{Params, State};
 use crate::body::{Bad, Io, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::params::{Attribute, Attributes, Look, attribute, is_name, word_end};
+use crate::params::{Attribute, Attributes, Look, attribute, is_name};
+use crate::quoting::Alternation;
 use crate::scan::ws_run;
 use crate::xml::decode_part;
 
@@ -22,6 +23,9 @@ pub struct Head {
     pairs: Vec<(String, String)>,
     /// Some were arguments.
     pub given: bool,
+    /// The quotes of a tag that has failed, and whether a slash was its last character.
+    quotes: Alternation,
+    slash: bool,
 }
 
 impl Head {
@@ -43,7 +47,14 @@ impl Params {
 
     /// In front of an attribute, or of the end of the tag.
     pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.failed {
+            return self.rest_of_tag(io);
+        }
+        let start = io.at;
         io.at = ws_run(io.window, io.at);
+        if io.at > start {
+            self.head.quotes = Alternation::START;
+        }
         let rest = io.rest();
         match attribute(rest, 0, self.head.looked) {
             Attribute::Need(looked) => {
@@ -51,10 +62,10 @@ impl Params {
                 Ok(Some(Step::Need))
             }
             Attribute::Pair { key, value, end } => {
-                if !self.failed {
-                    self.add(&rest[key], decoded(&rest[value]));
-                }
+                let quoted = value.end < end;
+                self.add(&rest[key], decoded(&rest[value]));
                 io.at += end;
+                self.head.quotes = if quoted { Alternation::CLOSED } else { Alternation::START };
                 self.head.looked = 0;
                 Ok(None)
             }
@@ -62,25 +73,24 @@ impl Params {
                 io.at += end;
                 self.head_ends(empty)
             }
-            Attribute::Junk(_) if !self.failed => Err(self.malformed("An attribute must be written as key=\"value\".")),
-            Attribute::Junk(_) => {
-                let bytes = rest.as_bytes();
-                let length = match bytes[0] {
-                    quote @ (b'"' | b'\'') => {
-                        let from = self.head.looked.max(1);
-                        let Some(length) = memchr::memchr(quote, &bytes[from..]) else {
-                            self.head.looked = bytes.len();
-                            return Ok(Some(Step::Need));
-                        };
-                        from + length + 1
-                    }
-                    _ => word_end(bytes, 0).max(1),
-                };
-                io.at += length;
-                self.head.looked = 0;
-                Ok(None)
-            }
+            Attribute::Junk(_) => Err(self.malformed("An attribute must be written as key=\"value\".")),
         }
+    }
+
+    /// In a tag that has failed: its end is looked for, outside of quotes.
+    fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        let Head { quotes, slash, .. } = &mut self.head;
+        while let Some(&byte) = io.window.as_bytes().get(io.at) {
+            io.at += 1;
+            let outside = quotes.open().is_none();
+            if outside && byte == b'>' {
+                let empty = *slash;
+                return self.head_ends(empty);
+            }
+            *slash = outside && byte == b'/';
+            quotes.step(byte);
+        }
+        Ok(Some(Step::Need))
     }
 
     fn add(&mut self, key: &str, value: String) {

@@ -10,6 +10,7 @@ use super::{Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, St
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::params::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
+use crate::quoting::Alternation;
 use crate::scan::ws_run;
 
 use head::Head;
@@ -57,8 +58,9 @@ pub struct Params {
     named: bool,
     /// The arguments were one JSON object.
     whole: bool,
-    /// The call has failed: only its end is looked for.
+    /// The call has failed: only its end is looked for, outside of quotes.
     failed: bool,
+    quotes: Alternation,
 }
 
 impl Format for Params {
@@ -68,6 +70,7 @@ impl Format for Params {
         self.head = Head::default();
         (self.opened, self.state) = (opened, first(opened));
         (self.named, self.whole, self.failed) = (!name.is_empty(), false, false);
+        self.quotes = Alternation::START;
         true
     }
 
@@ -130,6 +133,7 @@ impl Params {
             named: !name.is_empty(),
             whole: false,
             failed: false,
+            quotes: Alternation::START,
         }
     }
 
@@ -242,6 +246,15 @@ impl Params {
     }
 
     fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+        if self.failed {
+            // Whatever is no tag.
+            while let Some(&byte) = io.window.as_bytes().get(io.at)
+                && !(byte == b'<' && self.quotes.open().is_none())
+            {
+                self.quotes.step(byte);
+                io.at += 1;
+            }
+        }
         io.at = ws_run(io.window, io.at);
         let (rest, last) = (io.rest(), io.last);
         let look = match rest.as_bytes() {
@@ -254,15 +267,19 @@ impl Params {
             [b'<', b'/', ..] => self.closing(io)?,
             [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(io)?,
             [b'<', ..] => self.opening(io)?,
-            _ if self.failed => Look::No,
+            _ if self.failed => Look::Need,
             _ => self.parameter(io)?,
         };
         match look {
             Look::Need => Ok(Some(Step::Need)),
-            Look::Yes(step) => Ok(step),
+            Look::Yes(step) => {
+                self.quotes = Alternation::START;
+                Ok(step)
+            }
             Look::No if self.failed => {
                 // Whatever it is, it is no mark.
-                io.at += memchr::memchr(b'<', &rest.as_bytes()[1..]).map_or(rest.len(), |length| 1 + length);
+                self.quotes.step(b'<');
+                io.at += 1;
                 Ok(None)
             }
             Look::No => {
