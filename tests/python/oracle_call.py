@@ -321,7 +321,7 @@ class CallReader:
         raw, end = self.text[start + 1 : at], at + 1
         if kept:
             self.repair("inner_quotes", end, "after")
-            open_with = self.otherwise_open(kept, at)
+            open_with = self.otherwise_open(start, at)
             if open_with:
                 raise Fault("malformed_call", end, "quoted", quote=open_with)
             if OPEN in raw or CLOSE[:-1] in raw:
@@ -333,12 +333,16 @@ class CallReader:
         junk = "inner_quotes" if self.strict else "malformed_call"
         return self.behind_value(end, junk, "after empty" if not raw else "after")
 
-    def otherwise_open(self, kept: int, at: int) -> str:
+    def otherwise_open(self, start: int, at: int) -> str:
         """The quote that is open after the one at `at`, had the first kept one ended the value."""
         # The value's escapes are characters that open nothing.
         escape = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[\"'\\nrt]|)")
-        text = escape.sub(lambda match: "a", self.text[kept:at])
-        return opened_behind(text, self.text[kept])
+
+        def plain(match: re.Match[str]) -> str:
+            char = unescape(match[0], VALUE_ESCAPES) if match[0].startswith("\\u") else ""
+            return char if char.isalnum() or not char.isascii() else "\0"
+
+        return opened_behind(escape.sub(plain, self.text[start + 1 : at]), self.text[start])
 
     def ends_in_a_key(self, raw: str) -> bool:
         match = re.search(r"([\w$.-]+) *=\Z", unescape(raw, VALUE_ESCAPES))

@@ -174,17 +174,19 @@ def quotes_open(text: str, *, opens: bool) -> str:
     return open_with
 
 
-def opened_behind(kept: str, quote: str) -> str:
+def opened_behind(value: str, quote: str) -> str:
     """Section 11, "kept quotes": the quote that would be open after the value, had the first kept one ended it.
 
-    `kept`: the text from that quote on, the value's escapes replaced, up to the quote that would close it.
+    `value`: its text, escapes replaced, up to the quote that would close it.
     """
-    inside, other, opens, empty, at = False, "", True, False, 1
-    while at < len(kept):
-        char = kept[at]
+    inside, other, opens, empty, at = True, "", False, False, 0
+    while at < len(value):
+        char = value[at]
         if char == quote:
-            if other:
-                empty = False
+            before, after = value[at - 1 : at] if at else "", value[at + 1 : at + 2]
+            is_letter = [bool(c) and (not c.isascii() or c.isalnum()) for c in (before, after)]
+            if other or (char == "'" and all(is_letter)):
+                empty, opens = False, False
             else:
                 inside, opens = not inside, True
         elif not inside and other:

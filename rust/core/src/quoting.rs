@@ -17,6 +17,16 @@ pub fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
+/// Whether this quote, between the text of a value so far (in JSON, or as it is) and what follows it, is an apostrophe.
+pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    let (before, after) = (before.as_bytes(), after.as_bytes());
+    let Some((last, rest)) = before.split_last() else { return false };
+    // The letter of an escape is none.
+    let escaped = rest.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    quote == b'\'' && is_letter(last) && !escaped && after.first().is_some_and(is_letter)
+}
+
 /// Which quoted text is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternation {
@@ -122,13 +132,16 @@ enum Other {
 }
 
 impl Kept {
-    /// Directly after the first quote that was kept.
+    /// In front of the first quote that is kept.
     pub fn new(quote: u8) -> Self {
-        Kept { quote, state: Other::Outside { opens: true }, backslash: false }
+        Kept { quote, state: Other::Inside, backslash: false }
     }
 
-    /// Another quote of the value's kind was kept.
-    pub fn quote(&mut self) {
+    /// A quote of the value's kind is kept. An apostrophe counts for nothing.
+    pub fn keep(&mut self, apostrophe: bool) {
+        if apostrophe {
+            return self.escape();
+        }
         self.state = match self.state {
             Other::Inside => Other::Outside { opens: true },
             Other::Outside { .. } => Other::Inside,

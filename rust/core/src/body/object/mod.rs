@@ -8,7 +8,7 @@ use std::mem::take;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
-use crate::quoting::Kept;
+use crate::quoting::{Kept, is_apostrophe};
 use crate::scan::{find_mark, ws_run};
 use crate::schema::NodeId;
 
@@ -121,7 +121,8 @@ impl Object {
                     match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => self.agrees()?,
                         Some(false) => {
-                            self.keep(&cx, io.found, quote)?;
+                            let rest = &io.window[io.at..];
+                            self.keep(&cx, io.found, quote, rest)?;
                             continue;
                         }
                         None => {
@@ -307,15 +308,13 @@ impl Object {
     }
 
     /// The quote that ended the string is content of it.
-    fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8) -> Result<(), Bad> {
+    fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8, rest: &str) -> Result<(), Bad> {
         cx.repair(found, Repair::InnerQuotes)
             .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
         self.lexer.reopen(quote);
-        if let Some(Quotes { kept, .. }) = &mut self.quotes {
-            match kept {
-                Some(kept) => kept.quote(),
-                None => *kept = Some(Kept::new(quote)),
-            }
+        if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
+            let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+            kept.get_or_insert_with(|| Kept::new(quote)).keep(is_apostrophe(quote, text, rest));
         }
         self.push(found, quote as char);
         Ok(())

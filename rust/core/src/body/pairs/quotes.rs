@@ -7,7 +7,7 @@ use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
-use crate::quoting::Kept;
+use crate::quoting::{Kept, is_apostrophe};
 use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
@@ -133,10 +133,8 @@ impl InQuotes {
             io.at += 1;
             *ahead = Ahead::after_value();
             io.found.repair(Repair::InnerQuotes);
-            match kept {
-                Some(otherwise) => otherwise.quote(),
-                None => *kept = Some(Kept::new(quote)),
-            }
+            let apostrophe = is_apostrophe(quote, value.so_far(io.found), rest);
+            kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
             marks.cut();
             value.push_char(io.found, quote as char);
         }
