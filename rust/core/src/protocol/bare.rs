@@ -116,7 +116,7 @@ impl<'t> Peek<'t> {
     fn key(&mut self) -> Peeked<Option<String>> {
         let key = match self.next(Place::Key)? {
             Lexeme::StringStart => self.string()?,
-            Lexeme::Word(word) => word.to_owned(),
+            Lexeme::Word(word) if !word.contains('=') => word.to_owned(),
             Lexeme::Punct(b'}') => return Ok(None),
             _ => return Err(self.wrong()),
         };
