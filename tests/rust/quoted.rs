@@ -127,6 +127,14 @@ const BARE: &[&str] = &[
     "\n{\"name\":\"save\",\"arguments\":{",
     "```json\n{\"name\":\"save\",\"arguments\":{",
     "\n[{\"name\":\"save\",\"arguments\":{",
+    "\n{\"name\":\"save\",",
+    "\n{\"name\":\"save\"; ",
+    "\n{\"name\":\"save\" \"arguments\":{",
+    "\n{\"name\": save, \"arguments\": {",
+    "\n{name: \"save\", arguments: {",
+    "\n{\"tool\":\"save\",\"args\":{",
+    "\n{\"type\":\"function\",\"function\":{\"name\":\"save\" ",
+    "```json\n[{\"name\":\"save\" ",
     "```\n{\"name\": \"save\", \"arguments\": {\"title\": \"a\" x, ",
 ];
 
@@ -209,14 +217,24 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
                 false if opening.starts_with('<') && opening.contains("name=") => text.replace("/>", ""),
                 false => text.to_owned(),
             };
-            // In an element, quotes are text like any other.
+            // In an element or a parameter, quotes are text like any other.
             let name = &settings[setting].name;
             let elements = name.starts_with("auto ") || name.ends_with(" recovers");
+            let slips = match elements && opening.starts_with("<tool_call>") {
+                true => slips.replace("<title>", ""),
+                false => slips,
+            };
             let binding = match binding {
                 "<body>" if elements && opening.to_ascii_lowercase().starts_with("<save>") => "body=",
                 binding => binding,
             };
-            let mut message = [before, opening, &inside_tag(&slips), &inside_tag(binding)].concat();
+            // Without markers, the last bracket ends a call, and an object with an unknown key may be no call.
+            let bare = |text: &str| match BARE.contains(&opening) {
+                true => text.replace(']', "").replace("unknown", "body"),
+                false => text.to_owned(),
+            };
+            let (slips, binding, after) = (bare(&slips), bare(binding), bare(&after));
+            let mut message = [before, opening, &inside_tag(&slips), &inside_tag(&binding)].concat();
             // A quote after a letter is an apostrophe.
             if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,;([{<>|".contains(c)) {
                 message.push(' ');

@@ -45,6 +45,8 @@ pub enum Look {
     Text,
     /// It names what is no tool.
     Unknown,
+    /// It names a declared tool, and goes on as no JSON does.
+    Broken,
     /// The object, or the list of them, stands at this byte; `wrapped`: it is a member of another one.
     Call {
         body: usize,
@@ -55,6 +57,8 @@ pub enum Look {
 /// Reads an object as far as it takes to tell what it is. Where that is decided, or nothing follows, it ends.
 struct Peek<'t> {
     lexer: Lexer,
+    /// A declared tool was named: what is no JSON after that was meant as a call.
+    named: bool,
     text: &'t str,
     at: usize,
     last: bool,
@@ -66,13 +70,19 @@ impl<'t> Peek<'t> {
     fn next(&mut self, place: Place) -> Peeked<Lexeme<'t>> {
         match self.lexer.next(self.text, &mut self.at, self.last, place) {
             Lexeme::Need if !self.last => Err(Look::Need),
-            Lexeme::Need | Lexeme::Bad(_) | Lexeme::Lax(_) => Err(Look::Text),
+            Lexeme::Need => Err(Look::Text),
+            Lexeme::Bad(_) | Lexeme::Lax(_) => Err(self.wrong()),
             lexeme => Ok(lexeme),
         }
     }
 
     fn expect(&mut self, place: Place, wanted: u8) -> Peeked<()> {
-        if self.next(place)? == Lexeme::Punct(wanted) { Ok(()) } else { Err(Look::Text) }
+        if self.next(place)? == Lexeme::Punct(wanted) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    /// What stands here is no JSON.
+    fn wrong(&self) -> Look {
+        if self.named { Look::Broken } else { Look::Text }
     }
 
     /// The rest of the open string.
@@ -106,9 +116,9 @@ impl<'t> Peek<'t> {
     fn key(&mut self) -> Peeked<Option<String>> {
         let key = match self.next(Place::Key)? {
             Lexeme::StringStart => self.string()?,
-            Lexeme::Word(word) => word.to_owned(),
+            Lexeme::Word(word) if !word.contains('=') => word.to_owned(),
             Lexeme::Punct(b'}') => return Ok(None),
-            _ => return Err(Look::Text),
+            _ => return Err(self.wrong()),
         };
         self.expect(Place::Punctuation, b':')?;
         Ok(Some(key))
@@ -140,7 +150,11 @@ impl<'t> Peek<'t> {
         } else {
             self.at = before;
         }
-        if self.is_call(tools)? { Ok(Look::Call { body, wrapped }) } else { Err(Look::Text) }
+        match self.is_call(tools) {
+            Ok(true) | Err(Look::Broken) => Ok(Look::Call { body, wrapped }),
+            Ok(false) => Err(Look::Text),
+            Err(look) => Err(look),
+        }
     }
 
     /// At an object's first key.
@@ -154,6 +168,10 @@ impl<'t> Peek<'t> {
                 ("name" | "tool" | "function", Lexeme::StringStart, None) => {
                     let name = self.string()?;
                     tool = Some(tools.lookup(&name).tool().map(|at| tools.tool(at)).ok_or(Look::Unknown)?);
+                    self.named = true;
+                }
+                ("name" | "tool" | "function", Lexeme::Word(name), None) if tools.lookup(name).tool().is_some() => {
+                    return Err(Look::Broken);
                 }
                 ("function", Lexeme::Punct(b'{'), None) => {
                     formal = true;
@@ -225,7 +243,7 @@ impl<'t> Peek<'t> {
 pub fn look(tools: &Toolset, text: &str, last: bool) -> Look {
     let end = first_chars(text, ATTEMPT_CHARS);
     let lexer = Lexer::new(true).in_calls().with_comments();
-    let mut peek = Peek { lexer, text: &text[..end], at: 0, last: last || end < text.len() };
+    let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };
     match peek.look(tools) {
         Ok(look) | Err(look) => look,
     }
@@ -292,7 +310,7 @@ impl Protocol for Bare {
                 kind: BodyKind::Bare { fenced: fence == Mark::Yes, wrapped },
             },
             Look::Need => Attempt::Need,
-            Look::Text | Look::Unknown => step,
+            Look::Text | Look::Unknown | Look::Broken => step,
         }
     }
 

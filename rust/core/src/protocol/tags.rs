@@ -111,7 +111,9 @@ fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usiz
                     return need(last);
                 }
                 let name = &text[name..end];
-                let text = !inside && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
+                let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+                let tag = name.chars().all(word) && (is_ws(bytes[end]) || matches!(bytes[end], b'>' | b'/'));
+                let text = !inside && tag && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
                 if text || tools.lookup(name).tool().is_some() {
                     return Look::No;
                 }

@@ -70,6 +70,7 @@ pub struct Lexer {
     /// The quotes of what was consumed, by their places alone; and what they are not followed in.
     quotes: Alternation,
     whole: Whole,
+    lost: bool,
 }
 
 /// A scalar whose own rules say where it ends, whatever quotes are in it: one that begins where no quote is open.
@@ -99,6 +100,7 @@ impl Default for Lexer {
             base: 0,
             quotes: Alternation::START,
             whole: Whole::No,
+            lost: false,
         }
     }
 }
@@ -109,11 +111,16 @@ impl Lexer {
         self.quotes.open()
     }
 
+    /// What is read now stands after an error: what looks like a block scalar may be none.
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
     /// Follows the quotes of a text that was consumed.
     fn follow(&mut self, text: &str) {
         let now = match &self.mode {
             Mode::Quoted(_) => Whole::Quoted { empty: true },
-            Mode::Block(_) => Whole::Block,
+            Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
             _ => Whole::No,
         };
         match (&mut self.whole, now) {
@@ -171,7 +178,12 @@ impl Lexer {
             return None;
         }
         let (pair, length) = pair(&window[*at..], ends)?;
-        self.quotes.run(&window[*at..*at + length]);
+        let mut quotes = self.quotes;
+        quotes.run(&window[*at..*at + length]);
+        if self.quotes.open().is_some() || quotes.open().is_some() {
+            return None;
+        }
+        self.quotes = quotes;
         *at += length;
         // A line break is next: in which column it stands nobody asks.
         self.line += 1;

@@ -129,6 +129,7 @@ impl Format for Mapping {
                     return if closed.is_some() { Step::Done } else { Step::Need };
                 }
                 _ => {
+                    self.lexer.lose();
                     let around = self.tag.around(&io.cx, false);
                     loop {
                         match self.lexer.next(io.window, &mut io.at, io.last, &around) {
