@@ -188,7 +188,7 @@ class Window:
         return None
 
 
-_OPENERS = WS + "=:,;([{<>|"
+_OPENERS = WS + "=:,([{>"
 _FILLERS = ("json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type")
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "call")
 

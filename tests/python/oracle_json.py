@@ -25,7 +25,7 @@ from oracle_types import (
 from oracle_values import Notes, compact, misfit, read_scalar
 
 _BARE_KEY = re.compile(r"[^ \t\r\n\"'{}\[\],:]+")
-_WORD = re.compile(r"(?:[^ \t\r\n{}\[\],\"']|(?<![=:;(<>|])[\"'])+")
+_WORD = re.compile(r"(?:[^ \t\r\n{}\[\],\"']|(?<![=:(>])[\"'])+")
 _STRICT_STRING = re.compile(r"(?:[^\x00-\x1f\\]|\\(?:[\"\\/bfnrt]|u[0-9A-Fa-f]{4}))*")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _ESCAPES = {char: char for char in "\"'\\/"} | {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}

@@ -145,7 +145,7 @@ def joins(segments: tuple[Segment, ...] | list[Segment]) -> list[tuple[str, int]
 
 # Quotes by their place -----------------------------------------------------------------------------
 
-_OPENERS = WS + "=:,;([{<>|"
+_OPENERS = WS + "=:,([{>"
 
 
 def quotes_open(text: str, *, opens: bool) -> str:

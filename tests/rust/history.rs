@@ -32,7 +32,7 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 fn scalar() -> impl Strategy<Value = Value> {
-    let plain = select(&["null", "true", "false", "0", "42", "-7", "1.50", "1e400", "123456789012345678901"][..]);
+    let plain = select(&["null", "true", "false", "0", "42", "-7", "1.50", "1e300", "123456789012345678901"][..]);
     prop_oneof![
         3 => hostile().prop_map(Value::from),
         1 => plain.prop_map(|json| serde_json::from_str(json).expect("it is JSON")),

@@ -193,8 +193,18 @@ struct Case {
 
 fn slips(most: usize) -> impl Strategy<Value = String> {
     let between = prop_oneof![4 => Just(" "), 1 => Just(""), 1 => Just("\n"), 1 => Just(", ")];
-    prop::collection::vec((select(SLIPS), between), 0..most)
-        .prop_map(|slips| slips.into_iter().flat_map(|(slip, between)| [slip, between]).collect())
+    prop::collection::vec((select(SLIPS), between), 0..most).prop_map(|slips| {
+        let mut out = String::new();
+        for (slip, between) in slips {
+            // Between letters it would be an apostrophe.
+            if out.ends_with('\'') && slip.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+                out.push(' ');
+            }
+            out += slip;
+            out += between;
+        }
+        out
+    })
 }
 
 fn quoted_text() -> impl Strategy<Value = Vec<&'static str>> {
@@ -236,7 +246,7 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             let (slips, binding, after) = (bare(&slips), bare(binding), bare(&after));
             let mut message = [before, opening, &inside_tag(&slips), &inside_tag(&binding)].concat();
             // A quote after a letter is an apostrophe.
-            if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,;([{<>|".contains(c)) {
+            if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,([{>".contains(c)) {
                 message.push(' ');
             }
             message += &around(open);

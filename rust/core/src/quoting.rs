@@ -9,7 +9,7 @@ use crate::scan::is_ws;
 /// Whether a quote after this byte opens a quoted text. After a letter it is an apostrophe, or inches.
 #[inline]
 pub fn opens_after(byte: u8) -> bool {
-    is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b';' | b'(' | b'[' | b'{' | b'<' | b'>' | b'|')
+    is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
 }
 
 #[inline]
