@@ -127,7 +127,6 @@ const BARE: &[&str] = &[
     "\n{\"name\":\"save\",\"arguments\":{",
     "```json\n{\"name\":\"save\",\"arguments\":{",
     "\n[{\"name\":\"save\",\"arguments\":{",
-    "\n{\"name\":\"save\",",
     "\n{\"name\":\"save\"; ",
     "\n{\"name\":\"save\" \"arguments\":{",
     "\n{\"name\": save, \"arguments\": {",

@@ -192,7 +192,11 @@ impl<'t> Peek<'t> {
                 (key, _, Some(tool)) => return Ok(key != "description" && is_field(&tool.schema, key)),
                 _ => return Ok(false),
             }
-            self.expect(Place::Punctuation, b',')?;
+            match self.next(Place::Punctuation)? {
+                Lexeme::Punct(b',') => {}
+                Lexeme::Punct(b'}') => return Ok(false),
+                _ => return Err(self.wrong()),
+            }
         }
     }
 

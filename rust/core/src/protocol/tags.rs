@@ -194,6 +194,9 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
     };
     let (tool, end) = match found {
         Look::Yes((Some(tool), end)) => (tool, end),
+        Look::Yes((None, end)) if matches!(begins(&text[1..], row.block, cut), Look::Yes(_)) => {
+            return in_block(tools, row, whole, ws_run(text, end), last);
+        }
         Look::Yes((None, _)) | Look::No => return step,
         Look::Need => return Attempt::Need,
     };
@@ -201,6 +204,29 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
         Look::Need => Attempt::Need,
         Look::No => step,
         Look::Yes(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
+    }
+}
+
+/// The same for the function at byte `at`, in a block, which ends with the block.
+fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
+    let step = Attempt::Text(1);
+    let inner = &text[at..];
+    match inner.as_bytes() {
+        [] | [b'<'] if !last && at < ATTEMPT_CHARS => return Attempt::Need,
+        [b'<', ..] => {}
+        _ => return step,
+    }
+    match begins(&inner[1..], row.block, last) {
+        Look::Need => return Attempt::Need,
+        Look::Yes(_) => return step,
+        Look::No => {}
+    }
+    match near_function(tools, row, inner, last) {
+        Attempt::Bad { open, tool, message, .. } => {
+            Attempt::Bad { open: at + open, tool, message, closers: Closers::Spelled(&FUNCTION_CLOSERS[2..3]) }
+        }
+        Attempt::Need => Attempt::Need,
+        Attempt::Text(_) | Attempt::Call { .. } => step,
     }
 }
 
