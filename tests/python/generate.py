@@ -48,9 +48,9 @@ ALPHABET = (
     "\\u0041", "\\ud83d", "<json>", "</json>", "```json\n", "```", "<think>", "</think>", "<tool-result",
     "<tool-error", "<", ">", "/", "<call", "</cal", "1", "42", "-0.5", "5.0", "1e5", "01", "true", "True",
     "false", "null", "None", "a", "b", "\xe9", "\U0001f600", "\x00", "\xa0", "\x85", "\ufeff", "\ud83d",
-    "[0]", "[1]", "[00]", "a=", "b=", "a=1", "b=2", "c", "_", "-", ";", "/>", "</call >", "</CALL>", "(", ")", "|",
-    '""', '"', ": ", "<CALL>", "[call]", "&lt;call&gt;", "<call ", "<tool_call>", "[/call]", "</tool_call>", "name=",
-    "json", "call", ". ", "a\"</call>\n<call>",
+    "[0]", "[1]", "[00]", "a=", "b=", "a=1", "b=2", "c", "_", "-", ";", "/>", "</call >", "</CALL>",
+    "(", ")", "|", '""', '"', ": ", "<CALL>", "[call]", "&lt;call&gt;", "<call ", "<tool_call>",
+    "[/call]", "</tool_call>", "name=", "json", "call", ". ", "a\"</call>\n<call>",
 )
 BODIES = (
     "{}", "{}", "{}", "{}", "{}", "<json>{}</json>", "<json>\n{}\n</json>\n", "```json\n{}\n```", "``` {}```",
@@ -71,8 +71,9 @@ ENDS = (
 )
 # Openings in other spellings, and what may stand between one and a tool's name.
 OPENINGS = (
-    "<CALL>", "<call >", "<call ", "<call name=", '<call name="', "[call]", "&lt;call&gt;", "<tool_call>", "<tool_call>\n",
-    '<call>"', "<call>name=", '<call>{"name":"', "<call>functions.", "<call>`", "<call>\n", "<call>(", "<call>json ", "<call>a.",
+    "<CALL>", "<call >", "<call ", "<call name=", '<call name="', "[call]", "&lt;call&gt;", "<tool_call>",
+    "<tool_call>\n", '<call>"', "<call>name=", '<call>{"name":"', "<call>functions.",
+    "<call>`", "<call>\n", "<call>(", "<call>json ", "<call>a.",
 )
 # fmt: on
 

@@ -115,7 +115,7 @@ def declared_tool(tools: dict[str, Schema], name: str) -> str | None:
 
 
 class Window:
-    """At most 256 characters of a text. Where it is all of a longer text, what does not stand in it never will."""
+    """At most 256 characters of a text. In a longer text, what is not in them is never looked for."""
 
     def __init__(self, text: str, at: int, tools: dict[str, Schema]) -> None:
         self.s, self.tools = text[at : at + 256], tools
@@ -173,7 +173,9 @@ class Window:
             if s[at] in " \t\r\n\x0c{[(\"':=,>`":
                 at += 1
                 continue
-            match = re.compile(r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}])").match(s, at)
+            match = re.compile(
+                r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}])"
+            ).match(s, at)
             if match is None:
                 break
             word, at = match[0], match.end()
@@ -241,7 +243,9 @@ class Misspelled(Window):
                 at, is_first = behind, False
                 continue
             behind = skip_ws(s, behind + 1)
-            value = re.compile(r"\"[^\"]*\"|'[^']*'|[^ \t\r\n\x0c<>\"'(){},;]*(?=[ \t\r\n\x0c<>\"'(){},;])").match(s, behind)
+            value = re.compile(
+                r"\"[^\"]*\"|'[^']*'|[^ \t\r\n\x0c<>\"'(){},;]*(?=[ \t\r\n\x0c<>\"'(){},;])"
+            ).match(s, behind)
             if value is None or (s[behind : behind + 1] in QUOTES and len(value[0]) < 2):
                 break
             tool = declared_tool(self.tools, value[0].strip("\"'")) if word.lower() in _NAME_KEYS else None

@@ -149,7 +149,10 @@ _OPENERS = WS + "=:,([{>"
 
 
 def quotes_open(text: str, *, opens: bool) -> str:
-    """Section 11, "kept quotes": the quote that is open after the text, or none. `opens`: one at its start would open."""
+    """Section 11, "kept quotes": the quote that is open after the text, or "".
+
+    `opens`: one at its start would open.
+    """
     open_with, escaped, empty, at = "", False, False, 0
     while at < len(text):
         char = text[at]
@@ -175,7 +178,8 @@ def quotes_open(text: str, *, opens: bool) -> str:
 
 
 def opened_behind(value: str, quote: str) -> str:
-    """Section 11, "kept quotes": the quote that would be open after the value, had the first kept one ended it.
+    """Section 11, "kept quotes": the quote that would be open after the value, or "", had the first
+    kept one ended it.
 
     `value`: its text, escapes replaced, up to the quote that would close it.
     """

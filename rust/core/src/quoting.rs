@@ -117,24 +117,24 @@ impl Alternation {
 pub struct Kept {
     /// Of the value.
     quote: u8,
-    state: Other,
+    state: Reading,
     backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Other {
+enum Reading {
     /// In a text in the value's kind of quotes.
     Inside,
     /// `opens`: a quote opens a text here.
     Outside { opens: bool },
     /// In a text in the other kind of quotes. `empty`: nothing has stood in it.
-    InOther { quote: u8, empty: bool },
+    Elsewhere { quote: u8, empty: bool },
 }
 
 impl Kept {
     /// In front of the first quote that is kept.
     pub fn new(quote: u8) -> Self {
-        Kept { quote, state: Other::Inside, backslash: false }
+        Kept { quote, state: Reading::Inside, backslash: false }
     }
 
     /// A quote of the value's kind is kept. An apostrophe counts for nothing.
@@ -143,16 +143,16 @@ impl Kept {
             return self.escape();
         }
         self.state = match self.state {
-            Other::Inside => Other::Outside { opens: true },
-            Other::Outside { .. } => Other::Inside,
-            Other::InOther { quote, .. } => Other::InOther { quote, empty: false },
+            Reading::Inside => Reading::Outside { opens: true },
+            Reading::Outside { .. } => Reading::Inside,
+            Reading::Elsewhere { quote, .. } => Reading::Elsewhere { quote, empty: false },
         };
         self.backslash = false;
     }
 
     /// Content, without quotes of the value's kind.
     pub fn run(&mut self, text: &str) {
-        if self.state != Other::Inside {
+        if self.state != Reading::Inside {
             text.bytes().for_each(|byte| self.step(byte));
         }
     }
@@ -160,34 +160,34 @@ impl Kept {
     fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            Other::InOther { quote, empty } if byte == *quote && !backslash => {
-                self.state = Other::Outside { opens: *empty };
+            Reading::Elsewhere { quote, empty } if byte == *quote && !backslash => {
+                self.state = Reading::Outside { opens: *empty };
             }
-            Other::InOther { empty, .. } => {
+            Reading::Elsewhere { empty, .. } => {
                 (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
             }
-            Other::Outside { opens: true } if is_quote(byte) => {
-                self.state = Other::InOther { quote: byte, empty: true };
+            Reading::Outside { opens: true } if is_quote(byte) => {
+                self.state = Reading::Elsewhere { quote: byte, empty: true };
             }
-            Other::Outside { opens } => *opens = opens_after(byte),
-            Other::Inside => {}
+            Reading::Outside { opens } => *opens = opens_after(byte),
+            Reading::Inside => {}
         }
     }
 
     /// An escape of the value: a character that opens nothing.
     pub fn escape(&mut self) {
         match &mut self.state {
-            Other::Outside { opens: flag } | Other::InOther { empty: flag, .. } => *flag = false,
-            Other::Inside => {}
+            Reading::Outside { opens: flag } | Reading::Elsewhere { empty: flag, .. } => *flag = false,
+            Reading::Inside => {}
         }
     }
 
     /// Were the value to end at a quote of its kind that is next: the quote of the text that would then be open.
     pub fn opened(self) -> Option<u8> {
         match self.state {
-            Other::Outside { opens: true } => Some(self.quote),
-            Other::InOther { quote, .. } => Some(quote),
-            Other::Outside { opens: false } | Other::Inside => None,
+            Reading::Outside { opens: true } => Some(self.quote),
+            Reading::Elsewhere { quote, .. } => Some(quote),
+            Reading::Outside { opens: false } | Reading::Inside => None,
         }
     }
 }

@@ -180,7 +180,7 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Option<Option
     let full = end < rest.len();
     let undecided = if last || full { Some(None) } else { None };
     let text = &rest[..end];
-    let line = text.find(|c: char| matches!(c, '\n' | '\r' | '"' | '\'' | '(' | ')' | '[' | ']' | '{' | '}'));
+    let line = text.find(['\n', '\r', '"', '\'', '(', ')', '[', ']', '{', '}']);
     let Some(line) = line else { return undecided };
     let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Some(None) };
     let closed = match cx.delimiters.closes(&text[close..], true) {
