@@ -233,8 +233,11 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
                 true => slips.replace("<title>", ""),
                 false => slips,
             };
+            // So they are in a block scalar.
+            let whole_tag = opening.to_ascii_lowercase().starts_with("<save>");
+            let slips = if whole_tag { slips.replace('|', "") } else { slips };
             let binding = match binding {
-                "<body>" if elements && opening.to_ascii_lowercase().starts_with("<save>") => "body=",
+                "<body>" if elements && whole_tag => "body=",
                 binding => binding,
             };
             // Without markers, the last bracket ends a call, and an object with an unknown key may be no call.
