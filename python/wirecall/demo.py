@@ -47,6 +47,8 @@ _REPAIRS = {
     "spaced_equals": "blanks around =",
     "empty_value": "nothing after =",
     "comma_separator": "comma between pairs",
+    "trailing_characters": "punctuation before </call>",
+    "tag_style": "spaces in </call >",
     "unquoted_spaces": "blanks without quotes",
     "inner_quotes": "quotes within quotes",
     "missing_close": "no </call> at the end",

@@ -211,6 +211,13 @@ class Misspelled(Window):
             if match is None or (match[0].lower() == "<call" and len(self.text) - self.at <= len("<call")):
                 cut = is_cut(self.text, self.at, _BEGINNING)
                 return UNDECIDED if cut else None
+            if match[0].lower() == "<tool_call>":
+                # JSON is another format's.
+                behind = skip_ws(self.text, match.end())
+                if behind == len(self.text):
+                    return UNDECIDED
+                if self.text[behind] in "{[":
+                    return None
             if match[0].lower() != "<call":
                 tool = Window(self.text, match.end(), self.tools).meant(0)
                 return Bad(tool, match.end(), _CLOSERS[match[0].lower()]) if tool else None

@@ -555,20 +555,22 @@ class CallReader:
         notes = Notes()
         first = len(place.taken.items) if isinstance(place.taken, Items) and collects(place.type) else 0
         value = read_scalar(self.tool.schemas, place.type, text, quoted, place.path, notes, first)
-        self.store(place, value, notes, end)
+        self.store(place, value, notes, end, "after empty" if quoted and not text else "after")
 
-    def store(self, place: Place, value: str | list[str], notes: Notes, end: int) -> None:
+    def store(
+        self, place: Place, value: str | list[str], notes: Notes, end: int, state: str = "after"
+    ) -> None:
         pieces = isinstance(value, list) and collects(place.type)
         if isinstance(place.taken, Items) and not pieces:
-            raise Fault("duplicate_argument", end, "after")
+            raise Fault("duplicate_argument", end, state)
         for repair in notes.repairs:
-            self.repair(repair, end, "after")
+            self.repair(repair, end, state)
         if pieces and isinstance(place.taken, Items):
             place.taken.items += value
         elif place.taken is None:
             put(place.container, place.slot, Items(list(value)) if pieces else compact(value))
         elif dump(place.taken) != compact(value):
-            raise Fault("duplicate_argument", end, "after")
+            raise Fault("duplicate_argument", end, state)
         else:
             return  # the same again
         self.problems += notes.problems

@@ -19,6 +19,8 @@ pub const OPEN: &str = "<call>";
 struct Spelling {
     open: &'static str,
     closers: &'static [&'static str],
+    /// JSON after it is text: it is another format's.
+    foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
@@ -30,18 +32,19 @@ pub struct Spellings {
 
 pub const WIRE: Spellings = Spellings {
     opens: &[
-        Spelling { open: OPEN, closers: &["</call>"] },
-        Spelling { open: "[call]", closers: &["[/call]", "</call>"] },
-        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"] },
-        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"] },
+        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
+        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
+        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
+        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
     ],
     tag: Some(("<call", &["/>", "</call>"])),
 };
 pub const HERMES: Spellings = Spellings {
-    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"] }],
+    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
     tag: Some(("<tool_call", &["/>", "</tool_call>"])),
 };
-pub const GEMMA: Spellings = Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"] }], tag: None };
+pub const GEMMA: Spellings =
+    Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
 
 /// The bytes that these begin with.
 const CANDIDATES: [u8; 3] = [b'<', b'[', b'&'];
@@ -68,8 +71,13 @@ impl Spellings {
     /// Looks at what could open a call in one of these spellings. `tool`: the declared tool of a name.
     pub fn look(&self, text: &str, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Opening {
         let mut partial = false;
-        for Spelling { open, closers } in self.opens {
+        for Spelling { open, closers, foreign } in self.opens {
             match starts_as(text, open, last) {
+                Mark::Yes if *foreign => match text.as_bytes().get(ws_run(text, open.len())) {
+                    None if !last => return Opening::Need,
+                    None | Some(b'{' | b'[') => return Opening::No,
+                    Some(_) => return Opening::Open { length: open.len(), closers },
+                },
                 Mark::Yes => return Opening::Open { length: open.len(), closers },
                 Mark::Partial => partial = true,
                 Mark::No => {}
@@ -202,8 +210,8 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
         if delimiters.is_first(rest.chars().next().unwrap_or(' ')) {
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
                 (Mark::Yes, _) => return Behind::Prose,
-                (_, Mark::Yes) => return Behind::Call,
-                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+                (Mark::Partial, _) | (Mark::No, Mark::Partial) => return need,
+                (Mark::No, Mark::Yes) => return Behind::Call,
                 (Mark::No, Mark::No) => {}
             }
         }
@@ -253,14 +261,14 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
                 (Mark::No, Mark::No) => {}
                 (Mark::Yes, _) | (_, Mark::Yes) => return Meant::Prose,
-                _ => return need,
+                (Mark::Partial, _) | (_, Mark::Partial) => return need,
             }
         }
         if first.is_ascii_whitespace() || "{[(\"':=,>`".contains(first) {
             at += 1;
             continue;
         }
-        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}".contains(c);
+        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}".contains(c) || delimiters.is_first(c);
         let Some(length) = rest.find(ends) else { return need };
         let word = &text[at..at + length];
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));

@@ -5,7 +5,7 @@
 
 use super::number::is_number;
 use super::write::is_plain;
-use crate::quoting::{Alternation, opens_after};
+use crate::quoting::opens_after;
 use crate::scan::is_ws;
 
 /// Where the reader stands; decides what a word may contain.
@@ -91,8 +91,6 @@ pub struct Lexer {
     in_calls: bool,
     quote: Option<u8>,
     comment: Option<Comment>,
-    /// The quotes in it.
-    quotes: Alternation,
     /// Bytes of a held word that were looked at already, and whether a slash was among them.
     word: usize,
     slash: bool,
@@ -206,20 +204,9 @@ impl Lexer {
             };
             let Some(end) = end else {
                 // An asterisk may be half of the end.
-                let end = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
-                self.quotes.run(&window[*at..end]);
-                *at = end;
+                *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
                 return Lexeme::Need;
             };
-            if self.comment.is_some() {
-                self.quotes.run(&window[*at..*at + end]);
-                let line = self.comment == Some(Comment::Line);
-                if let Some(quote) = self.quotes.open().filter(|_| self.in_calls && line) {
-                    *at += end;
-                    (self.comment, self.quote) = (None, Some(quote));
-                    return Lexeme::Bad("a quote is open at the end of a comment");
-                }
-            }
             *at += end;
             self.comment = None;
             while *at < bytes.len() && is_ws(bytes[*at]) {
@@ -234,7 +221,6 @@ impl Lexer {
                 [byte, ..] => return self.token(window, at, last, place, *byte),
             };
             self.repaired = true;
-            self.quotes = Alternation::START;
             *at += 2;
         }
     }

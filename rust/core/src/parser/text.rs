@@ -45,7 +45,7 @@ impl Machine {
                 return false;
             };
             at += offset;
-            match self.look(tools, &text[at..], begin) {
+            match self.look(tools, &text[at..], begin, window.last) {
                 Look::Text(length) => at += length,
                 Look::Forged(mark) => return self.forged(window, at, mark, sink),
                 Look::Need if window.last => return self.undecided(tools, window, at, sink),
@@ -74,7 +74,7 @@ impl Machine {
     }
 
     /// `begin`: the message begins here; else one of the candidates stands there.
-    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool) -> Look<'t> {
+    fn look<'t>(&self, tools: &'t Toolset, rest: &str, begin: bool, last: bool) -> Look<'t> {
         let several = !self.settled && !tools.others.is_empty();
         let mut step = usize::MAX;
         let mut bad = None;
@@ -98,6 +98,12 @@ impl Machine {
                     Mark::Partial => return Look::Need,
                     Mark::No => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
                 }
+            }
+            if last && attempt == Attempt::Need {
+                attempt = match set.protocol.attempt(set, rest, true) {
+                    Attempt::Text(_) => Attempt::Need,
+                    attempt => attempt,
+                };
             }
             match attempt {
                 Attempt::Need => return Look::Need,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Attempt, Protocol, bad};
 use crate::body::{BodyKind, is_field};
-use crate::limits::ATTEMPT_CHARS;
+use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
 use crate::quoting::{Alternation, opens_after};
 use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
@@ -65,6 +65,11 @@ pub fn opener(text: &str, last: bool) -> Opener {
     }
 }
 
+/// Does this end a name in a tag that no reader takes?
+fn ends_name(c: char) -> bool {
+    c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c)
+}
+
 /// Looks at a tag that no reader takes, with a declared tool's name, in any case: does it go on with values, in the tag or in
 /// text after it?
 fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
@@ -72,8 +77,7 @@ fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let start = ws_run(text, 1);
-    let ends = |c: char| c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c);
-    let Some(length) = text[start..].find(ends) else {
+    let Some(length) = text[start..].find(ends_name) else {
         let begins = tools.tools().any(|tool| begins_folded(&tool.name, &text[start..]));
         return if begins && !last { Attempt::Need } else { step };
     };
@@ -281,12 +285,11 @@ pub fn is_mark(tools: &Toolset, text: &str) -> bool {
         Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
         Opener::Need | Opener::No => false,
     };
-    // Attributes may follow.
-    let name = &text[1..word_end(text.as_bytes(), 1)];
-    let spaced = text.as_bytes().get(1 + name.len()).is_some_and(|byte| is_ws(*byte));
-    opens
-        || (spaced && tools.lookup(name).tool().is_some())
-        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+    // Anything may follow that makes it an error.
+    let inner = &text[ws_run(text, 1)..];
+    let inner = &inner[..first_chars(inner, NAME_CHARS + 1)];
+    let name = &inner[..inner.find(ends_name).unwrap_or(inner.len())];
+    opens || tools.lookup(name).tool().is_some() || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
 /// What the model is told of one tool.
@@ -312,7 +315,7 @@ pub fn signature(protocol: &dyn Protocol, tools: &Toolset, tool: &Tool) -> Strin
 pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
     let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
     let fits = !name.is_empty()
-        && name.chars().count() <= crate::limits::NAME_CHARS
+        && name.chars().count() <= NAME_CHARS
         && !name.contains(odd)
         && !name.starts_with(['/', '!', '?'])
         && !name.ends_with('/');

@@ -75,11 +75,10 @@ fn object(text: &str, at: usize, last: bool) -> Look {
 
 impl Wire {
     /// Looks at what stands behind OPEN, which ends at byte `open`. Within the text, offsets count from there.
-    fn behind(&self, tools: &Toolset, text: &str, last: bool, open: usize) -> Attempt {
+    fn behind(&self, tools: &Toolset, text: &str, open: usize) -> Attempt {
         let delimiters = &tools.delimiters;
         let end = first_chars(text, ATTEMPT_CHARS);
-        let full = end < text.len();
-        let (text, last) = (&text[..end], last || full);
+        let (text, last) = (&text[..end], end < text.len());
         let need = if last { Attempt::Text(open) } else { Attempt::Need };
         let bytes = text.as_bytes();
         let start = ws_run(text, 0);
@@ -193,13 +192,14 @@ impl Protocol for Wire {
         "pairs"
     }
 
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+    /// What the end of the message leaves undecided stays so.
+    fn attempt(&self, tools: &Toolset, text: &str, _last: bool) -> Attempt {
         let open = &tools.delimiters.open;
-        match starts(text, open, last) {
-            Mark::Yes => self.behind(tools, &text[open.len()..], last, open.len()),
+        match starts(text, open, false) {
+            Mark::Yes => self.behind(tools, &text[open.len()..], open.len()),
             Mark::Partial => Attempt::Need,
+            Mark::No if tools.delimiters.open == spelled::OPEN => misspelled(tools, &spelled::WIRE, text, false),
             // A byte that only looked like a marker's first; never inside a character, so go behind it.
-            Mark::No if tools.delimiters.open == spelled::OPEN => misspelled(tools, &spelled::WIRE, text, last),
             Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
     }

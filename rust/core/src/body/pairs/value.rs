@@ -62,7 +62,11 @@ impl Value {
 
     /// The value is complete.
     pub(super) fn done(&mut self, io: &mut Io<'_>, quoted: bool, next: State) -> Move {
-        let skip = if quoted { Skip::After } else { Skip::Bare { opens: false } };
+        let skip = match (quoted, self.is_empty(io.found)) {
+            (true, true) => Skip::AfterEmpty,
+            (true, false) => Skip::After,
+            (false, _) => Skip::Bare { opens: false },
+        };
         match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');
