@@ -8,7 +8,7 @@ use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnam
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
-use crate::schema::Schema;
+use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 
@@ -94,6 +94,23 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         }
     }
     need
+}
+
+/// Is there a list or an object where only a text can be? In lines it would be read to the letter, with what follows it.
+fn is_lettered(schema: &Schema, id: NodeId, value: &Value<'_>) -> bool {
+    let node = schema.node(id);
+    let text = node.takes_string() && !node.takes_container();
+    match value {
+        Value::Array(items) => {
+            text || items.iter().enumerate().any(|(at, item)| is_lettered(schema, schema.item(id, at), item))
+        }
+        Value::Object(members) => {
+            text || members
+                .iter()
+                .any(|(key, value)| is_lettered(schema, schema.member(id, key).unwrap_or(UNKNOWN), value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 impl Protocol for Yaml {
@@ -189,7 +206,8 @@ impl Protocol for Yaml {
             write_key(key, is_misnamed(cx.schema, cx.schema.root, key), out);
             // The first one says that this is a call: within what is looked at.
             let long = at == 0 && first_chars(&out[begin..], KEY_CHARS) < out.len() - begin;
-            if long || cx.syntax == Some(Syntax::Json) {
+            let id = cx.schema.member(cx.schema.root, key).unwrap_or(UNKNOWN);
+            if long || cx.syntax == Some(Syntax::Json) || is_lettered(cx.schema, id, value) {
                 out.truncate(start);
                 write_object(arguments, out);
                 break;
