@@ -20,8 +20,8 @@ READ_BY = {
     "k-exaone-2": "qwen3coder",
 }
 
-# What is read otherwise here.
-DIFFERENT = {"q01": "values count to the letter, and a parameter that is repeated is a mistake"}
+# What is an error here: values count to the letter, and a parameter that is repeated is a mistake.
+REFUSED = {"q01": "duplicate_argument"}
 
 Case = dict[str, Any]
 Items = list[wirecall.Text | wirecall.CallEnd | wirecall.CallError]
@@ -32,12 +32,7 @@ def load() -> list[Any]:
         return []
     cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
     known = [case for case in cases if READ_BY[case["protocol"]] in wirecall.PROTOCOLS]
-    return [pytest.param(case, id=case["id"], marks=marks(case["id"])) for case in known]
-
-
-def marks(name: str) -> list[pytest.MarkDecorator]:
-    reason = DIFFERENT.get(name)
-    return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
+    return [pytest.param(case, id=case["id"]) for case in known]
 
 
 def protocol(case: Case) -> str:
@@ -95,6 +90,14 @@ def test_case(case: Case) -> None:
     tools = toolset(case)
     chunks = case.get("chunks") or [case["text"]]
     message = "".join(chunks)
+    if case["id"] in REFUSED:
+        for items in (list(tools.parse(message, truncated=False).items), streamed(tools, list(message))):
+            found = [item for item in items if not isinstance(item, wirecall.Text)]
+            assert [item.kind for item in found if isinstance(item, wirecall.CallError)] == [
+                REFUSED[case["id"]]
+            ]
+            assert len(found) == 1
+        return
     check(case, list(tools.parse(message, truncated=False).items))
     for cut in (chunks, [message], list(message)):
         check(case, streamed(tools, cut))

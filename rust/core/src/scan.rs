@@ -88,20 +88,26 @@ pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 /// What could open or end a result.
 pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
+/// What calls begin with in wire's spellings of OPEN.
+pub const SPELLED: [u8; 3] = [b'<', b'[', b'&'];
+
 /// The bytes that something may begin with, and how they are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
     few: [u8; 3],
+    /// `[` and `&` are among them for their spellings of OPEN alone.
+    spelled: bool,
     /// There are more than three.
     many: Option<Box<[bool; 256]>>,
 }
 
 impl Candidates {
     pub fn new(few: [u8; 3]) -> Self {
-        Candidates { few, many: None }
+        Candidates { few, spelled: few == SPELLED, many: None }
     }
 
     pub fn add(&mut self, more: [u8; 3]) {
+        self.spelled |= more == SPELLED;
         let few = self.few;
         let table = self.many.get_or_insert_with(|| Box::new(std::array::from_fn(|byte| few.contains(&(byte as u8)))));
         for byte in more {
@@ -118,9 +124,18 @@ impl Candidates {
     pub fn are_missing(&self, bytes: &[u8]) -> bool {
         let [first, second, third] = self.few;
         match &self.many {
-            Some(table) => !bytes.iter().any(|byte| table[*byte as usize]),
             None if first == second && second == third => !bytes.contains(&first),
-            None => !bytes.iter().any(|byte| *byte == first || *byte == second || *byte == third),
+            _ => self.find(bytes).is_none(),
+        }
+    }
+
+    /// `[` and `&`, which prose is full of, begin `[call]` and `&lt;call&gt;` alone.
+    #[inline]
+    fn may_begin(bytes: &[u8], at: usize) -> bool {
+        match (bytes[at], bytes.get(at + 1)) {
+            (b'[', Some(next)) => matches!(next, b'c' | b'C'),
+            (b'&', Some(next)) => matches!(next, b'l' | b'L'),
+            _ => true,
         }
     }
 
@@ -128,10 +143,21 @@ impl Candidates {
     #[inline]
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
         let [first, second, third] = self.few;
-        match &self.many {
-            Some(table) => bytes.iter().position(|byte| table[*byte as usize]),
-            None if first == second && second == third => memchr::memchr(first, bytes),
-            None => memchr::memchr3(first, second, third, bytes),
+        if self.many.is_none() && first == second && second == third {
+            return memchr::memchr(first, bytes);
+        }
+        let mut from = 0;
+        loop {
+            let rest = &bytes[from..];
+            let at = from
+                + match &self.many {
+                    Some(table) => rest.iter().position(|byte| table[*byte as usize]),
+                    None => memchr::memchr3(first, second, third, rest),
+                }?;
+            if !self.spelled || Candidates::may_begin(bytes, at) {
+                return Some(at);
+            }
+            from = at + 1;
         }
     }
 }
@@ -305,7 +331,7 @@ impl Delimiters {
             let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
             let bare = !(byte.is_ascii_control() || first || b" \"'=<>\\".contains(&byte));
             *class = if first { FIRST } else { 0 }
-                | if first || is_ws(byte) || b",;>/\"'".contains(&byte) { STOP } else { 0 }
+                | if first || is_ws(byte) || b",\"'".contains(&byte) { STOP } else { 0 }
                 | if key { KEY } else { 0 }
                 | if bare { BARE } else { 0 };
         }
@@ -392,8 +418,8 @@ impl Delimiters {
         }
     }
 
-    /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote,
-    /// or what may be a separator.
+    /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote
+    /// or a comma.
     #[inline]
     pub fn bare_run(&self, text: &str) -> usize {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);

@@ -5,7 +5,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::params::{Look, need};
 use crate::quoting::{is_quote, opens_after};
 use crate::scan::{
-    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
+    Candidates, Delimiters, Mark, RESULT_TAGS, SPELLED, first_chars, is_ws, neutralise_marks, starts, starts_as,
     starts_ignoring_case, ws_run,
 };
 
@@ -45,9 +45,6 @@ pub const HERMES: Spellings = Spellings {
 };
 pub const GEMMA: Spellings =
     Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
-
-/// The bytes that these begin with.
-const CANDIDATES: [u8; 3] = [b'<', b'[', b'&'];
 
 /// What stands at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -289,7 +286,7 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
 
 /// The bytes that calls begin with, in any spelling, and results.
 pub fn candidates(delimiters: &Delimiters) -> [u8; 3] {
-    if delimiters.open == OPEN { CANDIDATES } else { [delimiters.open.as_bytes()[0], b'<', b'<'] }
+    if delimiters.open == OPEN { SPELLED } else { [delimiters.open.as_bytes()[0], b'<', b'<'] }
 }
 
 /// Could a call begin in front of this text, in any spelling, or a result begin or end?

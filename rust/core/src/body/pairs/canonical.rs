@@ -5,6 +5,7 @@ use super::value::takes_strings_as_items;
 use crate::body::Io;
 use crate::json::is_plain;
 use crate::limits::BARE_SEGMENT_CHARS;
+use crate::pairs::may_trail;
 use crate::scan::Delimiters;
 use crate::schema::Choice;
 
@@ -35,7 +36,8 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
         b'"' | b'\'' | b'[' | b'{' => return None,
         _ => {
             let end = cx.delimiters.bare_run(value);
-            if end == 0 || node.collects() || !ends(&value[end..], cx.delimiters) {
+            let trails = value.as_bytes()[..end].last().is_some_and(|byte| may_trail(*byte));
+            if end == 0 || trails || node.collects() || !ends(&value[end..], cx.delimiters) {
                 return None;
             }
             args.plain_member(cx.schema, name, *id, &value[..end])?;

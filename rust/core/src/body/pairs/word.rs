@@ -7,7 +7,7 @@ use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
 use crate::pairs::{Ahead, Next, may_trail};
 use crate::quoting::{Alternation, is_quote};
-use crate::scan::{Mark, is_ws, starts, ws_run};
+use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InWord {
@@ -40,7 +40,7 @@ impl InWord {
         let bytes = window.as_bytes();
         loop {
             let start = io.at;
-            let end = start + cx.delimiters.bare_run(&window[start..]);
+            let end = start + plain_run(&window[start..], cx.delimiters);
             if end > start {
                 word.filled = true;
                 word.quotes.run(&window[start..end]);
@@ -118,6 +118,16 @@ impl InWord {
             word.filled = true;
             io.at = end + c.len_utf8();
         }
+    }
+}
+
+/// Bytes of the run that a bare value can take without a closer look: punctuation at its end may be no part of the value.
+fn plain_run(text: &str, delimiters: &Delimiters) -> usize {
+    let length = delimiters.bare_run(text);
+    match text.as_bytes()[..length] {
+        [.., b'/', b'>'] => length - 2,
+        [.., b'/' | b'>' | b';'] => length - 1,
+        _ => length,
     }
 }
 
