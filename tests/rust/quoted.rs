@@ -248,7 +248,9 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             let (slips, binding, after) = (bare(&slips), bare(binding), bare(&after));
             // A comment of JSON ends with its line, whatever quotes are in it.
             let slips = if opening.contains('{') { slips.replace("//", "") } else { slips };
-            let mut message = [before, opening, &inside_tag(&slips), &inside_tag(&binding)].concat();
+            // Between letters, a quote would be an apostrophe.
+            let gap = if slips.ends_with('\'') { " " } else { "" };
+            let mut message = [before, opening, &inside_tag(&slips), gap, &inside_tag(&binding)].concat();
             // A quote after a letter is an apostrophe.
             if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,([{>".contains(c)) {
                 message.push(' ');
