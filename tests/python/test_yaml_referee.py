@@ -26,7 +26,7 @@ BLANK_TOP = re.compile(r"[|>][-+0-9]*(?: +#.*)?\r?\n(?:\r?\n)* +\r?\n")
 REFUSED = re.compile(
     r"\? is not read|a key in a list stands in braces|one document only|a key is missing in front of"
     # `{? "key" : 1}`, which ruamel.yaml writes where a key is long.
-    r"|no plain text starts so"
+    r"|no plain text starts so|a quote in a plain text is not closed"
 )
 
 

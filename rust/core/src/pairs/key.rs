@@ -135,6 +135,8 @@ pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
     let bare = !name.is_empty()
         && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
         && delimiters.key_run(name) == name.len()
-        && !name.bytes().all(|b| b.is_ascii_digit());
+        && !name.bytes().all(|b| b.is_ascii_digit())
+        // Behind a tool's name it would be Python's call.
+        && !name.starts_with('(');
     if bare { out.push_str(name) } else { super::push_quoted(out, name) }
 }
