@@ -244,7 +244,7 @@ def test_a_drop_says_more_than_the_call_that_it_cut_off(play: Play, kind: Any) -
 
 
 @kinds
-def test_what_was_held_at_a_drop_is_said_and_is_no_call(play: Play, kind: Any) -> None:
+def test_what_was_held_at_a_drop_is_no_call_and_no_text(play: Play, kind: Any) -> None:
     long = "<call>go to=" + "x" * 4000
     server = play([Answer(f"Grüße. {long}", delivery=Delivery(drop_after=6000))])
     deltas: list[Any] = []
@@ -256,8 +256,7 @@ def test_what_was_held_at_a_drop_is_said_and_is_no_call(play: Play, kind: Any) -
     with pytest.raises(OPENAI.lost):
         run(made(kind, server), ask)
     text = "".join(delta.content or "" for delta in deltas)
-    assert text.startswith("Grüße. ")
-    assert "cut off" in text
+    assert text == "Grüße. "
     assert not any(delta.tool_calls for delta in deltas)
 
 
