@@ -226,7 +226,7 @@ impl Folded {
             }
             Event::CallError(error) => {
                 assert_eq!(self.open.take(), error.index);
-                self.items.push(Plain::from(error));
+                self.items.push(Plain::from(&**error));
             }
         }
     }

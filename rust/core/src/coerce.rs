@@ -27,7 +27,8 @@ fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out
     let start = out.len();
     let mut outcome = choose(schema, id, text, quoted, lists, out);
     // Whatever the type: a host would get infinity.
-    if outcome.problem.is_none() && !out[start..].starts_with(['"', '[']) && is_beyond_float(&out[start..]) {
+    let is_number = matches!(out.as_bytes().get(start), Some(b'-' | b'0'..=b'9'));
+    if is_number && outcome.problem.is_none() && is_beyond_float(&out[start..]) {
         outcome.problem = Some(ProblemKind::WrongType);
     }
     outcome

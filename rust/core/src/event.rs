@@ -78,5 +78,5 @@ pub enum Event<'a> {
     CallStart { index: usize, name: &'a str },
     ArgumentsDelta { index: usize, delta: &'a str },
     CallEnd(CallEnd),
-    CallError(CallError),
+    CallError(Box<CallError>),
 }

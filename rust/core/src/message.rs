@@ -37,7 +37,7 @@ pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
             items.push(Item::Text(start..start + text.len()));
         }
         Event::CallEnd(end) => items.push(Item::Call(end)),
-        Event::CallError(error) => items.push(Item::Error(error)),
+        Event::CallError(error) => items.push(Item::Error(*error)),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
     }
 }

@@ -88,76 +88,123 @@ pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 /// What could open or end a result.
 pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
-/// What calls begin with in wire's spellings of OPEN.
-pub const SPELLED: [u8; 3] = [b'<', b'[', b'&'];
-
-/// The bytes that something may begin with, and how they are looked for.
+/// How all begins that may stand in a text: with which byte, and with which behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    few: [u8; 3],
-    /// `[` and `&` are among them for their spellings of OPEN alone.
-    spelled: bool,
-    /// There are more than three.
-    many: Option<Box<[bool; 256]>>,
+    /// The first bytes, as often as it takes, and how many there are; more than these are looked up one by one.
+    few: [u8; 6],
+    count: usize,
+    /// For each byte the bit of its place among the first ones, or none; the last bit is shared by all further ones.
+    first: [u8; 256],
+    /// For each byte the bits of those that it may stand behind.
+    second: [u8; 256],
 }
 
+/// A text of fewer bytes is looked through byte by byte.
+const SHORT_BYTES: usize = 16;
+const CHUNK_BYTES: usize = 128;
+const BLOCK_BYTES: usize = 32;
+
 impl Candidates {
-    pub fn new(few: [u8; 3]) -> Self {
-        Candidates { few, spelled: few == SPELLED, many: None }
+    pub fn none() -> Self {
+        Candidates { few: [0; 6], count: 0, first: [0; 256], second: [0; 256] }
     }
 
-    pub fn add(&mut self, more: [u8; 3]) {
-        self.spelled |= more == SPELLED;
-        let few = self.few;
-        let table = self.many.get_or_insert_with(|| Box::new(std::array::from_fn(|byte| few.contains(&(byte as u8)))));
-        for byte in more {
-            table[byte as usize] = true;
+    /// Together with what begins with the first byte and one of the second ones.
+    pub fn with(mut self, first: u8, seconds: impl IntoIterator<Item = u8>) -> Self {
+        if self.first[first as usize] == 0 {
+            self.first[first as usize] = 1 << self.count.min(7);
+            self.few.iter_mut().skip(self.count).for_each(|place| *place = first);
+            self.count += 1;
+        }
+        for second in seconds {
+            self.second[second as usize] |= self.first[first as usize];
+        }
+        self
+    }
+
+    /// Together with whatever begins with this byte.
+    pub fn with_byte(self, first: u8) -> Self {
+        self.with(first, 0..=u8::MAX)
+    }
+
+    /// Together with this text, ASCII case aside.
+    pub fn with_text(self, text: &str) -> Self {
+        match *text.as_bytes() {
+            [] => self,
+            [first] => self.with_byte(first),
+            [first, second, ..] => self.with(first, [second.to_ascii_lowercase(), second.to_ascii_uppercase()]),
         }
     }
 
-    pub fn contain(&self, byte: u8) -> bool {
-        self.many.as_ref().map_or(self.few.contains(&byte), |table| table[byte as usize])
+    /// Together with these others.
+    pub fn and(self, other: &Candidates) -> Self {
+        let firsts = (0..=u8::MAX).filter(|first| other.first[*first as usize] != 0);
+        firsts.fold(self, |all, first| {
+            let bit = other.first[first as usize];
+            all.with(first, (0..=u8::MAX).filter(|second| other.second[*second as usize] & bit != 0))
+        })
     }
 
-    /// Is none of them in a text that is short?
+    /// May one of them begin here? Of the last byte it is not known.
     #[inline]
-    pub fn are_missing(&self, bytes: &[u8]) -> bool {
-        let [first, second, third] = self.few;
-        match &self.many {
-            None if first == second && second == third => !bytes.contains(&first),
-            _ => self.find(bytes).is_none(),
-        }
-    }
-
-    /// `[` and `&`, which prose is full of, begin `[call]` and `&lt;call&gt;` alone.
-    #[inline]
-    fn may_begin(bytes: &[u8], at: usize) -> bool {
-        match (bytes[at], bytes.get(at + 1)) {
-            (b'[', Some(next)) => matches!(next, b'c' | b'C'),
-            (b'&', Some(next)) => matches!(next, b'l' | b'L'),
-            _ => true,
+    pub fn may_begin(&self, bytes: &[u8]) -> bool {
+        match *bytes {
+            [] => false,
+            [first] => self.first[first as usize] != 0,
+            [first, second, ..] => self.first[first as usize] & self.second[second as usize] != 0,
         }
     }
 
     /// Where the first of them stands.
     #[inline]
     pub fn find(&self, bytes: &[u8]) -> Option<usize> {
-        let [first, second, third] = self.few;
-        if self.many.is_none() && first == second && second == third {
-            return memchr::memchr(first, bytes);
-        }
         let mut from = 0;
         loop {
-            let rest = &bytes[from..];
-            let at = from
-                + match &self.many {
-                    Some(table) => rest.iter().position(|byte| table[*byte as usize]),
-                    None => memchr::memchr3(first, second, third, rest),
-                }?;
-            if !self.spelled || Candidates::may_begin(bytes, at) {
+            let at = from + self.find_first(&bytes[from..])?;
+            if self.may_begin(&bytes[at..]) {
                 return Some(at);
             }
             from = at + 1;
+        }
+    }
+
+    /// Is there none in a chunk? Most have none, and are short.
+    #[inline]
+    pub fn are_missing(&self, bytes: &[u8]) -> bool {
+        let none = match bytes.len() {
+            0..SHORT_BYTES => bytes.iter().all(|byte| self.first[*byte as usize] == 0),
+            SHORT_BYTES..=CHUNK_BYTES => self.count <= 6 && !self.has_first(bytes),
+            _ => false,
+        };
+        none || self.find(bytes).is_none()
+    }
+
+    /// Is one of the few first bytes there? Without a branch for each byte this is many bytes at once.
+    #[inline]
+    fn has_first(&self, bytes: &[u8]) -> bool {
+        let [a, b, c, d, e, f] = self.few;
+        let is_first = |byte: u8| (byte == a) | (byte == b) | (byte == c) | (byte == d) | (byte == e) | (byte == f);
+        bytes.iter().fold(false, |has, byte| has | is_first(*byte))
+    }
+
+    #[inline]
+    fn find_first(&self, bytes: &[u8]) -> Option<usize> {
+        let one_by_one = |bytes: &[u8]| bytes.iter().position(|byte| self.first[*byte as usize] != 0);
+        if bytes.len() < SHORT_BYTES {
+            return one_by_one(bytes);
+        }
+        let [a, b, c, ..] = self.few;
+        match self.count {
+            1 => memchr::memchr(a, bytes),
+            2 => memchr::memchr2(a, b, bytes),
+            3 => memchr::memchr3(a, b, c, bytes),
+            4..=6 => {
+                let mut blocks = bytes.chunks(BLOCK_BYTES).enumerate();
+                let (number, block) = blocks.find(|(_, block)| self.has_first(block))?;
+                one_by_one(block).map(|at| number * BLOCK_BYTES + at)
+            }
+            _ => one_by_one(bytes),
         }
     }
 }
@@ -287,6 +334,8 @@ const STOP: u8 = 2;
 const KEY: u8 = 4;
 /// The encoder writes it in a bare value.
 const BARE: u8 = 8;
+/// It ends a tool's name.
+const NAME_END: u8 = 16;
 
 impl Default for Delimiters {
     fn default() -> Self {
@@ -333,7 +382,8 @@ impl Delimiters {
             *class = if first { FIRST } else { 0 }
                 | if first || is_ws(byte) || b",\"'".contains(&byte) { STOP } else { 0 }
                 | if key { KEY } else { 0 }
-                | if bare { BARE } else { 0 };
+                | if bare { BARE } else { 0 }
+                | if first || is_ws(byte) || b"<{\"'=".contains(&byte) { NAME_END } else { 0 };
         }
         let begins = |byte: u8| byte == open.as_bytes()[0] || byte == close.as_bytes()[0];
         let plain = std::array::from_fn(|byte| is_plain(byte as u8) && !begins(byte as u8));
@@ -343,6 +393,10 @@ impl Delimiters {
     /// Whether CLOSE stands at the start of the text, and its bytes. Spaces may stand before its `>`.
     #[inline]
     pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
+        // Most often its first character is not even there.
+        if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
+            return (Mark::No, 0);
+        }
         match starts(text, &self.close, last) {
             Mark::Yes => (Mark::Yes, self.close.len()),
             Mark::Partial => (Mark::Partial, 0),
@@ -416,6 +470,21 @@ impl Delimiters {
             }
             other => other.unwrap_or(text.len()),
         }
+    }
+
+    /// Bytes of a tool's name.
+    #[inline]
+    pub fn name_run(&self, text: &str) -> usize {
+        let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
+        let ends = |at: &usize| match self.classes.get(text.as_bytes()[*at] as usize) {
+            Some(class) => class & NAME_END != 0,
+            // The first byte of a delimiter may be in other characters, too.
+            None => {
+                let byte = text.as_bytes()[*at];
+                (byte == open || byte == close) && text[*at..].chars().next().is_some_and(|c| self.is_first(c))
+            }
+        };
+        (0..text.len()).find(ends).unwrap_or(text.len())
     }
 
     /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote

@@ -1,11 +1,13 @@
 //! Openings of wire calls as models misspell them. What goes on like a call of a declared tool is an error, never prose: were its
 //! inside searched for calls, a text in its quotes could be one.
 
+use std::sync::LazyLock;
+
 use crate::limits::ATTEMPT_CHARS;
 use crate::params::{Look, need};
 use crate::quoting::{is_quote, opens_after};
 use crate::scan::{
-    Candidates, Delimiters, Mark, RESULT_TAGS, SPELLED, first_chars, is_ws, neutralise_marks, starts, starts_as,
+    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
     starts_ignoring_case, ws_run,
 };
 
@@ -284,9 +286,18 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
     }
 }
 
-/// The bytes that calls begin with, in any spelling, and results.
-pub fn candidates(delimiters: &Delimiters) -> [u8; 3] {
-    if delimiters.open == OPEN { SPELLED } else { [delimiters.open.as_bytes()[0], b'<', b'<'] }
+/// How calls begin, in any spelling, and results.
+pub fn candidates(delimiters: &Delimiters) -> Candidates {
+    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
+    if delimiters.open == OPEN {
+        WIRE.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
+    } else {
+        own
+    }
+}
+
+fn marks(delimiters: &Delimiters) -> Candidates {
+    candidates(delimiters).with_text("</")
 }
 
 /// Could a call begin in front of this text, in any spelling, or a result begin or end?
@@ -298,5 +309,11 @@ pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
 
 /// Puts a visible backslash into whatever could be taken for a mark; changes nothing else.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    neutralise_marks(text, &Candidates::new(candidates(delimiters)), |rest| is_mark(rest, delimiters))
+    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
+    let is_mark = |rest: &str| is_mark(rest, delimiters);
+    if delimiters.open == OPEN {
+        neutralise_marks(text, &OWN, is_mark)
+    } else {
+        neutralise_marks(text, &marks(delimiters), is_mark)
+    }
 }

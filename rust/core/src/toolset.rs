@@ -1,7 +1,6 @@
 //! Tools, compiled once; immutable, and shared by all parsers.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -127,7 +126,9 @@ struct Tools {
     list: Vec<Tool>,
     names: KeyMap<usize>,
     /// `None` where two names fold alike.
-    folded: HashMap<String, Option<usize>>,
+    folded: KeyMap<Option<usize>>,
+    /// The bytes that a name may begin with which means one of them.
+    firsts: [bool; 256],
     /// The type of the arguments of tools that nothing is known of.
     unknown: Schema,
 }
@@ -142,7 +143,9 @@ impl Tools {
         let mut tools = Tools {
             list: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
-            folded: HashMap::new(),
+            folded: KeyMap::default(),
+            // Folding drops these, and makes ASCII of others.
+            firsts: std::array::from_fn(|byte| byte > 127 || matches!(byte as u8, b'_' | b'-')),
             unknown: Schema::unknown(),
         };
         for definition in definitions {
@@ -197,7 +200,15 @@ impl Tools {
             false => None,
         };
         let at = self.list.len();
-        self.folded.entry(fold(&name)).and_modify(|seen| *seen = None).or_insert(Some(at));
+        let folded = fold(&name);
+        if let Some(first) = folded.bytes().next() {
+            self.firsts[first as usize] = true;
+            self.firsts[first.to_ascii_uppercase() as usize] = true;
+        }
+        match self.folded.position(&folded) {
+            Some(seen) => *self.folded.value_mut(seen) = None,
+            None => self.folded.push(folded.into(), Some(at)),
+        }
         self.names.push(name.as_str().into(), at);
         let reason = reason.filter(|_| fallback != Fallback::Force);
         let example = OnceLock::new();
@@ -243,7 +254,7 @@ impl Toolset {
             others: Arc::new([]),
             reads,
             writer: None,
-            candidates: Candidates::new(protocol.candidates(&delimiters)),
+            candidates: protocol.candidates(&delimiters),
             protocol,
             strict,
             descriptions,
@@ -255,8 +266,7 @@ impl Toolset {
         let mut same = |protocol: Arc<dyn Protocol>| {
             let delimiters = protocol.delimiters(None).map_err(fault)?;
             let candidates = protocol.candidates(&delimiters);
-            set.candidates.add(candidates);
-            let candidates = Candidates::new(candidates);
+            set.candidates = set.candidates.clone().and(&candidates);
             Ok(Toolset { protocol, delimiters, candidates, reads: Reads::Own, writer: writer.clone(), ..set.clone() })
         };
         let others = others.into_iter().map(&mut same).collect::<Result<Vec<_>, _>>()?;
@@ -294,6 +304,9 @@ impl Toolset {
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if self.tools.list.is_empty() {
             return Lookup::Open;
+        }
+        if name.bytes().next().is_some_and(|first| !self.tools.firsts[first as usize]) {
+            return Lookup::Unknown;
         }
         if let Some(at) = self.tools.names.get(name) {
             return Lookup::Exact(*at);

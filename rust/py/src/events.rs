@@ -433,6 +433,12 @@ impl CallEnd {
 }
 
 impl CallError {
+    /// Apart from the other events, which are many more, and smaller.
+    #[cold]
+    pub fn bound(py: Python<'_>, error: core::CallError, id: Option<String>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(Bound::new(py, CallError::from_core(error, id))?.into_any())
+    }
+
     pub fn from_core(error: core::CallError, id: Option<String>) -> Self {
         let message = error.message();
         let core::CallError { index, name, kind, raw, start, end, sentence, example, arguments, .. } = error;

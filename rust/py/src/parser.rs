@@ -168,7 +168,7 @@ impl<'py> Events<'_, 'py> {
             }
             core::Event::CallError(error) => {
                 let id = error.index.map(|_| std::mem::take(self.id));
-                Bound::new(py, CallError::from_core(error, id))?.into_any()
+                CallError::bound(py, *error, id)?
             }
         };
         Ok(Some(event))

@@ -24,7 +24,7 @@ fn fold(seen: &mut Vec<Seen>, event: Event<'_>) {
             _ => seen.push(Seen::Deltas { index, json: delta.to_owned() }),
         },
         Event::CallEnd(end) => seen.push(Seen::End(end)),
-        Event::CallError(error) => seen.push(Seen::Error(error)),
+        Event::CallError(error) => seen.push(Seen::Error(*error)),
     }
 }
 

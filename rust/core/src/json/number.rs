@@ -33,7 +33,13 @@ pub fn respelled(text: &str, zeros: bool) -> Option<String> {
 
 /// Is the text a JSON number that decoders read as infinity? Integers have no bound; what has a point or an exponent has that of
 /// a float.
+#[inline]
 pub fn is_beyond_float(text: &str) -> bool {
+    // The shortest is 2e308.
+    matches!(text.as_bytes(), [b'-' | b'0'..=b'9', _, _, _, _, ..]) && is_infinite(text)
+}
+
+fn is_infinite(text: &str) -> bool {
     let float = text.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     float && is_number(text) && text.parse::<f64>().is_ok_and(f64::is_infinite)
 }

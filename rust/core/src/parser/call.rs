@@ -6,7 +6,7 @@ use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event};
 use crate::message::Item;
-use crate::protocol::{Attempt, Reads};
+use crate::protocol::{Attempt, Bad, Reads};
 use crate::scan::{Closer, Closers};
 use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
@@ -31,9 +31,9 @@ impl Machine {
         sink: Sink<'_>,
     ) -> bool {
         let begin = window.at;
-        let (base, open) = match attempt {
+        let (base, open) = match &attempt {
             Attempt::Call { lead, open, .. } => (begin - lead, open - lead),
-            Attempt::Bad { open, .. } => (begin, open),
+            Attempt::Bad(bad) => (begin, bad.open),
             Attempt::Need | Attempt::Text(_) => return false,
         };
         if self.calls >= tools.limits.calls {
@@ -57,7 +57,8 @@ impl Machine {
                 }
                 call.body.renew(&tools.context(call.tool, ""), kind, written);
             }
-            Attempt::Bad { open, tool, message, closers } => {
+            Attempt::Bad(bad) => {
+                let Bad { open, tool, message, closers } = *bad;
                 window.at = begin + open;
                 call.name = tool.map(|at| tools.tool(at).name.clone());
                 (call.tool, call.closers) = (tool, closers);
@@ -113,32 +114,9 @@ impl Machine {
     pub(super) fn call(&mut self, tools: &Toolset, window: &mut Window<'_>, mut begin: usize, sink: Sink<'_>) -> bool {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return false };
         loop {
-            let Call { name, tool, found, body, failure, index, raw, closers, .. } = &mut *call;
-            let decides = self.complete && !(body.ends_bare() && ends_inside_word(raw, &window.text[begin..]));
-            let last = window.last && (decides || body.is_complete());
-            let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
-            if let Some(failure) = failure {
-                let close = match closers {
-                    Closers::Own => Closer::Own(&tools.delimiters),
-                    other => Closer::Other(other),
-                };
-                let step = match &mut failure.skip {
-                    Skip::Body => {
-                        let mut io = Io { cx, found, window: window.text, at: window.at, last };
-                        let step = body.read_on(&mut io);
-                        window.at = io.at;
-                        step
-                    }
-                    skip => match skip.read(window.text, &mut window.at, last, &close) {
-                        Some(length) => {
-                            window.at += length;
-                            Step::Done
-                        }
-                        None => Step::Need,
-                    },
-                };
-                match step {
-                    Step::Next if failure.kind == ErrorKind::TooManyCalls => {}
+            let last = window.last && self.ends(&call, window, begin);
+            if call.failure.is_some() {
+                match read_on(tools, &mut call, window, last) {
                     Step::Next => {
                         let next = self.next_call(tools, &mut call, window);
                         self.fail(tools, *call, window, begin, sink);
@@ -155,6 +133,8 @@ impl Machine {
                 }
                 continue;
             }
+            let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
+            let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
             // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
             let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
@@ -199,6 +179,12 @@ impl Machine {
                 Step::Failed(why) => *failure = Some(why),
             }
         }
+    }
+
+    /// Does the end of the message decide what the call leaves open? Not where it may have cut a word off.
+    fn ends(&self, call: &Call, window: &Window<'_>, begin: usize) -> bool {
+        let cut_off = || call.body.ends_bare() && ends_inside_word(&call.raw, &window.text[begin..]);
+        call.body.is_complete() || (self.complete && !cut_off())
     }
 
     /// The call that begins at `window.at`, with the body of the one that ends there.
@@ -267,7 +253,8 @@ impl Machine {
             let delta = call.found.args.take_delta();
             sink(Event::ArgumentsDelta { index, delta });
         }
-        let end = CallEnd {
+        self.state = State::Text;
+        sink(Event::CallEnd(CallEnd {
             index,
             name: call.name.take().unwrap_or_default(),
             arguments: std::mem::take(&mut call.found.args.json),
@@ -276,11 +263,9 @@ impl Machine {
             bytes: call.start_byte..window.before + window.at,
             repairs: std::mem::take(&mut call.found.repairs),
             problems: std::mem::take(&mut call.found.problems),
-        };
+        }));
         call.reset();
         self.spare = Some(call);
-        self.state = State::Text;
-        sink(Event::CallEnd(end));
     }
 
     /// The failed call ends at `window.at`.
@@ -300,7 +285,8 @@ impl Machine {
         });
         self.state = State::Text;
         let (end, bytes) = (window.offset(window.at), start_byte..window.before + window.at);
-        sink(Event::CallError(CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes }));
+        let error = CallError { index, name, kind, sentence, example, arguments, raw, start, end, bytes };
+        sink(Event::CallError(Box::new(error)));
     }
 
     /// The message has ended inside a call.
@@ -308,8 +294,7 @@ impl Machine {
         let State::Call(mut call) = std::mem::take(&mut self.state) else { return };
         let buffer = std::mem::take(&mut self.buffer);
         let rest = &buffer[self.held..];
-        let mut window =
-            Window { text: rest, at: rest.len(), before: self.bytes, chars: self.offset, counted: 0, last: true };
+        let mut window = Window { at: rest.len(), ..Window::new(rest, self.bytes, self.offset, true) };
         if call.failure.is_none() {
             let body = &call.body;
             let whole = self.complete && rest.is_empty() && body.closable(&call.found);
@@ -330,6 +315,31 @@ impl Machine {
             call.failure = Some(Failure { kind, message, skip: body.skip() });
         }
         self.fail(tools, *call, &mut window, 0, sink);
+    }
+}
+
+/// Reads on in a call that has failed. `Next`: another one begins in its body.
+#[cold]
+fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
+    let Call { name, tool, found, body, failure: Some(failure), closers, .. } = call else { return Step::Done };
+    let close = match closers {
+        Closers::Own => Closer::Own(&tools.delimiters),
+        other => Closer::Other(other),
+    };
+    if failure.skip != Skip::Body {
+        let Some(length) = failure.skip.read(window.text, &mut window.at, last, &close) else { return Step::Need };
+        window.at += length;
+        return Step::Done;
+    }
+    let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+    let mut io = Io { cx, found, window: window.text, at: window.at, last };
+    loop {
+        let step = body.read_on(&mut io);
+        window.at = io.at;
+        // This error is for all that follow.
+        if !matches!(step, Step::Next) || failure.kind != ErrorKind::TooManyCalls {
+            return step;
+        }
     }
 }
 

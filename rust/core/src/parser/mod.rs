@@ -154,17 +154,33 @@ struct Window<'w> {
     /// Characters in front of byte `counted` of the text, in the message.
     chars: usize,
     counted: usize,
+    /// From byte `counted` to this one, each byte is known to be a character.
+    ascii: usize,
     last: bool,
 }
 
-impl Window<'_> {
+impl<'w> Window<'w> {
+    /// After so many bytes and characters of the message.
+    fn new(text: &'w str, before: usize, chars: usize, last: bool) -> Self {
+        Window { text, at: 0, before, chars, counted: 0, ascii: 0, last }
+    }
+
     /// The offset in the message, in characters, of a byte at or behind those asked for before.
     fn offset(&mut self, at: usize) -> usize {
-        self.chars += count_chars(&self.text[self.counted..at]);
+        if at > self.ascii {
+            // Calls are short: one look is for many of them.
+            let ahead = self.text.len().min(at + AHEAD_BYTES);
+            if self.text.as_bytes()[self.counted..ahead].is_ascii() {
+                self.ascii = ahead;
+            }
+        }
+        self.chars += if at <= self.ascii { at - self.counted } else { count_chars(&self.text[self.counted..at]) };
         self.counted = at;
         self.chars
     }
 }
+
+const AHEAD_BYTES: usize = 1024;
 
 /// Room for `more` bytes. What grows beyond [`LONG_BYTES`] is likely to grow on: it gets room in large steps, because each
 /// step may copy it, and to touch fresh memory costs more than to reserve it.
@@ -255,7 +271,7 @@ impl Machine {
 
     /// Runs the states over a window. Returns the bytes consumed.
     fn run(&mut self, tools: &Toolset, text: &str, last: bool, sink: Sink<'_>) -> usize {
-        let mut window = Window { text, at: 0, before: self.bytes, chars: self.offset, counted: 0, last };
+        let mut window = Window::new(text, self.bytes, self.offset, last);
         loop {
             let more = match self.state {
                 State::Start => self.start(tools, &window),

@@ -80,7 +80,7 @@ impl Machine {
         let mut bad = None;
         for (other, set) in self.sets(tools) {
             // Where nothing of this format begins, something of another may.
-            if !begin && !set.candidates.contain(rest.as_bytes()[0]) {
+            if !begin && !set.candidates.may_begin(rest.as_bytes()) {
                 step = step.min(rest.chars().next().map_or(1, char::len_utf8));
                 continue;
             }
@@ -92,7 +92,7 @@ impl Machine {
                 }
             }
             let mut attempt = set.protocol.attempt(set, rest, false);
-            if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad { .. }) {
+            if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
                     Mark::Yes => {}
                     Mark::Partial => return Look::Need,
@@ -108,7 +108,7 @@ impl Machine {
             match attempt {
                 Attempt::Need => return Look::Need,
                 Attempt::Text(length) => step = step.min(length),
-                Attempt::Bad { .. } => bad = bad.or(Some((other, attempt))),
+                Attempt::Bad(_) => bad = bad.or(Some((other, attempt))),
                 attempt => return Look::Call(other, attempt),
             }
         }
@@ -157,7 +157,7 @@ impl Machine {
         let end = window.offset(window.at);
         self.state = State::Rest;
         let (raw, bytes) = (mark.to_owned(), byte..byte + mark.len());
-        sink(Event::CallError(CallError {
+        sink(Event::CallError(Box::new(CallError {
             index: None,
             name: None,
             kind,
@@ -168,7 +168,7 @@ impl Machine {
             start,
             end,
             bytes,
-        }));
+        })));
         true
     }
 }

@@ -258,8 +258,8 @@ impl Protocol for Bare {
         Ok(Delimiters::of(FENCE, FENCE))
     }
 
-    fn candidates(&self, _delimiters: &Delimiters) -> [u8; 3] {
-        [b'`', b'\n', b'\n']
+    fn candidates(&self, _delimiters: &Delimiters) -> Candidates {
+        Candidates::none().with_text(FENCE).with(b'\n', *b" \t\r\n{[")
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {
@@ -331,8 +331,7 @@ impl Protocol for Bare {
     }
 
     fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        let candidates = Candidates::new(self.candidates(&tools.delimiters));
-        let neutral = neutralise_marks(text, &candidates, |rest| self.is_mark(tools, rest));
+        let neutral = neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest));
         // The first line has no break in front of it.
         if self.is_mark(tools, &neutral) { format!("\\{neutral}") } else { neutral }
     }

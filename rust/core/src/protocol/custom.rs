@@ -8,7 +8,7 @@ use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, hermes, named, shown
 use crate::body::{BodyKind, Context};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
-use crate::scan::{Delimiters, Mark, first_chars, starts, starts_ignoring_case};
+use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
 use crate::schema::{Schema, one_line, signature};
 use crate::toolset::{Tool, Toolset};
 
@@ -139,9 +139,9 @@ impl Protocol for Own {
         }
     }
 
-    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
-        let first = |mark: &str| mark.as_bytes()[0];
-        [first(&self.parts.open), first(&self.parts.result.0), first(&self.parts.result.1)]
+    fn candidates(&self, _: &Delimiters) -> Candidates {
+        let Custom { open, result, .. } = &self.parts;
+        [open, &result.0, &result.1].iter().fold(Candidates::none(), |all, mark| all.with_text(mark))
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {

@@ -9,7 +9,7 @@ use crate::body::{BodyKind, Context, Wrapper};
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Segment, segments};
-use crate::scan::{Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
+use crate::scan::{Candidates, Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::schema::{Descriptions, Schema};
 use crate::spelled::{self, Meant, meant};
 use crate::toolset::{Tool, Toolset};
@@ -120,6 +120,10 @@ impl Protocol for Hermes {
             Some(why) => Err(format!("the delimiter {open:?} {why}")),
             None => Ok(Delimiters::of(open, close)),
         }
+    }
+
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
+        Candidates::none().with_text(&delimiters.open).with_text(self.open).with(b'<', *b"tT/")
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::body::{BodyKind, Context, Given, example_members};
 use crate::json::Member;
-use crate::scan::{Closers, Delimiters, Mark, neutralise_marks};
+use crate::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
 use crate::spelled::{Meant, Opening, Spellings, meant};
 use crate::toolset::{Lookup, Tool, Toolset};
@@ -43,15 +43,8 @@ pub enum Attempt {
     Need,
     /// Text, at least so many bytes of it, and at least one.
     Text(usize),
-    /// What can only be meant as a call, of this tool if it is known, and cannot be read: after so many bytes, for this reason.
-    /// Any other protocol that reads a call there goes before it.
-    Bad {
-        open: usize,
-        tool: Option<usize>,
-        message: String,
-        /// What ends it.
-        closers: Closers,
-    },
+    /// An error, unless another protocol reads a call there.
+    Bad(Box<Bad>),
     Call {
         /// Bytes of text in front of the call.
         lead: usize,
@@ -65,14 +58,26 @@ pub enum Attempt {
     },
 }
 
+/// What can only be meant as a call, and cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bad {
+    /// The end of what opens it.
+    pub open: usize,
+    /// If it is known.
+    pub tool: Option<usize>,
+    pub message: String,
+    /// What ends it.
+    pub closers: Closers,
+}
+
 /// One way to write calls into text.
 pub trait Protocol: Send + Sync + Debug {
     /// What opens and closes a call, or a sentence that says what is wrong with the ones given.
     fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String>;
 
-    /// The bytes that calls and results begin with: `attempt` is asked where one of them stands.
-    fn candidates(&self, delimiters: &Delimiters) -> [u8; 3] {
-        [delimiters.open.as_bytes()[0], b'<', b'<']
+    /// How calls and results begin: `attempt` is asked where one of them may.
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
+        Candidates::none().with_byte(delimiters.open.as_bytes()[0]).with_byte(b'<')
     }
 
     /// What begins a result; outside a call only the host writes it.
@@ -157,7 +162,7 @@ pub trait Protocol: Send + Sync + Debug {
 /// What can only be meant as a call of this tool, and is written in a way that no reader takes.
 fn bad(tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.tool(tool).name);
-    Attempt::Bad { open, tool: Some(tool), message, closers }
+    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers }))
 }
 
 /// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.

@@ -226,8 +226,10 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
         Look::No => {}
     }
     match near_function(tools, row, inner, last) {
-        Attempt::Bad { open, tool, message, .. } => {
-            Attempt::Bad { open: at + open, tool, message, closers: Closers::Spelled(&FUNCTION_CLOSERS[2..3]) }
+        Attempt::Bad(mut bad) => {
+            bad.open += at;
+            bad.closers = Closers::Spelled(&FUNCTION_CLOSERS[2..3]);
+            Attempt::Bad(bad)
         }
         Attempt::Need => Attempt::Need,
         Attempt::Text(_) | Attempt::Call { .. } => step,

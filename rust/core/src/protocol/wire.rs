@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol, bad, misspelled};
+use super::{Attempt, Bad, Protocol, bad, misspelled};
 use crate::body::{BodyKind, Context, NAMELESS, Wrapper, is_declared, write_pairs};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
-use crate::scan::Closers;
-use crate::scan::{Delimiters, Mark, RESULT_MARKS, first_chars, is_ws, starts, ws_run};
+use crate::scan::{Candidates, Closers, Delimiters, Mark, RESULT_MARKS, first_chars, starts, ws_run};
 use crate::schema::{Schema, one_line, signature};
 use crate::spelled::{self, Behind, Meant, goes_on, is_mark, meant, neutralise};
 use crate::toolset::{Syntax, Tool, Toolset};
@@ -18,21 +17,11 @@ static MARKS: [Cow<'static, str>; 2] = [Cow::Borrowed(RESULT_MARKS[0]), Cow::Bor
 #[derive(Debug)]
 pub struct Wire;
 
-/// Does this byte end a name? (No byte of a character beyond ASCII does.)
-fn ends_name(byte: u8) -> bool {
-    is_ws(byte) || matches!(byte, b'<' | b'{' | b'"' | b'\'' | b'=')
-}
-
-/// Length of the name that the text starts with.
-fn name_length(text: &str, delimiters: &Delimiters) -> usize {
-    text.find(|c: char| c.is_ascii() && ends_name(c as u8) || delimiters.is_first(c)).unwrap_or(text.len())
-}
-
 /// Can a tool of this name be called? Then the reader finds it behind OPEN.
 fn is_writable_name(name: &str, delimiters: &Delimiters) -> bool {
     !name.is_empty()
         && name.chars().count() <= NAME_CHARS
-        && name_length(name, delimiters) == name.len()
+        && delimiters.name_run(name) == name.len()
         && !name.chars().any(char::is_control)
 }
 
@@ -92,14 +81,16 @@ impl Wire {
             Some(_) => false,
         };
         if json {
-            return Attempt::Bad { open, tool: None, message: NAMELESS.into(), closers: Closers::Own };
+            let bad = Bad { open, tool: None, message: NAMELESS.into(), closers: Closers::Own };
+            return Attempt::Bad(Box::new(bad));
         }
-        let length = name_length(&text[start..], delimiters);
+        let length = delimiters.name_run(&text[start..]);
         let name = start..start + length;
         let behind = bytes.get(name.end).copied();
         let written = &text[name.clone()];
-        if first_chars(written, NAME_CHARS) < length {
-            return Attempt::Text(open);
+        let long = first_chars(written, NAME_CHARS) < length;
+        if length > 0 && behind.is_none() && !long {
+            return need;
         }
         let lookup = tools.lookup(written);
         let tool = |name: &str| tools.lookup(name).tool();
@@ -108,7 +99,7 @@ impl Wire {
         match meant {
             Meant::Need => return need,
             Meant::Call(tool) => return bad(tools, open, tool, Closers::Own),
-            Meant::Prose if direct => return Attempt::Text(open),
+            Meant::Prose if direct || long => return Attempt::Text(open),
             Meant::Prose => {}
         }
         let token = ws_run(text, name.end);
@@ -228,7 +219,7 @@ impl Protocol for Wire {
         format!("<{tag} name={name}{number}>{content}</{tag}>")
     }
 
-    fn candidates(&self, delimiters: &Delimiters) -> [u8; 3] {
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
         spelled::candidates(delimiters)
     }
 

@@ -107,8 +107,8 @@ impl Protocol for Xml {
         }
     }
 
-    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
-        [b'<', b'\n', b'<']
+    fn candidates(&self, _: &Delimiters) -> Candidates {
+        Candidates::none().with_byte(b'<').with_byte(b'\n')
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {
@@ -221,8 +221,7 @@ impl Protocol for Xml {
     }
 
     fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        let candidates = Candidates::new(self.candidates(&tools.delimiters));
-        let neutral = neutralise_marks(text, &candidates, |rest| self.is_mark(tools, rest));
+        let neutral = neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest));
         // The first line may be the name of a call.
         match line(tools, &neutral, true) {
             Some(Ok((0, _))) => neutralise_first(&neutral),

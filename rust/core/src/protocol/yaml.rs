@@ -7,7 +7,7 @@ use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
-use crate::scan::{Delimiters, Mark, first_chars, starts, ws_run};
+use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
@@ -121,8 +121,8 @@ impl Protocol for Yaml {
         }
     }
 
-    fn candidates(&self, _: &Delimiters) -> [u8; 3] {
-        [b'<'; 3]
+    fn candidates(&self, _: &Delimiters) -> Candidates {
+        Candidates::none().with_byte(b'<')
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {

@@ -14,6 +14,11 @@ use super::text::Text;
 use super::window::{Step, Window};
 use crate::quoting::Alternation;
 
+/// What follows is looked at for quotes so far ahead.
+const AHEAD_BYTES: usize = 256;
+/// Most lexemes are no longer.
+const SHORT_BYTES: usize = 32;
+
 #[derive(Debug)]
 pub(super) enum Mode {
     /// In the indentation of a line.
@@ -69,6 +74,8 @@ pub struct Lexer {
     pub base: usize,
     /// The quotes of what was consumed, by their places alone; and what they are not followed in.
     quotes: Alternation,
+    /// In so many bytes of what comes next there is no quote.
+    clear: usize,
     whole: Whole,
     lost: bool,
 }
@@ -99,6 +106,7 @@ impl Default for Lexer {
             place: (0, 0),
             base: 0,
             quotes: Alternation::START,
+            clear: 0,
             whole: Whole::No,
             lost: false,
         }
@@ -116,8 +124,31 @@ impl Lexer {
         self.lost = true;
     }
 
-    /// Follows the quotes of a text that was consumed.
-    fn follow(&mut self, text: &str) {
+    /// Follows the quotes of a text that was consumed, in front of the rest of the window.
+    #[inline]
+    fn follow(&mut self, text: &str, rest: &str) {
+        let whole = self.whole != Whole::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
+        if text.len() <= self.clear && !whole && self.quotes.pass(text) {
+            self.clear -= text.len();
+        } else {
+            self.follow_on(text, rest);
+        }
+    }
+
+    /// So many bytes were consumed, and `rest` is known of what follows.
+    #[inline]
+    fn skip(&mut self, bytes: usize, rest: &str) {
+        self.clear = match self.clear.checked_sub(bytes) {
+            Some(clear) => clear,
+            None => {
+                let ahead = &rest.as_bytes()[..rest.len().min(AHEAD_BYTES)];
+                memchr::memchr2(b'"', b'\'', ahead).unwrap_or(ahead.len())
+            }
+        };
+    }
+
+    fn follow_on(&mut self, text: &str, rest: &str) {
+        self.skip(text.len(), rest);
         let now = match &self.mode {
             Mode::Quoted(_) => Whole::Quoted { empty: true },
             Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
@@ -167,7 +198,7 @@ impl Lexer {
         };
         if taken {
             self.column += count_chars(text);
-            self.follow(text);
+            self.follow(text, "");
         }
         taken
     }
@@ -178,12 +209,16 @@ impl Lexer {
             return None;
         }
         let (pair, length) = pair(&window[*at..], ends)?;
+        let (text, rest) = window[*at..].split_at(length);
         let mut quotes = self.quotes;
-        quotes.run(&window[*at..*at + length]);
-        if self.quotes.open().is_some() || quotes.open().is_some() {
-            return None;
+        if text.len() > self.clear || !quotes.pass(text) {
+            quotes.run(text);
+            if self.quotes.open().is_some() || quotes.open().is_some() {
+                return None;
+            }
         }
         self.quotes = quotes;
+        self.skip(length, rest);
         *at += length;
         // A line break is next: in which column it stands nobody asks.
         self.line += 1;
@@ -200,7 +235,7 @@ impl Lexer {
             let start = (self.line, self.column);
             let step = self.step(&mut w);
             self.count(&window[before..w.at]);
-            self.follow(&window[before..w.at]);
+            self.follow(&window[before..w.at], &window[w.at..]);
             let Break(lexeme) = step else { continue };
             // Windows may begin anywhere, so only what does not depend on that is a place.
             match lexeme {
@@ -215,7 +250,17 @@ impl Lexer {
         }
     }
 
+    #[inline]
     fn count(&mut self, text: &str) {
+        let is_plain = |byte: u8| byte.is_ascii() && !matches!(byte, b'\n' | b'\r');
+        if text.len() <= SHORT_BYTES && text.bytes().all(is_plain) {
+            self.column += text.len();
+        } else {
+            self.count_on(text);
+        }
+    }
+
+    fn count_on(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let mut line = text;
         if let Some(end) = memchr::memrchr2(b'\n', b'\r', bytes) {

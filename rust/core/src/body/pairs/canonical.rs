@@ -9,11 +9,31 @@ use crate::pairs::may_trail;
 use crate::scan::Delimiters;
 use crate::schema::Choice;
 
-/// Reads a pair from `io.at`, between pairs. Was its value a bare one that may take in tokens? `None`: nothing was read.
-pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
+/// Reads pairs from `io.at`, between pairs. Was the last value a bare one that may take in tokens? `None`: nothing was read.
+pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
+    let mut length = key(io.rest().strip_prefix(' ')?, io.cx.delimiters)?;
+    let mut open_ended = None;
+    while let Some((next, bare)) = pair(io, length) {
+        open_ended = Some(bare);
+        match next {
+            Next::Pair(next) => length = next,
+            Next::Close => break,
+        }
+    }
+    open_ended
+}
+
+/// What follows a value.
+enum Next {
+    Close,
+    /// A pair with a key of so many bytes.
+    Pair(usize),
+}
+
+/// Reads one, with a key of so many bytes.
+fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
     let Io { cx, window, .. } = *io;
-    let rest = window[io.at..].strip_prefix(' ')?;
-    let length = key(rest, cx.delimiters)?;
+    let rest = &window[io.at + 1..];
     let object = cx.schema.node(cx.schema.root).object.as_ref()?;
     let (name, id) = object.properties.entry(&rest[..length])?;
     let args = &mut io.found.args;
@@ -22,31 +42,33 @@ pub(super) fn pair(io: &mut Io<'_>) -> Option<bool> {
     }
     let (value, node) = (&rest[length + 1..], cx.schema.node(*id));
     let first = *value.as_bytes().first()?;
-    let (used, open_ended) = match first {
+    let (used, next, open_ended) = match first {
         b'"' if node.is_unknown() || node.has(&Choice::String) => {
             let end = 1 + value[1..].bytes().position(|byte| !is_plain(byte))?;
-            if value.as_bytes()[end] != b'"' || !ends(&value[end + 1..], cx.delimiters) {
+            if value.as_bytes()[end] != b'"' {
                 return None;
             }
+            let next = behind(&value[end + 1..], cx.delimiters)?;
             let start = args.begin_member(name);
             args.json.push_str(&value[..=end]);
             args.end_member(name.clone(), start);
-            (end + 1, false)
+            (end + 1, next, false)
         }
         b'"' | b'\'' | b'[' | b'{' => return None,
         _ => {
             let end = cx.delimiters.bare_run(value);
             let trails = value.as_bytes()[..end].last().is_some_and(|byte| may_trail(*byte));
-            if end == 0 || trails || node.collects() || !ends(&value[end..], cx.delimiters) {
+            if end == 0 || trails || node.collects() {
                 return None;
             }
+            let next = behind(&value[end..], cx.delimiters)?;
             args.plain_member(cx.schema, name, *id, &value[..end])?;
             let takes = node.takes_string() || takes_strings_as_items(&cx, *id);
-            (end, takes && cx.schema.declares_properties(cx.schema.root))
+            (end, next, takes && cx.schema.declares_properties(cx.schema.root))
         }
     };
     io.at += 1 + length + 1 + used;
-    Some(open_ended)
+    Some((next, open_ended))
 }
 
 /// Bytes of the bare key that `text` starts with, `=` directly behind it.
@@ -55,7 +77,10 @@ fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
 
-/// Does a value end in front of this text: is CLOSE next, or another pair?
-fn ends(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.close) || text.strip_prefix(' ').is_some_and(|rest| key(rest, delimiters).is_some())
+/// What a value ends in front of, if this text begins with it.
+fn behind(text: &str, delimiters: &Delimiters) -> Option<Next> {
+    match text.strip_prefix(' ') {
+        Some(rest) => key(rest, delimiters).map(Next::Pair),
+        None => text.starts_with(&delimiters.close).then_some(Next::Close),
+    }
 }

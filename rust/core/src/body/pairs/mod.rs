@@ -160,7 +160,7 @@ impl Pairs {
             let bare_mark = &mut self.bare_mark;
             let moved = match &mut self.state {
                 State::Gap { line, bare, key } => {
-                    while let Some(open_ended) = canonical::pair(io) {
+                    if let Some(open_ended) = canonical::pairs(io) {
                         (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
                     }
                     gap_step(io, line, *bare, key)
