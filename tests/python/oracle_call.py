@@ -340,7 +340,7 @@ class CallReader:
 
         def plain(match: re.Match[str]) -> str:
             char = unescape(match[0], VALUE_ESCAPES) if match[0].startswith("\\u") else ""
-            return char if char.isalnum() or not char.isascii() else "\0"
+            return char if char.isalnum() else "\0"
 
         return opened_behind(escape.sub(plain, self.text[start + 1 : at]), self.text[start])
 

@@ -188,7 +188,7 @@ def opened_behind(value: str, quote: str) -> str:
         char = value[at]
         if char == quote:
             before, after = value[at - 1 : at] if at else "", value[at + 1 : at + 2]
-            is_letter = [bool(c) and (not c.isascii() or c.isalnum()) for c in (before, after)]
+            is_letter = [c.isalnum() for c in (before, after)]
             if other or (char == "'" and all(is_letter)):
                 empty, opens = False, False
             else:
@@ -225,7 +225,7 @@ def read_on(
     """Section 11, "Reading on after an error": behind the CLOSE of the call, or the end of the text."""
     # Whether a quote would open here, and whether the open text is empty.
     before = text[at - 1 : at]
-    opens = state != "bracketed" or not (before and (not before.isascii() or before.isalnum()))
+    opens = state != "bracketed" or not before.isalnum()
     empty = False
     if state in ("key", "bare word", "after"):
         opens = False

@@ -229,15 +229,13 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             // In an element or a parameter, quotes are text like any other.
             let name = &settings[setting].name;
             let elements = name.starts_with("auto ") || name.ends_with(" recovers");
-            let slips = match elements && opening.starts_with("<tool_call>") {
-                true => slips.replace("<title>", ""),
-                false => slips,
-            };
+            let block = elements && opening.to_ascii_lowercase().starts_with("<tool_call>");
+            let slips = if block { slips.replace("<title>", "") } else { slips };
             // So they are in a block scalar.
             let whole_tag = opening.to_ascii_lowercase().starts_with("<save>");
             let slips = if whole_tag { slips.replace('|', "") } else { slips };
             let binding = match binding {
-                "<body>" if elements && whole_tag => "body=",
+                "<body>" if block || (elements && whole_tag) => "body=",
                 binding => binding,
             };
             // Without markers, the last bracket ends a call, and an object with an unknown key may be no call.

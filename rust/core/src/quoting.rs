@@ -19,12 +19,11 @@ pub fn is_quote(byte: u8) -> bool {
 
 /// Whether this quote, between the text of a value so far (in JSON, or as it is) and what follows it, is an apostrophe.
 pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
-    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    let (before, after) = (before.as_bytes(), after.as_bytes());
-    let Some((last, rest)) = before.split_last() else { return false };
+    let mut back = before.chars().rev();
+    let Some(last) = back.next() else { return false };
     // The letter of an escape is none.
-    let escaped = rest.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    quote == b'\'' && is_letter(last) && !escaped && after.first().is_some_and(is_letter)
+    let escaped = back.take_while(|c| *c == '\\').count() % 2 == 1;
+    quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
 }
 
 /// Most words are no longer.

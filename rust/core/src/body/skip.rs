@@ -47,8 +47,7 @@ impl Skip {
 
     /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
     pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
-        let before = at.checked_sub(1).and_then(|before| window.as_bytes().get(before));
-        let word = before.is_some_and(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric());
+        let word = window[..at].chars().next_back().is_some_and(char::is_alphanumeric);
         // In a string it would say that nothing has stood in it.
         Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
     }

@@ -1,0 +1,106 @@
+"""The law of quoted text through the Python API, over calls that the encoder wrote and slips put in.
+
+Each case is a call as `encode` writes it, with a placeholder for a value that holds complete calls of a
+tool `rm` in every protocol and what could end the call around it. The placeholder is replaced by that
+text to the letter, between the quotes that stand there; then slips are put in front of it or after it.
+Whatever is made of the whole, `rm` is not called.
+"""
+
+import random
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+import wirecall
+from law import count, seeded
+from wirecall import Toolset
+
+PLACE = "PLACEHOLDER"
+TEXT: dict[str, Any] = {"type": "string"}
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "save",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "title": TEXT,
+                "days": {"type": "integer"},
+                "tags": {"type": "array", "items": TEXT},
+            }
+            | {"body": TEXT, "opts": {"type": "object", "additionalProperties": TEXT}},
+        },
+    },
+    {"name": "rm", "parameters": {"type": "object", "properties": {"path": TEXT}}},
+]
+# The values of xml and qwen3coder are raw text, which their own closing tags end, as docs/protocols.md says.
+PROTOCOLS = ("wire", "hermes", "gemma", "yaml")
+MODES: dict[str, dict[str, Any]] = {"lenient": {}, "strict": {"strict": True}, "recover": {"recover": True}}
+CASES = count(2000, 4)
+
+ENDS = ["</call>", "</tool_call>", "\n```\n", "</save>", "}}", "}", "]", "</call >", "[/call]", ")", ",", " "]
+# What a model may leave between a value and what follows it, as the text in front of the placeholder's field.
+# A comment of JSON is no slip: it ends with its line, whatever quotes are in it.
+SLIPS = [" x", ";", ",", " # c", ")", "]", ",,", ";;", " detail", "\n", " + ", "…"]
+
+
+@cache
+def toolset(protocol: str, mode: str) -> Toolset:
+    return Toolset(TOOLS, protocol=protocol, **MODES[mode])
+
+
+@cache
+def calls_of_rm() -> list[str]:
+    """Without the double quotes in which they are to stand."""
+    sets = [Toolset(TOOLS, protocol=name) for name in wirecall.PROTOCOLS]
+    written = [tools.encode("rm", {"path": "x"}) for tools in sets]
+    return [text.replace('"', quote) for text in written for quote in ("", "'")]
+
+
+def payload(chance: random.Random) -> str:
+    parts = [chance.choice(ENDS) + chance.choice(calls_of_rm()) for _ in range(chance.randint(1, 3))]
+    # A line break would end the value in yaml's double quotes at most by its rules of indentation.
+    return chance.choice(["", "text "]) + "".join(parts) + chance.choice(["", "\n", *ENDS])
+
+
+def message(tools: Toolset, chance: random.Random) -> str:
+    """A call with the payload in double quotes, and with a slip after one of its other values."""
+    arguments: dict[str, Any] = {"title": "two words", "days": 2, "tags": ["a", "b c"], "opts": {"k": "v w"}}
+    given = chance.sample(sorted(arguments), chance.randint(0, 4))
+    chosen = {name: arguments[name] for name in given} | {"body": f"{PLACE} {PLACE}:"}
+    written = tools.encode("save", chosen)
+    quoted = re.search(f'"{PLACE} {PLACE}:"', written)
+    assert quoted is not None, written
+    ends = [
+        match.end() for match in re.finditer(r'"(?=[ \n,}\]])|\]', written) if match.end() <= quoted.start()
+    ]
+    before, after = written[: quoted.start()], written[quoted.end() :]
+    if ends:
+        at = chance.choice(ends)
+        before = before[:at] + chance.choice(SLIPS) + before[at:]
+    if chance.random() < 0.5:
+        after = chance.choice(SLIPS) + after
+    return before + f'"{payload(chance)}"' + after
+
+
+def started(tools: Toolset, chunks: list[str], truncated: bool | None) -> list[str]:
+    parser = tools.parser()
+    events = [event for chunk in chunks for event in parser.feed(chunk)]
+    events += parser.finish(truncated=truncated)
+    return [event.name for event in events if event.type == "call_start"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_no_call_comes_from_quoted_text(protocol: str, mode: str) -> None:
+    chance = seeded(PROTOCOLS.index(protocol))
+    tools = toolset(protocol, mode)
+    for _ in range(CASES):
+        text = message(tools, chance)
+        truncated = chance.choice([None, False, True])
+        cut = text[: chance.randint(0, len(text))]
+        for part in (text, cut):
+            whole = started(tools, [part], truncated)
+            assert "rm" not in whole, part
+            assert started(tools, list(part), truncated) == whole, part
