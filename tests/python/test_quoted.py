@@ -39,6 +39,7 @@ PROTOCOLS = ("wire", "hermes", "gemma", "yaml")
 MODES: dict[str, dict[str, Any]] = {"lenient": {}, "strict": {"strict": True}, "recover": {"recover": True}}
 CASES = count(2000, 4)
 
+OWN_ENDS = {"wire": "</call>", "hermes": "}}</tool_call>", "gemma": "}}\n```\n", "yaml": "</save>"}
 ENDS = ["</call>", "</tool_call>", "\n```\n", "</save>", "}}", "}", "]", "</call >", "[/call]", ")", ",", " "]
 # What a model may leave between a value and what follows it, as the text in front of the placeholder's field.
 # A comment of JSON is no slip: it ends with its line, whatever quotes are in it.
@@ -51,20 +52,24 @@ def toolset(protocol: str, mode: str) -> Toolset:
 
 
 @cache
-def calls_of_rm() -> list[str]:
+def calls_of_rm(protocol: str) -> list[str]:
     """Without the double quotes in which they are to stand."""
-    sets = [Toolset(TOOLS, protocol=name) for name in wirecall.PROTOCOLS]
-    written = [tools.encode("rm", {"path": "x"}) for tools in sets]
-    return [text.replace('"', quote) for text in written for quote in ("", "'")]
+    written = Toolset(TOOLS, protocol=protocol).encode("rm", {"path": "x"})
+    return [written.replace('"', quote) for quote in ("", "'")]
 
 
-def payload(chance: random.Random) -> str:
-    parts = [chance.choice(ENDS) + chance.choice(calls_of_rm()) for _ in range(chance.randint(1, 3))]
-    # A line break would end the value in yaml's double quotes at most by its rules of indentation.
+def payload(protocol: str, chance: random.Random) -> str:
+    """What ends the call, and a call of `rm` in the same protocol; more of both, in any."""
+    own = OWN_ENDS[protocol] + chance.choice(calls_of_rm(protocol))
+    parts = [own] + [
+        chance.choice(ENDS) + chance.choice(calls_of_rm(chance.choice(wirecall.PROTOCOLS)))
+        for _ in range(chance.randint(0, 2))
+    ]
+    chance.shuffle(parts)
     return chance.choice(["", "text "]) + "".join(parts) + chance.choice(["", "\n", *ENDS])
 
 
-def message(tools: Toolset, chance: random.Random) -> str:
+def message(tools: Toolset, protocol: str, chance: random.Random) -> str:
     """A call with the payload in double quotes, and with a slip after one of its other values."""
     arguments: dict[str, Any] = {"title": "two words", "days": 2, "tags": ["a", "b c"], "opts": {"k": "v w"}}
     given = chance.sample(sorted(arguments), chance.randint(0, 4))
@@ -81,7 +86,7 @@ def message(tools: Toolset, chance: random.Random) -> str:
         before = before[:at] + chance.choice(SLIPS) + before[at:]
     if chance.random() < 0.5:
         after = chance.choice(SLIPS) + after
-    return before + f'"{payload(chance)}"' + after
+    return before + f'"{payload(protocol, chance)}"' + after
 
 
 def started(tools: Toolset, chunks: list[str], truncated: bool | None) -> list[str]:
@@ -97,7 +102,7 @@ def test_no_call_comes_from_quoted_text(protocol: str, mode: str) -> None:
     chance = seeded(PROTOCOLS.index(protocol))
     tools = toolset(protocol, mode)
     for _ in range(CASES):
-        text = message(tools, chance)
+        text = message(tools, protocol, chance)
         truncated = chance.choice([None, False, True])
         cut = text[: chance.randint(0, len(text))]
         for part in (text, cut):
