@@ -195,8 +195,8 @@ fn slips(most: usize) -> impl Strategy<Value = String> {
     prop::collection::vec((select(SLIPS), between), 0..most).prop_map(|slips| {
         let mut out = String::new();
         for (slip, between) in slips {
-            // Between letters it would be an apostrophe.
-            if out.ends_with('\'') && slip.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            // Between letters a quote would be an apostrophe, and what follows `<` the tag of something else.
+            if out.ends_with(['\'', '<']) && slip.starts_with(|c: char| c.is_ascii_alphanumeric()) {
                 out.push(' ');
             }
             out += slip;
@@ -246,8 +246,7 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             let (slips, binding, after) = (bare(&slips), bare(binding), bare(&after));
             // A comment of JSON ends with its line, whatever quotes are in it.
             let slips = if opening.contains('{') { slips.replace("//", "") } else { slips };
-            // Between letters, a quote would be an apostrophe.
-            let gap = if slips.ends_with('\'') { " " } else { "" };
+            let gap = if slips.ends_with(['\'', '<']) { " " } else { "" };
             let mut message = [before, opening, &inside_tag(&slips), gap, &inside_tag(&binding)].concat();
             // A quote after a letter is an apostrophe.
             if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,([{>".contains(c)) {
