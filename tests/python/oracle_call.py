@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from oracle_arguments import Arguments
 from oracle_json import JsonReader
-from oracle_parts import Items, Members, Node, Place, Tool, dump, is_declared, put, tool_named, tool_style
+from oracle_parts import Items, Place, Tool, dump, is_declared, tool_named, tool_style
 from oracle_text import (
     CLOSE,
     CUT_KEY,
@@ -15,11 +16,9 @@ from oracle_text import (
     Cut,
     Fault,
     Key,
-    Segment,
     close_at,
     end_of_brackets,
     has_line_break,
-    joins,
     key_at,
     opened_behind,
     quotes_open,
@@ -31,17 +30,13 @@ from oracle_types import (
     Path,
     Schema,
     Type,
-    allows,
     collects,
     field_path,
-    is_undeclared,
-    key_style,
-    only_array,
     properties,
     takes_container,
     takes_text,
 )
-from oracle_values import Notes, compact, read_scalar
+from oracle_values import Notes
 
 WRAPPER = re.compile(r"(?:<json>|```[A-Za-z0-9]*)[ \t\r\n]*(?={)")
 
@@ -73,18 +68,15 @@ class Bad:
     closers: tuple[str, ...] = ()
 
 
-class CallReader:
+class CallReader(Arguments):
     """One committed call. `complete`: the message is known not to be cut."""
 
     # What ends a call that was opened in another spelling and has failed.
     closers: tuple[str, ...] = ()
 
     def __init__(self, text: str, start: int, tools: dict[str, Schema], strict: bool, complete: bool) -> None:
-        self.text, self.start, self.tools, self.strict, self.complete = text, start, tools, strict, complete
-        self.pieces = Members()  # what pairs give
-        self.arguments: Node = self.pieces  # a text where the body is an object
-        self.repairs: list[str] = []
-        self.problems: list[tuple[str, Path]] = []
+        super().__init__(strict)
+        self.text, self.start, self.tools, self.complete = text, start, tools, complete
         # The last value was bare and has the first character of a delimiter, or could have gone on.
         self.bare_mark = self.open_ended = False
 
@@ -108,13 +100,6 @@ class CallReader:
         end = read_on(self.text, attempt.at, "token start", closers=attempt.closers)
         return Error("malformed_call", attempt.name, self.start, end)
 
-    def repair(self, name: str, at: int, state: str, depth: int = 0, quote: str = "") -> None:
-        """A near miss: in strict mode an error of that name."""
-        if self.strict:
-            raise Fault(name, at, state, depth, quote)
-        if name not in self.repairs:
-            self.repairs.append(name)
-
     def find_tool(self, written: str, at: int) -> Tool:
         tool = tool_named(self.tools, written)
         if tool is not None:
@@ -126,17 +111,6 @@ class CallReader:
         self.name = tool.name
         self.repair("tool_style", at, "token start")
         return tool
-
-    def missing(self, of: Type, node: Node, path: Path) -> None:
-        """Required fields that are missing from objects that were collected piece by piece."""
-        if isinstance(node, Members):
-            for key, value in node.by_key.items():
-                self.missing(self.tool.schemas.member(of, key), value, (*path, key))
-            names = [name for name in self.tool.schemas.required(of) if name not in node.by_key]
-            self.problems += [("missing_required", (*path, name)) for name in names]
-        elif isinstance(node, Items):
-            for index, value in enumerate(node.items):
-                self.missing(self.tool.schemas.item(of, index), value, (*path, index))
 
     # What stands ahead
 
@@ -484,93 +458,3 @@ class CallReader:
         if open_with:
             raise Fault("malformed_call", end, "quoted", quote=open_with)
         self.give(place, value, False, end)
-
-    # Places
-
-    def steps(self, segments: tuple[Segment, ...], at: int) -> list[tuple[str | int, Type]]:
-        """What a key means: from the root on a member or an index, and its type."""
-        schemas = self.tool.schemas
-        steps: list[tuple[str | int, Type]] = []
-        path: Path = ()
-        of, rest = self.tool.type, list(segments)
-        while rest:
-            slot: str | int | None = self.index(of, rest[0]) if path else None
-            count = 1
-            if slot is None:
-                slot, count = self.member_key(of, rest, at)
-            if path and not allows(of, "array" if isinstance(slot, int) else "object"):
-                self.problems.append(("wrong_type", path))
-            path, rest = (*path, slot), rest[count:]
-            if isinstance(slot, str) and is_undeclared(of, slot):
-                self.problems.append(("unknown_field", path))
-            of = schemas.item(of, slot) if isinstance(slot, int) else schemas.member(of, slot)
-            steps.append((slot, of))
-        return steps
-
-    @staticmethod
-    def index(of: Type, segment: Segment) -> int | None:
-        number = segment.kind == "bare" and re.fullmatch("[0-9]{1,9}", segment.text) is not None
-        return int(segment.text) if segment.kind == "index" or (number and only_array(of)) else None
-
-    def place(self, segments: tuple[Segment, ...], at: int) -> Place:
-        """Follows a key from the root, making the objects and arrays on the way; `at` is behind its `=`."""
-        node: Members | Items = self.pieces
-        steps = self.steps(segments, at)
-        path = tuple(slot for slot, _ in steps)
-        for step, (slot, of) in enumerate(steps, 1):
-            child: Node | None
-            if isinstance(node, Members):
-                child = node.by_key.get(str(slot))
-            else:
-                if int(slot) > len(node.items):
-                    raise Fault("malformed_call", at, "value start")
-                child = node.items[int(slot)] if int(slot) < len(node.items) else None
-            if step == len(path):
-                return Place(node, slot, child, of, path)
-            is_index = isinstance(path[step], int)
-            if child is None:
-                child = Items() if is_index else Members()
-                put(node, slot, child)
-            if isinstance(child, str) or isinstance(child, Items) != is_index:
-                raise Fault("duplicate_argument", at, "value start")
-            node = child
-        raise AssertionError("a key has a segment")
-
-    def member_key(self, of: Type, segments: list[Segment], at: int) -> tuple[str, int]:
-        """The name of the member that a key means here, and how many segments that took."""
-        first = segments[0]
-        names = properties(of)
-        if first.kind == "bare":
-            for name, count in joins(segments):
-                if name in names:
-                    return name, count
-            near = key_style(of, first.text, in_json=False)
-            if near is not None:
-                self.repair("key_style", at, "value start")
-                return near, 1
-        return first.text, 1
-
-    def give(self, place: Place, text: str, quoted: bool, end: int) -> None:
-        """A quoted text or a bare word, complete at `end`."""
-        notes = Notes()
-        first = len(place.taken.items) if isinstance(place.taken, Items) and collects(place.type) else 0
-        value = read_scalar(self.tool.schemas, place.type, text, quoted, place.path, notes, first)
-        self.store(place, value, notes, end, "after empty" if quoted and not text else "after")
-
-    def store(
-        self, place: Place, value: str | list[str], notes: Notes, end: int, state: str = "after"
-    ) -> None:
-        pieces = isinstance(value, list) and collects(place.type)
-        if isinstance(place.taken, Items) and not pieces:
-            raise Fault("duplicate_argument", end, state)
-        for repair in notes.repairs:
-            self.repair(repair, end, state)
-        if pieces and isinstance(place.taken, Items):
-            place.taken.items += value
-        elif place.taken is None:
-            put(place.container, place.slot, Items(list(value)) if pieces else compact(value))
-        elif dump(place.taken) != compact(value):
-            raise Fault("duplicate_argument", end, state)
-        else:
-            return  # the same again
-        self.problems += notes.problems

@@ -60,6 +60,15 @@ impl Value<'_> {
 
     /// Appends compact JSON. Recursion is bounded by the depth the value was made with.
     pub fn write(&self, out: &mut String) {
+        self.write_with("", out);
+    }
+
+    /// The same with a space after each comma and colon.
+    pub fn write_spaced(&self, out: &mut String) {
+        self.write_with(" ", out);
+    }
+
+    fn write_with(&self, space: &str, out: &mut String) {
         match self {
             Value::Null => out.push_str("null"),
             Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
@@ -70,58 +79,38 @@ impl Value<'_> {
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
                         out.push(',');
+                        out.push_str(space);
                     }
-                    item.write(out);
+                    item.write_with(space, out);
                 }
                 out.push(']');
             }
-            Value::Object(members) => write_object(members, out),
+            Value::Object(members) => write_members(members, space, out),
         }
     }
 }
 
 /// Appends the compact JSON of an object.
 pub fn write_object(members: &[Member<'_>], out: &mut String) {
+    write_members(members, "", out);
+}
+
+/// The same with a space after each comma and colon.
+pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
+    write_members(members, " ", out);
+}
+
+fn write_members(members: &[Member<'_>], space: &str, out: &mut String) {
     out.push('{');
     for (at, (key, value)) in members.iter().enumerate() {
         if at > 0 {
             out.push(',');
+            out.push_str(space);
         }
         super::push_string(out, key);
         out.push(':');
-        value.write(out);
-    }
-    out.push('}');
-}
-
-/// Appends a value's JSON with a space after each comma and colon.
-pub fn write_spaced(value: &Value<'_>, out: &mut String) {
-    match value {
-        Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                write_spaced(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(members) => write_spaced_object(members, out),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.write(out),
-    }
-}
-
-/// The same of an object.
-pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
-    out.push('{');
-    for (at, (key, value)) in members.iter().enumerate() {
-        if at > 0 {
-            out.push_str(", ");
-        }
-        super::push_string(out, key);
-        out.push_str(": ");
-        write_spaced(value, out);
+        out.push_str(space);
+        value.write_with(space, out);
     }
     out.push('}');
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::tags::near_function;
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
-use crate::json::{Member, Value, json_string, parse, write_spaced, write_spaced_object};
+use crate::json::{Member, Value, json_string, parse, write_spaced_object};
 use crate::limits::ATTEMPT_CHARS;
 use crate::params::{Attributes, Look, QWEN3CODER, is_mark, is_name, push_name};
 use crate::scan::{Delimiters, Mark, first_chars, ws_run};
@@ -21,7 +21,7 @@ fn value_text<'v>(cx: &Context<'_>, id: NodeId, value: &'v Value<'_>) -> Option<
         Value::String(text) => Cow::Borrowed(&**text),
         _ => {
             let mut text = String::new();
-            write_spaced(value, &mut text);
+            value.write_spaced(&mut text);
             Cow::Owned(text)
         }
     };
