@@ -80,3 +80,29 @@ pub enum Event<'a> {
     CallEnd(CallEnd),
     CallError(Box<CallError>),
 }
+
+/// A part of a message, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// Its bytes in the message.
+    Text(Range<usize>),
+    Call(CallEnd),
+    Error(CallError),
+}
+
+/// Adds an event to the items of a message, which texts, calls and errors tile.
+pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
+    match event {
+        Event::Text(text) => {
+            let start = match items.last_mut() {
+                Some(Item::Text(before)) => return before.end += text.len(),
+                Some(Item::Call(CallEnd { bytes, .. }) | Item::Error(CallError { bytes, .. })) => bytes.end,
+                None => 0,
+            };
+            items.push(Item::Text(start..start + text.len()));
+        }
+        Event::CallEnd(end) => items.push(Item::Call(end)),
+        Event::CallError(error) => items.push(Item::Error(*error)),
+        Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+    }
+}

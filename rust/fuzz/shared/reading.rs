@@ -25,7 +25,7 @@ fn read<'c>(
         (Event::ArgumentsDelta { index, delta }, _) => seen.push(Seen::Deltas(index, delta.into())),
         (Event::CallStart { index, name }, _) => seen.push(Seen::Start(index, name.into())),
         (Event::CallEnd(end), _) => seen.push(Seen::End(end)),
-        (Event::CallError(error), _) => seen.push(Seen::Error(error)),
+        (Event::CallError(error), _) => seen.push(Seen::Error(*error)),
     };
     let mut parser = Parser::borrowing(tools, reasoning);
     chunks.into_iter().for_each(|chunk| parser.feed(chunk, &mut sink));

@@ -4,8 +4,8 @@
 use super::Parser;
 use crate::body::{Given, example_members};
 use crate::error::ErrorKind;
+use crate::event::Item;
 use crate::json::{Member, Value};
-use crate::message::Item;
 use crate::schema::fold as folded;
 use crate::toolset::Toolset;
 

@@ -10,8 +10,7 @@ mod text;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::event::Event;
-use crate::message::{Item, fold};
+use crate::event::{Event, Item, fold};
 use crate::protocol::Reads;
 use crate::scan::{Mark, starts};
 use crate::state::{Call, State};
