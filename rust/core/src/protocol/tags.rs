@@ -65,7 +65,7 @@ pub fn opener(text: &str, last: bool) -> Opener {
     }
 }
 
-/// Does this end a name in a tag that no reader takes?
+/// Whether this ends a name in a tag that no reader accepts.
 fn ends_name(c: char) -> bool {
     c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c)
 }
@@ -175,7 +175,7 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
     }
 }
 
-/// What ends a call that begins with one of the words of functions, and could not be read.
+/// What ends a call that begins with one of the words for functions and could not be read.
 const FUNCTION_CLOSERS: [&str; 6] = ["/>", "</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
 
 /// Looks at a tag of a function, or of a block around one, that no reader takes: does it name a declared tool, and go on with
@@ -236,7 +236,7 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
     }
 }
 
-/// What else a tag may be that no reader of this protocol takes: a call in its attributes, an error, or text.
+/// What a tag is that no reader of this protocol accepts: a call in its attributes, an error, or text.
 pub fn in_tag(tools: &Toolset, text: &str, last: bool) -> Attempt {
     match with_attributes(tools, text, last) {
         Attempt::Text(_) => near(tools, text, last),
