@@ -280,7 +280,7 @@ impl Closer<'_> {
         }
     }
 
-    /// Whether one stands at the start of the text, and its bytes.
+    /// Whether one is at the start of the text, and its number of bytes.
     pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
         let mut found = (Mark::No, 0);
         let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
@@ -390,7 +390,7 @@ impl Delimiters {
         Delimiters { open: open.into(), close: close.into(), classes, plain }
     }
 
-    /// Whether CLOSE stands at the start of the text, and its bytes. Spaces may stand before its `>`.
+    /// Whether CLOSE is at the start of the text, and its number of bytes. Spaces may precede its `>`.
     #[inline]
     pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
         // Usually not even its first character is there.

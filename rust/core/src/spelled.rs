@@ -233,10 +233,10 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
     need
 }
 
-/// What stands after an opening, besides the name of a tool, and what its value may be called.
+/// Words that models write between an opening and the name of a tool.
 const FILLERS: [&str; 9] = ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type"];
 
-/// What a text after an opening means that no reader accepts.
+/// The meaning of text after an opening, where no reader accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meant {
     Need,

@@ -29,7 +29,7 @@ pub enum Next {
 /// How far was looked already: blanks may be many, and come one at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
-    /// Directly after a value, where punctuation may stand in front of CLOSE.
+    /// Directly after a value, where punctuation may precede CLOSE.
     after_value: bool,
     blanks: usize,
     /// End of the key, and of the blanks behind it that are known.

@@ -12,7 +12,7 @@ use crate::scan::{first_chars, ws_run};
 const NAMES: [&str; 2] = ["name", "tool_name"];
 /// Characters between a name and the tag that closes it.
 const CLOSE_CHARS: usize = 16;
-/// Bytes of the tag of a parameter that is looked at.
+/// Maximum bytes of a parameter's tag.
 const TAG_BYTES: usize = 1024;
 /// Maximum characters of a key whose line ends the value before it.
 const LINE_KEY_CHARS: usize = 256;
@@ -102,7 +102,7 @@ pub struct Parameter {
     pub tag: Range<usize>,
     /// `None`: its tag has attributes that mean nothing here, from byte `end` on.
     pub key: Option<Range<usize>>,
-    /// The key stands between tags, so that nothing has to close the value.
+    /// The key is between tags, so the value needs no closing tag.
     pub apart: bool,
     pub empty: bool,
     pub styled: bool,

@@ -39,7 +39,7 @@ struct Opened {
     tag: Cow<'static, str>,
     /// In another form than the usual one.
     styled: bool,
-    /// The key stood between tags.
+    /// The key was between tags.
     apart: bool,
 }
 
