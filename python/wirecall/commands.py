@@ -119,7 +119,7 @@ Events, one JSON object on each line:
   {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end",
    "sentence", "example", "arguments"}
 "arguments" is JSON text, the joined deltas of a call. "start" and "end" count characters.
-"message" is the sentence and the example; without an example it is null, and so are unknown "arguments".
+"message" is "sentence" followed by "example"; "example" and "arguments" can be null.
 
 \b
 Examples:
