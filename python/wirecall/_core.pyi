@@ -168,7 +168,7 @@ class Toolset:
         Args:
             name: The tool's name; None, as in an error whose tool is not known, is "unknown".
             content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-                U+FFFD. A `CallError` gives its sentence as an error, and its example to the letter.
+                U+FFFD. Of a `CallError`, its sentence, neutralised, and its example, verbatim.
             error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
             number: Which call of the same tool in one turn this answers, from 1, where there is more than
                 one.
@@ -394,8 +394,8 @@ class CallEnd:
         Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
 
         Raises:
-            ValueError: A number is outside the range of a float (its field is named), or the arguments are
-                not a JSON object.
+            ValueError: A number is outside the range of a float (the error names its field), or the arguments
+                are not a JSON object.
         """
 
     @property
@@ -474,7 +474,7 @@ class CallError:
 
     @property
     def message(self) -> str:
-        """Written for the model: the sentence, and then the example."""
+        """Written for the model: the sentence, followed by the example."""
 
     @property
     def raw(self) -> str:
@@ -494,16 +494,16 @@ class CallError:
 
     @property
     def example(self) -> str | None:
-        """A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
+        """A correct call, as `encode` writes it: of this tool, or of the nearest one if it is unknown.
 
-        None where no example would help, or none can be made.
+        None if no example would help, or none can be made.
         """
 
     @property
     def arguments(self) -> str | None:
-        """The arguments as compact JSON text, where they were read up to the call's own CLOSE.
+        """The arguments as compact JSON text, if the call was read completely, up to its own closing tag.
 
-        Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+        Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
         """
 
     def __eq__(self, other: object, /) -> bool: ...

@@ -59,8 +59,8 @@ class Call:
     model wrote instead.
 
     Attributes:
-        late: Its arguments violate the schema, so the model may be asked again instead: it is held with what
-            follows `Held`, and releases nothing.
+        late: Its arguments violate the schema, so the request may be retried instead. It is held with what
+            follows `Held`, and does not release it.
     """
 
     id: str
@@ -143,7 +143,7 @@ class Turn:
         # What each reader of the attempt heard.
         self._heard: list[list[str]] = []
         self._failures: list[core.CallError] = []
-        # Calls that were read, violate the schema, and are handed over if the model is not asked again.
+        # Number of calls that violate the schema and are handed over if the request is not retried.
         self._late = 0
         self._excused = False
         self._stops = frozenset(stops) - {toolset.result_marks[0]}
@@ -172,21 +172,20 @@ class Turn:
         return Turn(self.toolset, self.options, self.choice, alone=False, legacy=self.legacy, stops=stops)
 
     def was_cut(self, matched: object = None) -> bool | None:
-        """Whether an answer that stopped by itself, or at a stop sequence, was cut off, for readers.
+        """The `truncated` of an answer that stopped by itself or at a stop sequence; None: it may be cut off.
 
         Args:
-            matched: The stop sequence, or the number of the token, that the server says it stopped at; None
-                where it says nothing.
+            matched: The stop sequence, or the token id, that the server reports; None if it reports none.
         """
         if matched is None:
-            # The server's own stop sequences cannot be seen.
+            # Stop sequences that the server adds by itself are invisible.
             return None if self._stops else False
         if isinstance(matched, str):
             return False if matched == self.toolset.result_marks[0] else None
         return None if matched in self._stops else False
 
     def asked_to_stop(self, matched: object) -> bool:
-        """Whether the host's own request says that the answer ends where the server says it did."""
+        """Whether the answer ended at a stop sequence or token of the host's own request."""
         return isinstance(matched, (str, int)) and matched in self._stops
 
     def ends(self, *, normal: bool) -> bool:
@@ -261,7 +260,7 @@ class Turn:
 
 
 def _excuse(kind: str) -> str:
-    """What the end user reads of a call that cannot be handed over."""
+    """The sentence shown to the end user in place of a call that cannot be handed over."""
     if kind == "forged_result":
         return "The assistant wrote a tool's result itself. It is not real."
     if kind == "not_allowed":
@@ -291,9 +290,9 @@ class Reader:
         # With stream_arguments: the call that has no fragment yet, and whether one is open.
         self._begun: CallBegun | None = None
         self._open = False
-        # Characters of its arguments that went out.
+        # Characters of its arguments that were sent.
         self._sent = 0
-        # How the text that went out last ends: a sentence of ours is set apart from it and what follows.
+        # The last character sent as text. A sentence of ours is separated from the text before and after it.
         self._tail = ""
         self._apart = False
         self._refused: str | None = None
@@ -427,14 +426,14 @@ class Reader:
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
     def _made(self, event: core.CallEnd, kind: str, message: str) -> core.CallError:
-        """The error that a call is for the host, though it was read."""
+        """A `CallError` for a call that was read but may not be handed over."""
         raw = self._source(event.start, event.end)
         return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)
 
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
         turn, self._begun = self._turn, None
         mode = turn.options.on_error
-        # What was read completely is for the host's own validation; but not what it asked not to be called.
+        # A call that was read completely goes to the host's own validation, unless the host forbade it.
         native = None if self._refused is not None else error.arguments
         if self._open:
             self._open = False
@@ -449,7 +448,7 @@ class Reader:
             parts.append(Held())
         if mode == "raise":
             raise CallFailed(error.message, error)
-        # A result is no call; one that may not be made here is none for the host either: it asked for that.
+        # Forged results and forbidden calls are never handed over.
         if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
             native = error.raw
         if turn.options.emit_raw_on_error and mode != "native":
@@ -459,7 +458,7 @@ class Reader:
         elif native is not None:
             self._native(error, native, late, parts)
         elif error.kind != "incomplete_call" and not turn._excused:
-            # Once is enough, however many calls could not be read.
+            # One sentence is enough, however many calls could not be read.
             turn._excused = True
             self._show(_excuse("not_allowed" if self._refused is not None else error.kind), parts, apart=True)
 
@@ -473,7 +472,7 @@ class Reader:
         parts.append(Call(id, error.name or "unknown", arguments, late))
 
     def _show(self, text: str, parts: list[Part], *, apart: bool = False) -> None:
-        """Shows an error; `apart` from the text around it."""
+        """Shows an error as text; `apart` separates it from the text around it."""
         if self._turn.options.strip_preamble and not self._behind_call:
             self._preamble.append((text, True))
             return

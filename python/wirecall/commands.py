@@ -116,8 +116,10 @@ Events, one JSON object on each line:
   {"type": "call_start", "index", "id", "name"}
   {"type": "arguments_delta", "index", "delta"}
   {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
-  {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end"}
-"arguments" is JSON text, and the deltas of a call joined; "start" and "end" count characters.
+  {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end",
+   "sentence", "example", "arguments"}
+"arguments" is JSON text, the joined deltas of a call. "start" and "end" count characters.
+"message" is "sentence" followed by "example"; "example" and "arguments" can be null.
 
 \b
 Examples:

@@ -45,12 +45,12 @@ class Options:
         on_error: A bad call is asked for again ("retry"), shown as the text of its result ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
             ("native"). After the last retry, a call whose arguments were read completely is handed over
-            natively, and of others the end user reads one plain sentence.
+            natively; for other bad calls the end user reads one plain sentence.
         max_retries: How often an answer is asked for again, at most.
         on_missing_call: What becomes of an answer without the call that `tool_choice` asks for.
         strip_preamble: Drop the text around calls, if there was a call.
-        complete_calls_only: Hand over calls only if their own closing tag was read, none that the end of the
-            answer closed: a server's own stop sequences, which cannot be seen, may have cut it off.
+        complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
+            answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
         native_when: Lets a request through untouched where it returns true; gets the request.

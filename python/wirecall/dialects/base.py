@@ -26,7 +26,7 @@ class Asked(NamedTuple):
         history: The messages hold calls or results.
         answers: How many answers are asked for (`n`).
         legacy: The host reads the API's older form of a call (chat's `function_call`).
-        stops: Stop sequences, and numbers of tokens that end the answer.
+        stops: Stop sequences, and ids of stop tokens.
     """
 
     tools: list[Json]
@@ -64,7 +64,7 @@ def listed(value: object) -> Sequence[Any]:
 
 
 def stops_of(request: Mapping[str, Any]) -> tuple[object, ...]:
-    """The stop sequences of a request, and the numbers of tokens that end the answer."""
+    """The stop sequences and stop token ids of a request."""
     given = request.get("stop") or request.get("stop_sequences")
     texts = [given] if isinstance(given, str) else listed(given)
     tokens = listed(request.get("stop_token_ids"))

@@ -28,12 +28,12 @@ def is_normal(reason: object) -> bool:
 
 
 def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool:
-    """Whether a choice of the answer stopped by itself, and not where the host's request says."""
+    """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
     return is_normal(choice.get("finish_reason")) and not turn.asked_to_stop(_matched(choice, answer))
 
 
 def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool | None:
-    """Whether a choice of the answer was cut off, as readers want to know it."""
+    """The `truncated` of a choice: None if it may be cut off."""
     reason = choice.get("finish_reason")
     if reason == "stop":
         return turn.was_cut(_matched(choice, answer))
@@ -41,12 +41,12 @@ def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> 
 
 
 def _matched(choice: Mapping[str, Any], answer: Mapping[str, Any]) -> object:
-    """The stop sequence, or the token, at which vLLM, SGLang or llama.cpp says that it stopped."""
+    """The stop sequence or token id that vLLM, SGLang or llama.cpp reports."""
     verbose = answer.get("__verbose")
     for holder in (choice, answer, verbose if isinstance(verbose, Mapping) else {}):
         for key in ("stop_reason", "matched_stop", "stopping_word"):
             matched = holder.get(key)
-            # Some say with an empty word, or a name, that it was the end of the answer.
+            # Some servers report a normal end as an empty text or a name.
             if isinstance(matched, (str, int)) and matched not in ("", "stop", "end_turn", "eos"):
                 return matched
     return None
@@ -68,8 +68,8 @@ class _State:
         ours: Whether one of them was found in text.
         native: The index under which a native call goes out, by its own.
         held: None while everything goes out at once.
-        late: A call is held that goes out if the model is not asked again.
-        mark: The calls that had gone out when the answer was held.
+        late: A call is held that is sent if the request is not retried.
+        mark: The number of calls sent before the answer was held.
         refused: The model said that it will not answer.
         ended: Its finish reason came.
     """

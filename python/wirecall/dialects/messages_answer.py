@@ -51,7 +51,7 @@ class _Stop:
 
     @property
     def truncated(self) -> bool | None:
-        # The API says which stop sequence it was. Another one than ours may cut a call off anywhere.
+        # The API says which stop sequence it was. Any other than ours may cut a call off.
         if self.normal:
             return False
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None

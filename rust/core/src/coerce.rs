@@ -26,7 +26,7 @@ pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut S
 fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
     let start = out.len();
     let mut outcome = choose(schema, id, text, quoted, lists, out);
-    // Whatever the type: a host would get infinity.
+    // For any type, since a host would get infinity.
     let is_number = matches!(out.as_bytes().get(start), Some(b'-' | b'0'..=b'9'));
     if is_number && outcome.problem.is_none() && is_beyond_float(&out[start..]) {
         outcome.problem = Some(ProblemKind::WrongType);
@@ -171,7 +171,7 @@ fn take_bare(choice: &Choice, text: &str, out: &mut String) -> bool {
     json.map(|json| out.push_str(json)).is_some()
 }
 
-/// A number in quotes, or as other languages spell it: `+5`, `.5`, `5.`.
+/// A number in quotes, or in a spelling of other languages: `+5`, `.5`, `5.`.
 fn take_respelled(choice: &Choice, text: &str, quoted: bool, out: &mut String) -> bool {
     (quoted && take_bare(choice, text, out)) || respelled(text, false).is_some_and(|json| take_bare(choice, &json, out))
 }

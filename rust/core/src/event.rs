@@ -38,10 +38,10 @@ pub struct CallError {
     pub kind: ErrorKind,
     /// Written for the model: what is wrong.
     pub sentence: String,
-    /// A call of the tool, or of another where it is not known: what the encoder writes, so that it may be copied to the letter.
-    /// `None` where no example would help, or none can be made.
+    /// A correct call of the tool, or of the nearest one if it is unknown, as the encoder writes it.
+    /// `None` if no example would help, or none can be made.
     pub example: Option<String>,
-    /// The arguments as one compact JSON object, where the call ended at its own CLOSE and they were read completely: of
+    /// The arguments as one compact JSON object, if the call ended at its own CLOSE and they were read completely. Only for
     /// `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
     pub arguments: Option<String>,
     /// The source from `start` to `end`, cut only where it exceeds the limit of a call.

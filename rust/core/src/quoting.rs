@@ -1,12 +1,12 @@
-//! Quotes read by their place alone, whatever a value makes of them: which opens a text, and which ends it.
+//! Quotes judged by their place alone, however the value reads them: which one opens a quoted text, and which ends it.
 //!
 //! A reader that keeps a quote as content may be wrong about it: had that quote ended the value, every later one would mean the
-//! opposite. [`Kept`] follows that other reading, so that a value never ends at the quote that opens another text. [`Alternation`]
-//! follows the quotes in a text that has none around it.
+//! opposite. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another text. [`Alternation`]
+//! tracks the quotes in a text that is not itself quoted.
 
 use crate::scan::is_ws;
 
-/// Whether a quote after this byte opens a quoted text. After a letter it is an apostrophe, or inches.
+/// Whether a quote after this byte opens a quoted text. After a letter or digit it is an apostrophe or an inch mark.
 #[inline]
 pub fn opens_after(byte: u8) -> bool {
     is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
@@ -21,7 +21,7 @@ pub fn is_quote(byte: u8) -> bool {
 pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let Some(last) = back.next() else { return false };
-    // The letter of an escape is none.
+    // The letter of an escape is not a letter of the text.
     let escaped = back.take_while(|c| *c == '\\').count() % 2 == 1;
     quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
 }
@@ -33,7 +33,7 @@ const SHORT_BYTES: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternation {
     state: State,
-    /// The last byte was a backslash that counts.
+    /// The last byte was an unescaped backslash.
     backslash: bool,
 }
 
@@ -45,9 +45,9 @@ enum State {
     },
     Inside {
         quote: u8,
-        /// The opening quote had a backslash, so the closing one has one, too.
+        /// The opening quote had a backslash, so the closing one must have one, too.
         escaped: bool,
-        /// Nothing has stood in it. `""` in front of a third quote is the beginning of `"""`.
+        /// It is empty so far. `""` before a third quote is the beginning of `"""`.
         empty: bool,
     },
 }
@@ -74,7 +74,7 @@ impl Alternation {
         }
     }
 
-    /// Follows a text in which there is no quote, if that takes no more than a look at its end.
+    /// Fast path for a text without quotes, if only its end has to be checked.
     #[inline]
     pub fn pass(&mut self, text: &str) -> bool {
         match (text.as_bytes().last(), &mut self.state) {
@@ -101,13 +101,13 @@ impl Alternation {
             State::Outside { opens: true } if is_quote(byte) => {
                 self.state = State::Inside { quote: byte, escaped: backslash, empty: true };
             }
-            // A backslash in front of a quote changes nothing of its place.
+            // A backslash before a quote does not change whether the quote opens.
             State::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
             State::Outside { opens } => *opens = opens_after(byte),
         }
     }
 
-    /// Follows a text. Outside of quotes, only what stands in front of a quote, or at the end, matters.
+    /// Advances over a text. Outside of quotes, only the byte before a quote, or at the end, matters.
     pub fn run(&mut self, text: &str) {
         let bytes = text.as_bytes();
         if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
@@ -131,7 +131,7 @@ impl Alternation {
 
 /// The text of a value that has kept a quote, read as if that quote had ended the value.
 ///
-/// Where the quotes of a call pair up, one that opens a text has an odd number of kept quotes in front of it.
+/// If the quotes of a call pair up, a quote that opens a text has an odd number of kept quotes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Of the value.
@@ -146,17 +146,17 @@ enum Reading {
     Inside,
     /// `opens`: a quote opens a text here.
     Outside { opens: bool },
-    /// In a text in the other kind of quotes. `empty`: nothing has stood in it.
+    /// In a text in the other kind of quotes. `empty`: it is empty so far.
     Elsewhere { quote: u8, empty: bool },
 }
 
 impl Kept {
-    /// In front of the first quote that is kept.
+    /// Before the first quote that is kept.
     pub fn new(quote: u8) -> Self {
         Kept { quote, state: Reading::Inside, backslash: false }
     }
 
-    /// A quote of the value's kind is kept. An apostrophe counts for nothing.
+    /// A quote of the value's kind is kept. An apostrophe is ignored.
     pub fn keep(&mut self, apostrophe: bool) {
         if apostrophe {
             return self.escape();
@@ -201,7 +201,7 @@ impl Kept {
         }
     }
 
-    /// Were the value to end at a quote of its kind that is next: the quote of the text that would then be open.
+    /// The quote of the text that would be open if the value ended at the next quote of its kind.
     pub fn opened(self) -> Option<u8> {
         match self.state {
             Reading::Outside { opens: true } => Some(self.quote),

@@ -88,19 +88,19 @@ pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 /// What could open or end a result.
 pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
-/// How all begins that may stand in a text: with which byte, and with which behind it.
+/// The first two bytes of everything that can begin in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidates {
-    /// The first bytes, as often as it takes, and how many there are; more than these are looked up one by one.
+    /// The first bytes, repeated to fill the array, and their number; if there are more, bytes are looked up one by one.
     few: [u8; 6],
     count: usize,
-    /// For each byte the bit of its place among the first ones, or none; the last bit is shared by all further ones.
+    /// For each byte, the bit of its place among the first bytes, or none; all bytes beyond the last place share its bit.
     first: [u8; 256],
-    /// For each byte the bits of those that it may stand behind.
+    /// For each byte, the bits of the first bytes that it may follow.
     second: [u8; 256],
 }
 
-/// A text of fewer bytes is looked through byte by byte.
+/// A shorter text is scanned byte by byte.
 const SHORT_BYTES: usize = 16;
 const CHUNK_BYTES: usize = 128;
 const BLOCK_BYTES: usize = 32;
@@ -146,7 +146,7 @@ impl Candidates {
         })
     }
 
-    /// May one of them begin here? Of the last byte it is not known.
+    /// Whether one of them may begin here. For the last byte this is not known.
     #[inline]
     pub fn may_begin(&self, bytes: &[u8]) -> bool {
         match *bytes {
@@ -169,7 +169,7 @@ impl Candidates {
         }
     }
 
-    /// Is there none in a chunk? Most have none, and are short.
+    /// Whether a chunk has none. Most have none, and are short.
     #[inline]
     pub fn are_missing(&self, bytes: &[u8]) -> bool {
         let none = match bytes.len() {
@@ -180,7 +180,7 @@ impl Candidates {
         none || self.find(bytes).is_none()
     }
 
-    /// Is one of the few first bytes there? Without a branch for each byte this is many bytes at once.
+    /// Whether one of the few first bytes is there. Without a branch for each byte, many bytes are checked at once.
     #[inline]
     fn has_first(&self, bytes: &[u8]) -> bool {
         let [a, b, c, d, e, f] = self.few;
@@ -248,7 +248,7 @@ fn meets_result_tags(mark: &str) -> bool {
 /// Spaces and tabs before the last character of a closing tag.
 const CLOSE_SPACES: usize = 8;
 
-/// What ends a call that was opened in a way that no reader takes.
+/// What ends a call that was opened in a way that no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Closers {
     /// CLOSE.
@@ -256,7 +256,7 @@ pub enum Closers {
     Own,
     /// The first of these, case aside.
     Spelled(&'static [&'static str]),
-    /// The closing tag of that name, case aside; with `slash`, the tag that opened it is not complete, and `/>` ends it, too.
+    /// The closing tag of that name, ignoring case; with `slash`, the opening tag is not complete, and `/>` ends it, too.
     Tag { name: String, slash: bool },
 }
 
@@ -280,7 +280,7 @@ impl Closer<'_> {
         }
     }
 
-    /// Whether one stands at the start of the text, and its bytes.
+    /// Whether one is at the start of the text, and its number of bytes.
     pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
         let mut found = (Mark::No, 0);
         let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
@@ -390,10 +390,10 @@ impl Delimiters {
         Delimiters { open: open.into(), close: close.into(), classes, plain }
     }
 
-    /// Whether CLOSE stands at the start of the text, and its bytes. Spaces may stand before its `>`.
+    /// Whether CLOSE is at the start of the text, and its number of bytes. Spaces may precede its `>`.
     #[inline]
     pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
-        // Most often its first character is not even there.
+        // Usually not even its first character is there.
         if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
             return (Mark::No, 0);
         }
@@ -478,7 +478,7 @@ impl Delimiters {
         let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
         let ends = |at: &usize| match self.classes.get(text.as_bytes()[*at] as usize) {
             Some(class) => class & NAME_END != 0,
-            // The first byte of a delimiter may be in other characters, too.
+            // The first byte of a delimiter may also occur in other characters.
             None => {
                 let byte = text.as_bytes()[*at];
                 (byte == open || byte == close) && text[*at..].chars().next().is_some_and(|c| self.is_first(c))

@@ -1,5 +1,5 @@
-//! Openings of wire calls as models misspell them. What goes on like a call of a declared tool is an error, never prose: were its
-//! inside searched for calls, a text in its quotes could be one.
+//! Openings of wire calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
+//! contents were searched for calls, quoted text in it could run as one.
 
 use std::sync::LazyLock;
 
@@ -48,17 +48,17 @@ pub const HERMES: Spellings = Spellings {
 pub const GEMMA: Spellings =
     Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
 
-/// What stands at a place of a text.
+/// What is at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
     Need,
     No,
-    /// As OPEN, of so many bytes.
+    /// Like OPEN, of this many bytes.
     Open {
         length: usize,
         closers: &'static [&'static str],
     },
-    /// A tag, of which so many bytes are read. It names this tool.
+    /// A tag, of which this many bytes are read. It names this tool.
     Tag {
         length: usize,
         tool: usize,
@@ -98,7 +98,7 @@ impl Spellings {
         }
     }
 
-    /// Could one of these openings begin in front of this text?
+    /// Whether one of these openings could begin before this text.
     pub fn open(&self, text: &str) -> bool {
         let tag = self.tag.is_some_and(|(begin, _)| {
             starts_as(text, begin, true) == Mark::Yes
@@ -189,7 +189,7 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// What a text after the name of a declared tool is.
+/// How the text after the name of a declared tool goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behind {
     Need,
@@ -198,7 +198,7 @@ pub enum Behind {
     Call,
 }
 
-/// Looks at what follows a tool's name after an opening, to the end of the sentence: does it go on like a call?
+/// Whether the text after an opening and a tool's name, up to the end of the sentence, goes on like a call.
 pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Behind {
     let need = if last { Behind::Prose } else { Behind::Need };
     let bytes = text.as_bytes();
@@ -233,10 +233,10 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
     need
 }
 
-/// What stands after an opening, besides the name of a tool, and what its value may be called.
+/// Words that models write between an opening and the name of a tool.
 const FILLERS: [&str; 9] = ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type"];
 
-/// What is meant by a text after an opening that no reader takes.
+/// The meaning of text after an opening, where no reader accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meant {
     Need,
@@ -245,15 +245,15 @@ pub enum Meant {
     Call(usize),
 }
 
-/// Looks for the name of a declared tool, after nothing but punctuation and words that stand in front of one, and then at what
-/// follows it. Of the text at most [`ATTEMPT_CHARS`] are looked at.
+/// Looks for the name of a declared tool, after nothing but punctuation and words that commonly precede one, and then at what
+/// follows it. At most [`ATTEMPT_CHARS`] characters are scanned.
 pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Meant {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let need = if last { Meant::Prose } else { Meant::Need };
     let mut at = 0;
     loop {
-        // Another opening, or a closing tag: then this one was spoken of.
+        // Another opening, or a closing tag: then this one was only mentioned.
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
@@ -300,14 +300,14 @@ fn marks(delimiters: &Delimiters) -> Candidates {
     candidates(delimiters).with_text("</")
 }
 
-/// Could a call begin in front of this text, in any spelling, or a result begin or end?
+/// Whether a call could begin before this text, in any spelling, or a result begin or end.
 pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
     text.starts_with(&delimiters.open)
         || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
         || (delimiters.open == OPEN && WIRE.open(text))
 }
 
-/// Puts a visible backslash into whatever could be taken for a mark; changes nothing else.
+/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
     let is_mark = |rest: &str| is_mark(rest, delimiters);

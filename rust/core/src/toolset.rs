@@ -88,14 +88,14 @@ pub struct Definition {
 pub struct Tool {
     pub name: String,
     pub description: Option<String>,
-    /// The schema of its parameters, in which nothing that has a default is required.
+    /// The schema of its parameters, in which fields with a default are not required.
     pub(crate) parameters: Value,
     pub(crate) schema: Schema,
     pub syntax: Syntax,
     /// Why it is written as JSON, where it is not by choice.
     pub reason: Option<&'static str>,
     pub(crate) validator: Option<Validator>,
-    /// A call that its errors show, once it was needed; `None` where there is none.
+    /// The example call of its errors, made when first needed; `None` if there is none.
     pub(crate) example: OnceLock<Option<String>>,
 }
 
@@ -127,7 +127,7 @@ struct Tools {
     names: KeyMap<usize>,
     /// `None` where two names fold alike.
     folded: KeyMap<Option<usize>>,
-    /// The bytes that a name may begin with which means one of them.
+    /// The bytes that a name of one of the tools may begin with, in any spelling.
     firsts: [bool; 256],
     /// The type of the arguments of tools that nothing is known of.
     unknown: Schema,

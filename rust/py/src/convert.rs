@@ -202,7 +202,7 @@ pub fn loads<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// The arguments of a call, decoded. Whatever is wrong with them is a `ValueError`.
+/// The decoded arguments of a call. Anything wrong with them is a `ValueError`.
 pub fn decoded<'py>(name: &Bound<'py, PyString>, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyDict>> {
     static DECODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = text.py();

@@ -91,7 +91,7 @@ pub struct CallError {
     /// A kind of section 6; in strict mode also the name of a repair.
     #[pyo3(get)]
     pub kind: String,
-    /// Written for the model: the sentence, and then the example.
+    /// Written for the model: the sentence, followed by the example.
     #[pyo3(get)]
     pub message: String,
     /// The source from `start` to `end`, cut only where it exceeds the limit of a call.
@@ -106,14 +106,14 @@ pub struct CallError {
     /// What is wrong.
     #[pyo3(get)]
     pub sentence: String,
-    /// A call as `encode` writes it, to be copied to the letter: of this tool, or of one that there is.
+    /// A correct call, as `encode` writes it: of this tool, or of the nearest one if it is unknown.
     ///
-    /// None where no example would help, or none can be made.
+    /// None if no example would help, or none can be made.
     #[pyo3(get)]
     pub example: Option<String>,
-    /// The arguments as compact JSON text, where they were read up to the call's own CLOSE.
+    /// The arguments as compact JSON text, if the call was read completely, up to its own closing tag.
     ///
-    /// Of `invalid_arguments`, and of `coerced` and `key_style` in strict mode.
+    /// Only for `invalid_arguments`, and for `coerced` and `key_style` in strict mode.
     #[pyo3(get)]
     pub arguments: Option<String>,
 }
@@ -335,8 +335,8 @@ impl CallEnd {
     /// Integers beyond what `int()` reads (4,300 digits by default) are `decimal.Decimal`.
     ///
     /// Raises:
-    ///     ValueError: A number is outside the range of a float (its field is named), or the arguments are
-    ///         not a JSON object.
+    ///     ValueError: A number is outside the range of a float (the error names its field), or the arguments
+    ///         are not a JSON object.
     #[getter]
     fn args<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
@@ -433,7 +433,7 @@ impl CallEnd {
 }
 
 impl CallError {
-    /// Apart from the other events, which are many more, and smaller.
+    /// Kept apart from the other events, which are more frequent and smaller.
     #[cold]
     pub fn bound(py: Python<'_>, error: core::CallError, id: Option<String>) -> PyResult<Bound<'_, PyAny>> {
         Ok(Bound::new(py, CallError::from_core(error, id))?.into_any())

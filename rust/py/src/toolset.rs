@@ -311,7 +311,7 @@ impl Toolset {
     /// Args:
     ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
     ///     content: Text as it is, any other JSON value as compact JSON. Lone surrogates in text become
-    ///         U+FFFD. A `CallError` gives its sentence as an error, and its example to the letter.
+    ///         U+FFFD. Of a `CallError`, its sentence, neutralised, and its example, verbatim.
     ///     error: It says what went wrong: in wire a `<tool-error>` instead of a `<tool-result>`.
     ///     number: Which call of the same tool in one turn this answers, from 1, where there is more than
     ///         one.

@@ -203,7 +203,7 @@ def test_a_bad_call_beside_a_good_one_is_repaired_in_the_next_turn(api: str, str
     assert first[0].strip() == f"Both. \n\n{UNREAD}"
     assert second[:2] == ("", [("stock", {"article": "shirt", "size": "S"})])
     assert last[:2] == ("Done.", [])
-    # The model reads its good call, and that the other could not be read, so that it can write that one again.
+    # The model reads the result of its good call, and that the other failed, so it can write that one again.
     sent = server.requests[1].body.decode()
     assert good in sent
     assert UNREAD in sent

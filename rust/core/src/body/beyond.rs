@@ -4,7 +4,7 @@ use super::messages::push_join;
 use crate::json::{Value, is_beyond_float, parse};
 use crate::limits::RECURSION;
 
-/// The field of the first number in JSON text that decoders read as infinity, and that number.
+/// The first number in JSON text that decoders read as infinity, with its field.
 pub fn beyond_float(arguments: &str) -> Option<(String, String)> {
     if !may_be_beyond_float(arguments) {
         return None;
@@ -13,7 +13,7 @@ pub fn beyond_float(arguments: &str) -> Option<(String, String)> {
     find(&value, &mut path).map(|number| (path, number.to_owned()))
 }
 
-/// Is there an exponent that does not shrink a number, or a number of very many digits? Few texts have one.
+/// Whether the text has a non-negative exponent or a number of very many digits. Few texts have one.
 pub fn may_be_beyond_float(text: &str) -> bool {
     const DIGITS: usize = 300;
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Arguments that an example of a call shows.
+//! The arguments shown in an example of a call.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use crate::json::{Member, Value, json_string, parse};
 use crate::limits::RECURSION;
 use crate::schema::{Additional, Choice, Node, NodeId, Sample, Schema, UNKNOWN};
 
-/// Which values an example takes from `examples` and `default` of a schema; the others are made.
+/// Which values an example takes from a schema's `examples` and `default`; the others are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     All,
@@ -17,11 +17,11 @@ pub enum Given {
     None,
 }
 
-/// Levels of an example; recursive types have no end.
+/// Maximum depth of an example, since recursive types have no end.
 const LEVELS: usize = 4;
-/// Values of an example.
+/// Maximum number of values in an example.
 const VALUES: usize = 500;
-/// Fields that are shown where none is required.
+/// How many optional fields are shown if none is required.
 const SHOWN: usize = 4;
 
 struct Example<'s> {
@@ -37,7 +37,7 @@ pub fn example(schema: &Schema, id: NodeId) -> String {
     example.value(id, LEVELS).unwrap_or_else(|| "null".into())
 }
 
-/// The arguments of an example: the required ones, or the first few. `None`: they would be too many.
+/// The arguments of an example: the required fields, or the first few. `None` if there would be too many.
 pub fn example_members(schema: &Schema, given: Given) -> Option<Vec<Member<'static>>> {
     let mut example = Example { schema, given, left: VALUES };
     let mut members: Vec<Member<'static>> = Vec::new();
@@ -60,13 +60,13 @@ fn shown_fields(schema: &Schema, id: NodeId, few: usize) -> Vec<(&str, NodeId)> 
         return declared.take(few).collect();
     }
     let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
-    // Those that only `required` names come last.
+    // Fields that are in `required` but not in `properties` come last.
     let named = object.required.iter().filter(|name| object.properties.get(name).is_none());
     let named = named.filter_map(|name| Some((name.as_str(), object.member(name)?)));
     declared.filter(|(name, _)| required.contains(name)).chain(named).collect()
 }
 
-/// May a value of this type be that? Of its members nothing is asked.
+/// Whether the type takes that value. Members are not checked.
 fn takes(node: &Node, value: &Json) -> bool {
     node.is_unknown()
         || node.choices.iter().any(|choice| match (choice, value) {
@@ -96,7 +96,7 @@ impl Example<'_> {
         if let Some(given) = given {
             return Some(given.to_string());
         }
-        // Null says little.
+        // Null is not a helpful example.
         let shown = node.choices.iter().find(|choice| **choice != Choice::Null).or(node.choices.first());
         Some(match shown {
             None | Some(Choice::String) => json_string(&sample.map_or_else(|| "some text".into(), Sample::text)),
@@ -126,7 +126,7 @@ impl Example<'_> {
         };
         let count = sample.map_or(usual, |sample| sample.items(usual));
         let items = (0..count).map(|at| match plain(at) {
-            // No two alike.
+            // The items differ, since a list may require that.
             Some(Choice::String) if fixed == 0 && at < 26 => {
                 Some(json_string(&char::from(b'a' + at as u8).to_string()))
             }

@@ -1,4 +1,4 @@
-//! Sentences for the model: what is wrong. The example of a call that follows them is the parser's to add.
+//! Sentences for the model that say what is wrong. The parser adds the example of a call.
 
 use std::sync::LazyLock;
 

@@ -251,7 +251,7 @@ pub trait Format: std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// Can a value have no closing sign, so that one that touches the end of the message may be half of one?
+    /// Whether a value can lack a closing mark, so that one that touches the end of the message may be incomplete.
     fn ends_bare(&self) -> bool {
         false
     }
@@ -349,7 +349,7 @@ impl Body {
         }
     }
 
-    /// How to read on when the call is given up here.
+    /// How to skip the rest if the call fails here.
     pub fn skip(&self) -> Skip {
         match self {
             Body::Pairs(pairs) => pairs.skip(),
@@ -375,7 +375,7 @@ impl Body {
         }
     }
 
-    /// See [`Format::ends_bare`]. Pairs look at the end of a value themselves.
+    /// See [`Format::ends_bare`]. Pairs check the end of a value themselves.
     pub fn ends_bare(&self) -> bool {
         match self {
             Body::Pairs(_) | Body::Whole(_) => false,

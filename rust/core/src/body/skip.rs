@@ -1,12 +1,12 @@
 //! Reading on after an error, to CLOSE: by the plain rules of quotes and brackets, without repairs.
 //!
-//! A quote opens a quoted text wherever [`opens_after`] says that one may, in a word as well: what went wrong in a call is the
+//! A quote opens a quoted text wherever [`opens_after`] allows it, in a word as well: the text after an error is the
 //! likeliest place for `key: "…"` and `("…")`.
 
 use crate::quoting::{is_quote, opens_after};
 use crate::scan::{Closer, Mark, is_ws};
 
-/// Where the reader stands. `opens`: a quote opens a quoted text here.
+/// The reader's state. `opens`: a quote opens a quoted text here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     TokenStart,
@@ -18,13 +18,13 @@ pub enum Skip {
     Bare {
         opens: bool,
     },
-    /// `empty`: nothing has stood in it.
+    /// `empty`: it is empty so far.
     Quoted {
         quote: u8,
         escape: bool,
         empty: bool,
     },
-    /// `opens` in a string: nothing has stood in it.
+    /// `opens` in a string: it is empty so far.
     Bracketed {
         depth: usize,
         string: Option<u8>,
@@ -48,7 +48,7 @@ impl Skip {
     /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
     pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
         let word = window[..at].chars().next_back().is_some_and(char::is_alphanumeric);
-        // In a string it would say that nothing has stood in it.
+        // In a string it would mean that the string is empty.
         Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
     }
 
@@ -57,7 +57,7 @@ impl Skip {
         Skip::Quoted { quote, escape: false, empty: false }
     }
 
-    /// Reads from `*at`. Where a closer stands at `*at`, its bytes.
+    /// Reads from `*at`. If a closer is at `*at`, returns its number of bytes.
     pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
         let bytes = window.as_bytes();
         while let Some(&byte) = bytes.get(*at) {
@@ -84,7 +84,7 @@ impl Skip {
             b'{' | b'[' => Skip::in_brackets(1, None),
             _ => otherwise,
         };
-        // A backslash in front of a quote changes nothing of its place.
+        // A backslash before a quote does not change whether the quote opens.
         let next = |opens: bool| opens_after(byte) || (opens && byte == b'\\');
         match self {
             Skip::Body => self,

@@ -19,13 +19,13 @@ const SHOWN: usize = 8;
 #[derive(Debug)]
 pub struct Validator {
     checks: jsonschema::Validator,
-    /// The schema as it was given, where fields with a default are required that `checks` does not require.
+    /// The original schema, if it requires fields with a default, which `checks` does not.
     as_given: Option<jsonschema::Validator>,
     work: Work,
 }
 
 impl Validator {
-    /// `relaxed`: the schema without what it requires although it has a default, if there is such.
+    /// `relaxed`: the schema without required fields that have a default, if there are any.
     pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
         let checked = modernised(relaxed.unwrap_or(schema));
         let work = Work::new(&checked)?;
@@ -34,7 +34,7 @@ impl Validator {
         Ok(Validator { checks, as_given, work })
     }
 
-    /// What fits the schema as it was given does in any case: with less required, a second member of a `oneOf` may hold.
+    /// Arguments that fit the original schema always fit: with fewer required fields, a second member of a `oneOf` may match.
     fn fits_as_given(&self, value: &Value) -> bool {
         self.as_given.as_ref().is_some_and(|checks| checks.is_valid(value))
     }
@@ -76,7 +76,7 @@ fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
     // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
-    // Whether a text is a pattern is a question of which engine, and no step of the count says what it costs.
+    // Whether a text is a valid pattern depends on the engine, and the count does not include the cost of checking it.
     let options =
         options.should_validate_formats(true).should_ignore_unknown_formats(true).with_format("regex", |_| true);
     options.build(schema).map_err(fault)

@@ -108,7 +108,7 @@ impl Lexer {
         Lexer { relaxed: self.relaxed, comments: self.comments, in_calls: self.in_calls, ..Lexer::default() }
     }
 
-    /// Words end at a quote that may open a quoted text. What is in that text could else end the call.
+    /// Words end at a quote that may open a quoted text. Otherwise text inside it could end the call.
     pub fn in_calls(self) -> Self {
         Lexer { in_calls: true, ..self }
     }

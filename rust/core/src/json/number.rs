@@ -7,8 +7,8 @@ pub fn is_number(text: &str) -> bool {
     split(text).is_some()
 }
 
-/// The JSON of a decimal number that is spelled otherwise: a plus in front, nothing on one side of the point, and, with
-/// `zeros`, zeros in front. A JSON number gives itself.
+/// The JSON of a decimal number in another spelling: a leading plus, no digits on one side of the point, and, with
+/// `zeros`, leading zeros. A JSON number is returned unchanged.
 pub fn respelled(text: &str, zeros: bool) -> Option<String> {
     let (sign, rest) = match text.as_bytes().first() {
         Some(b'-') => ("-", &text[1..]),
@@ -31,8 +31,8 @@ pub fn respelled(text: &str, zeros: bool) -> Option<String> {
     is_number(&json).then_some(json)
 }
 
-/// Is the text a JSON number that decoders read as infinity? Integers have no bound; what has a point or an exponent has that of
-/// a float.
+/// Whether the text is a JSON number that decoders read as infinity. Integers have no bound; numbers with a point or an exponent
+/// have that of a float.
 #[inline]
 pub fn is_beyond_float(text: &str) -> bool {
     // The shortest is 2e308.

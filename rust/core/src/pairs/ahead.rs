@@ -19,7 +19,7 @@ pub enum Next {
         length: usize,
         direct: bool,
     },
-    /// So many bytes of punctuation directly after the value, and then CLOSE.
+    /// This many bytes of punctuation directly after the value, and then CLOSE.
     Trailing {
         length: usize,
     },
@@ -29,7 +29,7 @@ pub enum Next {
 /// How far was looked already: blanks may be many, and come one at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ahead {
-    /// Directly after a value, where punctuation may stand in front of CLOSE.
+    /// Directly after a value, where punctuation may precede CLOSE.
     after_value: bool,
     blanks: usize,
     /// End of the key, and of the blanks behind it that are known.
@@ -111,7 +111,7 @@ pub fn separated(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|byte| is_ws(*byte) || *byte == b',')
 }
 
-/// May punctuation after which the call is closed stand in front?
+/// Whether punctuation is allowed first, after which the call is closed.
 pub fn may_trail(byte: u8) -> bool {
     matches!(byte, b',' | b';' | b'>' | b'/')
 }

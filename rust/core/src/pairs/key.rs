@@ -136,7 +136,7 @@ pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
         && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
         && delimiters.key_run(name) == name.len()
         && !name.bytes().all(|b| b.is_ascii_digit())
-        // Behind a tool's name it would be Python's call.
+        // After a tool's name it would be a Python call.
         && !name.starts_with('(');
     if bare { out.push_str(name) } else { super::push_quoted(out, name) }
 }

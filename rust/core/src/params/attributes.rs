@@ -1,19 +1,19 @@
-//! What stands in an opening tag after its word: a name, and attributes.
+//! The contents of an opening tag after its word: a name, and attributes.
 
 use std::ops::Range;
 
 use super::look::{Look, need};
 use crate::scan::{is_ws, ws_run};
 
-/// Bytes of one attribute up to its quoted value; with more it is none.
+/// Maximum bytes of an attribute up to its quoted value.
 const KEY_BYTES: usize = 1024;
 
-/// What stands next in an opening tag, after whitespace.
+/// What comes next in an opening tag, after whitespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attribute {
     /// More text is needed; inside a quoted value, with the place where the search for its end goes on.
     Need(Option<usize>),
-    /// `key=value`, of which `end` is the end. Quotes are no part of the value.
+    /// `key=value`, which ends at `end`. The value excludes its quotes.
     Pair { key: Range<usize>, value: Range<usize>, end: usize },
     /// The end of the tag.
     End { end: usize, empty: bool },
@@ -21,7 +21,7 @@ pub enum Attribute {
     Junk(usize),
 }
 
-/// Looks at the text from byte `from` on. In a quoted value, the bytes in front of `looked` do not end it.
+/// Scans the text from byte `from` on. In a quoted value, the bytes before `looked` do not end it.
 pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
     let next = ws_run(text, from);
     let limit = text.len().min(next + KEY_BYTES);
@@ -62,7 +62,7 @@ fn next_after(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|byte| !is_ws(*byte)).map_or(bytes.len(), |length| from + length)
 }
 
-/// Where a word ends: at whitespace, or at what is special in a tag.
+/// Where a word ends: at whitespace, or at a special character of tags.
 pub fn word_end(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'=' | b'/' | b'"' | b'\'');
     bytes[from..].iter().position(ends).map_or(bytes.len(), |length| from + length)
@@ -80,16 +80,16 @@ fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
 /// A tag after its word.
 #[derive(Debug, Default)]
 pub struct Head {
-    /// The name: after `=`, or of the attribute `name`.
+    /// The name: after `=`, or the value of the attribute `name`.
     pub name: Option<Range<usize>>,
     /// The name is an attribute's value.
     pub by_attribute: bool,
     /// Where the attributes begin.
     pub from: usize,
-    /// It has others than the name, and than the type of a parameter.
+    /// It has attributes other than the name and the type of a parameter.
     pub more: bool,
     pub empty: bool,
-    /// Where the tag ends; `None`: beyond what was looked at, or after what is not an attribute.
+    /// Where the tag ends; `None`: beyond what was scanned, or after something that is not an attribute.
     pub end: Option<usize>,
     /// It goes on beyond the text, inside a quoted value.
     pub cut: bool,
@@ -98,14 +98,14 @@ pub struct Head {
 /// Attributes of a parameter that say what its value is, as the schema does.
 pub const TYPES: [&str; 2] = ["type", "string"];
 
-/// Whose tag it is: what its attributes can mean.
+/// What kind of tag it is, which decides what its attributes can mean.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// One names the tool.
     Call,
     /// One names the field, others may name its type.
     Parameter,
-    /// The tag is the name: all are alike.
+    /// The tag's word is the name: all attributes have the same meaning.
     Name,
 }
 

@@ -1,8 +1,8 @@
-//! What stands at a place of a text that may go on.
+//! What is at a place of a text that may continue.
 
 use crate::scan::{is_ws, ws_run};
 
-/// Spaces in a closing tag; with more it is none.
+/// Maximum number of spaces in a closing tag.
 const CLOSE_BLANKS: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub fn need<T>(last: bool) -> Look<T> {
     if last { Look::No } else { Look::Need }
 }
 
-/// Does the text begin with that marker?
+/// Whether the text begins with that marker.
 pub fn begins_with(text: &str, marker: &str, last: bool) -> Look<()> {
     match crate::scan::starts(text, marker, last) {
         crate::scan::Mark::Yes => Look::Yes(()),
@@ -52,7 +52,7 @@ pub fn begins_with(text: &str, marker: &str, last: bool) -> Look<()> {
     }
 }
 
-/// Does the text start with that word, case aside, with a tag's boundary after it? Gives the place of the boundary.
+/// The place of the boundary after that word, ignoring case, if the text starts with the word and a tag's boundary.
 pub fn begins(text: &str, word: &str, last: bool) -> Look<usize> {
     let known = text.len().min(word.len());
     if !text.as_bytes()[..known].eq_ignore_ascii_case(&word.as_bytes()[..known]) {
@@ -74,10 +74,10 @@ pub fn one_of(text: &str, words: &[&'static str], last: bool) -> Look<&'static s
     found
 }
 
-/// Is this the closing tag of that name? Gives its bytes.
+/// The number of bytes of the closing tag of that name, if this is one.
 pub fn closes(text: &str, name: &str, last: bool) -> Look<usize> {
     let bytes = text.as_bytes();
-    // As it most often is.
+    // The most frequent form.
     if let Some(rest) = text.strip_prefix("</")
         && rest.as_bytes().get(name.len()) == Some(&b'>')
         && rest.starts_with(name)

@@ -1,6 +1,6 @@
 //! Calls whose arguments are raw text in tags: `<function=name><parameter=key>value</parameter></function>`.
 //!
-//! A [`Row`] says what such a format writes. Here are its tags, also in the other forms that models write.
+//! A [`Row`] describes one such format. Its tags are also read in other forms that models write.
 
 mod attributes;
 mod look;
@@ -12,7 +12,7 @@ pub use look::{Look, begins, begins_with, closes, need};
 pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
 pub use text::{is_mark, push_name};
 
-/// A tag that has a name in it.
+/// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Form {
     /// The word of the tag, then the words that models write instead.

@@ -1,4 +1,4 @@
-//! Tags: what opens a call, a function and a parameter, and what closes them. Their words are known in any case.
+//! Tags: what opens a call, a function and a parameter, and what closes them. Their words are case-insensitive.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::scan::{first_chars, ws_run};
 const NAMES: [&str; 2] = ["name", "tool_name"];
 /// Characters between a name and the tag that closes it.
 const CLOSE_CHARS: usize = 16;
-/// Bytes of the tag of a parameter that is looked at.
+/// Maximum bytes of a parameter's tag.
 const TAG_BYTES: usize = 1024;
-/// Characters of a key whose line ends the value in front of it.
+/// Maximum characters of a key whose line ends the value before it.
 const LINE_KEY_CHARS: usize = 256;
 
 /// What a function is written in; decides what closes it.
@@ -29,7 +29,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// Does this close the function, which is called so? Gives the bytes of the closing tag.
+    /// The number of bytes of the tag that closes the function of this name, if this is one.
     pub fn closes(self, text: &str, name: &str, last: bool) -> Look<usize> {
         match self {
             Tag::Word(tag) => closes(text, tag, last),
@@ -48,7 +48,7 @@ pub enum Attributes {
     Arguments,
     /// The one called `name` names the tool.
     Named,
-    /// They are those of a block around functions: of no call.
+    /// They belong to a block around functions, not to a call.
     OfBlock,
 }
 
@@ -59,7 +59,7 @@ pub struct Opened {
     pub wrapped: bool,
     pub tag: Tag,
     pub attributes: Attributes,
-    /// Nothing stands in it.
+    /// It is empty.
     pub empty: bool,
     /// In another form than the usual one.
     pub styled: bool,
@@ -86,11 +86,11 @@ impl Opened {
 pub struct Opener {
     /// Bytes of its first tag.
     pub open: usize,
-    /// `None`: it stands beyond what was looked at.
+    /// `None`: it is beyond what was scanned.
     pub name: Option<Range<usize>>,
-    /// Where the first parameter may stand, or where the attributes begin.
+    /// Where the first parameter may be, or where the attributes begin.
     pub body: usize,
-    /// Where the tag ends; `None`: beyond what was looked at.
+    /// Where the tag ends; `None`: beyond what was scanned.
     pub end: Option<usize>,
     pub opened: Opened,
 }
@@ -102,24 +102,24 @@ pub struct Parameter {
     pub tag: Range<usize>,
     /// `None`: its tag has attributes that mean nothing here, from byte `end` on.
     pub key: Option<Range<usize>>,
-    /// The key stands between tags, so that nothing has to close the value.
+    /// The key is between tags, so the value needs no closing tag.
     pub apart: bool,
     pub empty: bool,
     pub styled: bool,
     pub end: usize,
 }
 
-/// Are there names that need no tag of a function: this one, or with `true` one that begins so?
+/// Whether this name, or with `true` one that begins with it, needs no tag of a function.
 pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
 
-/// Can it be written as a name in a tag?
+/// Whether it can be written as a name in a tag.
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '<' | '>' | '"' | '\'');
     !name.is_empty() && first_chars(name, NAME_CHARS) == name.len() && name.chars().all(fits)
 }
 
 impl Form {
-    /// The end of a tag in the usual form, with nothing but a name of plain characters: told at once.
+    /// The end of a tag in the usual form, which contains only a name of plain characters: a fast path.
     fn usual(&self, text: &str) -> Option<usize> {
         let name = text.strip_prefix(self.open)?;
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -171,7 +171,7 @@ pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> L
     })
 }
 
-/// The same, from its `<` at byte `at` on; and does the tag go on beyond the text?
+/// The same, from its `<` at byte `at` on; and whether the tag continues beyond the text.
 fn own(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
     let start = at + 1;
     let name = start..word_end(text.as_bytes(), start);
@@ -212,7 +212,7 @@ impl Row {
         if let Some(found) = self.usual_opener(text, block) {
             return Look::Yes(found);
         }
-        // What goes on beyond the end of a message is undecided.
+        // What would continue beyond the end of a message is undecided.
         let decided = |(found, open): (Opener, bool)| match open && !cut {
             true => Look::No,
             false => named(text, found),
@@ -246,7 +246,7 @@ impl Row {
         })
     }
 
-    /// A function at byte `at`; and does its tag go on beyond the text?
+    /// A function at byte `at`; and whether its tag continues beyond the text.
     fn function(&self, text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
         let bytes = text.as_bytes();
         let Some(&first) = bytes.get(at) else { return need(last) };
@@ -301,7 +301,7 @@ impl Row {
             Some(_) if found.empty || found.more || !angle => return Look::No,
             Some(end) => end,
         };
-        // The name stands between tags.
+        // The name is between tags.
         let opened = Opened { styled: true, ..opened };
         let inside = ws_run(text, end);
         let bytes = text.as_bytes();
@@ -363,7 +363,7 @@ impl Row {
             .or(|| declared_tag(text, last, cut, declared))
     }
 
-    /// Does a parameter open here, whatever its key?
+    /// Whether a parameter opens here, whatever its key.
     pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
         let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, self.parameter.words, last));
         match tag {
@@ -372,7 +372,7 @@ impl Row {
         }
     }
 
-    /// Does the tag of a parameter in the usual form stand here, on a line of its own?
+    /// Whether the tag of a parameter in the usual form is here, on a line of its own.
     pub fn opens_line(&self, text: &str, last: bool) -> Look<()> {
         let Form { open, end, .. } = &self.parameter;
         begins_with(text, open, last).and_then(|()| {
@@ -389,7 +389,7 @@ impl Row {
         })
     }
 
-    /// Does what may stand in a function follow? Prose speaks of tags, too.
+    /// Whether something follows that may be in a function. Prose mentions tags, too.
     pub fn follows(
         &self,
         rest: &str,
@@ -418,7 +418,7 @@ impl Row {
         closes_one_of(text, self.parameter.words, last)
     }
 
-    /// Does a whole opening of a call stand here, in the usual form?
+    /// Whether a whole opening of a call is here, in the usual form.
     pub fn ends_reasoning(&self, text: &str, last: bool) -> Look<()> {
         if !self.call_ends_reasoning {
             return Look::No;

@@ -150,7 +150,7 @@ impl Machine {
             }
             match step {
                 Step::Need => {
-                    // What may still belong to a complete call is no reason to lose it.
+                    // A complete call is not lost because of text that may still belong to it.
                     if large && body.is_complete() {
                         self.end(tools, call, window, begin, sink);
                         return true;
@@ -180,7 +180,7 @@ impl Machine {
         }
     }
 
-    /// Does the end of the message decide what the call leaves open? Not where it may have cut a word off.
+    /// Whether the end of the message decides what is still open. It does not if it may have cut a word off.
     fn ends(&self, call: &Call, window: &Window<'_>, begin: usize) -> bool {
         let cut_off = || call.body.ends_bare() && ends_inside_word(&call.raw, &window.text[begin..]);
         call.body.is_complete() || (self.complete && !cut_off())
@@ -271,7 +271,7 @@ impl Machine {
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
         let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, closers: _ } = call;
-        // The source may be read again, for which there is room now.
+        // There is room for the source, which may be read again.
         drop((found, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
         let (kind, sentence) = failure.map_or_else(cut_off, |failure| (failure.kind, failure.message));
@@ -317,7 +317,7 @@ impl Machine {
     }
 }
 
-/// Reads on in a call that has failed. `Next`: another one begins in its body.
+/// Skips the rest of a call that has failed. `Next`: another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
     let Call { name, tool, found, body, failure: Some(failure), closers, .. } = call else { return Step::Done };
@@ -335,7 +335,7 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
     loop {
         let step = body.read_on(&mut io);
         window.at = io.at;
-        // This error is for all that follow.
+        // This error stands for all calls that follow.
         if !matches!(step, Step::Next) || failure.kind != ErrorKind::TooManyCalls {
             return step;
         }
@@ -356,7 +356,7 @@ fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }
 
-/// Does the source, which goes on in the window, end in what could go on?
+/// Whether the source, which continues in the window, ends in something that could continue.
 fn ends_inside_word(raw: &str, window: &str) -> bool {
     let last = window.chars().next_back().or_else(|| raw.chars().next_back());
     last.is_some_and(|c| !c.is_ascii_whitespace() && !matches!(c, '"' | '\'' | ']' | '}' | '>'))

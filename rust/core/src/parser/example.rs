@@ -1,5 +1,5 @@
-//! The example of a call that an error shows. It is what the encoder writes, so that the model may copy it to the letter, and it
-//! was read before it is shown: by the same tools it is one call, without repairs and without problems.
+//! The example of a call in an error. The encoder writes it, so that the model can copy it exactly, and it
+//! is parsed before it is shown: with the same tools it is one call, without repairs or problems.
 
 use super::Parser;
 use crate::body::{Given, example_members};
@@ -9,14 +9,14 @@ use crate::json::{Member, Value};
 use crate::schema::fold as folded;
 use crate::toolset::Toolset;
 
-/// Bytes of an example; a longer one would help no model.
+/// Maximum bytes of an example; a longer one would not help a model.
 const LONGEST: usize = 4096;
-/// Tools that are looked through for the one whose name is nearest.
+/// Maximum number of tools that are searched for the nearest name.
 const COMPARED: usize = 256;
 /// The name in an example where any name will do.
 const ANY_NAME: &str = "tool_name";
 
-/// Whether another form of the call would help: not where there was too much of it.
+/// Whether an example would help: not if the call was too large or there were too many.
 fn helps(kind: ErrorKind) -> bool {
     !matches!(kind, ErrorKind::ForgedResult | ErrorKind::TooLarge | ErrorKind::TooDeep | ErrorKind::TooManyCalls)
 }
@@ -32,7 +32,7 @@ pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, nam
         Some(at) => {
             let tool = tools.tool(at);
             if tool.example.get().is_none() {
-                // A host's protocol may wait here for another thread, so this must not be waited for in turn.
+                // A host's protocol may wait for another thread here, so `get_or_init`, which blocks others, could deadlock.
                 tool.example.set(written(tools, Some(at), &tool.name)).ok();
             }
             tool.example.get().cloned().flatten()
@@ -41,7 +41,7 @@ pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, nam
     }
 }
 
-/// The tool whose name has most of its beginning in common with this one; the first of several.
+/// The tool whose name has the longest common prefix with this one; the first of several.
 fn nearest(tools: &Toolset, name: &str) -> Option<usize> {
     let name = folded(name);
     let common = |other: &str| folded(other).chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
@@ -56,7 +56,7 @@ fn written(tools: &Toolset, at: Option<usize>, name: &str) -> Option<String> {
     let schema = tools.context(at, name).schema;
     [Given::All, Given::Scalars, Given::None].into_iter().find_map(|given| {
         let mut members = example_members(schema, given)?;
-        // Without one that is required it is no good example, which is seen below.
+        // Without a required one the example is not valid, which the check below finds.
         members.retain(|member| !member_holds_mark(tools, member));
         let mut text = String::new();
         tools.encode_members(name, &members, &mut text).ok()?;
@@ -64,7 +64,7 @@ fn written(tools: &Toolset, at: Option<usize>, name: &str) -> Option<String> {
     })
 }
 
-/// Is this one call, as it is meant?
+/// Whether this text parses as exactly the one call that is meant.
 fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> bool {
     let items = Parser::items(tools, text);
     let [Item::Call(call)] = items.as_slice() else { return false };
@@ -88,7 +88,7 @@ fn value_holds_mark(tools: &Toolset, value: &Value<'_>) -> bool {
     }
 }
 
-/// Could this text open or close a call or a result in any format that there is, read here or not? Rather too often than not.
+/// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
 fn holds_mark(tools: &Toolset, text: &str) -> bool {
     let tag = |rest: &str| {
         let rest = rest.trim_start();

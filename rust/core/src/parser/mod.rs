@@ -62,7 +62,7 @@ impl<'t> Parser<&'t Toolset> {
         Parser { tools, machine: Machine { whole: true, ..Machine::new(in_reasoning) } }
     }
 
-    /// A whole text read for what it is; its errors need no examples.
+    /// Reads one whole text whose errors need no examples.
     fn items(tools: &'t Toolset, text: &str) -> Vec<Item> {
         let machine = Machine { whole: true, bare: true, ..Machine::new(false) };
         let mut parser = Parser { tools, machine };
@@ -80,8 +80,8 @@ impl<T: Deref<Target = Toolset>> Parser<T> {
         &self.tools
     }
 
-    /// Reads text that is the next part of what the last text was, and needs no decision: the common case, in short.
-    /// Otherwise nothing is read, and it is for [`Parser::feed`].
+    /// The fast path: reads text that continues what came before and needs no decision.
+    /// If it does not apply, nothing is read, and [`Parser::feed`] must be called.
     #[inline]
     pub fn feed_plain(&mut self, text: &str) -> Plain<'_> {
         self.machine.feed_plain(&self.tools, text)
@@ -159,7 +159,7 @@ struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    /// After so many bytes and characters of the message.
+    /// After this many bytes and characters of the message.
     fn new(text: &'w str, before: usize, chars: usize, last: bool) -> Self {
         Window { text, at: 0, before, chars, counted: 0, ascii: 0, last }
     }
@@ -167,7 +167,7 @@ impl<'w> Window<'w> {
     /// The offset in the message, in characters, of a byte at or behind those asked for before.
     fn offset(&mut self, at: usize) -> usize {
         if at > self.ascii {
-            // Calls are short: one look is for many of them.
+            // Calls are short, so one scan covers many of them.
             let ahead = self.text.len().min(at + AHEAD_BYTES);
             if self.text.as_bytes()[self.counted..ahead].is_ascii() {
                 self.ascii = ahead;
@@ -319,7 +319,7 @@ impl Machine {
             .find(|(_, mark)| *mark != Mark::No);
         let (end, more) = match (call, closed) {
             (Some((at, Mark::Yes)), _) => (at, true),
-            // What its end leaves undecided is a part of the message.
+            // What the end leaves undecided belongs to the message.
             (Some((at, _)), None) if !window.last => (partial_end(rest, close).min(at), false),
             (_, Some(end)) => (end, true),
             (_, None) if window.last => (rest.len(), false),

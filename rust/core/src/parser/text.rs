@@ -136,7 +136,7 @@ impl Machine {
     fn forged(&mut self, window: &mut Window<'_>, at: usize, mark: &str, sink: Sink<'_>) -> bool {
         emit_text(&window.text[window.at..at], sink);
         window.at = at;
-        // Without what makes it a tag, which would be neutralised for the model.
+        // Without the characters that make it a tag, which would be neutralised for the model.
         let shown = mark.trim_matches(['<', '>']);
         let message =
             format!("Only the tools write {shown}. End your message after the calls and wait for their results.");

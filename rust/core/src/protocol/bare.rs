@@ -45,7 +45,7 @@ pub enum Look {
     Text,
     /// It names what is no tool.
     Unknown,
-    /// It names a declared tool, and goes on as no JSON does.
+    /// It names a declared tool, and continues as text that is not valid JSON.
     Broken,
     /// The object, or the list of them, stands at this byte; `wrapped`: it is a member of another one.
     Call {
@@ -57,7 +57,7 @@ pub enum Look {
 /// Reads an object as far as it takes to tell what it is. Where that is decided, or nothing follows, it ends.
 struct Peek<'t> {
     lexer: Lexer,
-    /// A declared tool was named: what is no JSON after that was meant as a call.
+    /// A declared tool was named: text after that which is not valid JSON was meant as a call.
     named: bool,
     text: &'t str,
     at: usize,
@@ -80,7 +80,7 @@ impl<'t> Peek<'t> {
         if self.next(place)? == Lexeme::Punct(wanted) { Ok(()) } else { Err(self.wrong()) }
     }
 
-    /// What stands here is no JSON.
+    /// The text here is not valid JSON.
     fn wrong(&self) -> Look {
         if self.named { Look::Broken } else { Look::Text }
     }

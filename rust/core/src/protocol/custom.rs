@@ -203,7 +203,7 @@ impl Protocol for Own {
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
-        // The one mark that may be in there is that of our own example, in an error: a word is written for it meanwhile.
+        // The only mark in it may be that of our own example, in an error: a placeholder is written for it.
         let mut word = String::from("qOPENz");
         while content.contains(&word) || name.contains(&word) {
             word.insert(1, 'O');

@@ -199,7 +199,7 @@ impl Protocol for Hermes {
             Ok(value @ (Value::Object(_) | Value::Array(_))) => {
                 let mut json = String::new();
                 value.write(&mut json);
-                // What was escaped in it may be a mark now.
+                // Unescaped, it may contain a mark.
                 if tools.neutralise(&json) == json { json } else { json_string(content) }
             }
             _ => json_string(content),

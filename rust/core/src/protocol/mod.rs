@@ -106,7 +106,7 @@ pub trait Protocol: Send + Sync + Debug {
         Mark::Yes
     }
 
-    /// Does a call begin in front of this text, inside reasoning, that ends the reasoning?
+    /// Whether a call begins before this text, inside reasoning, that ends the reasoning.
     fn ends_reasoning(&self, _text: &str) -> Mark {
         Mark::No
     }
@@ -119,7 +119,7 @@ pub trait Protocol: Send + Sync + Debug {
     /// Appends one call in its canonical form.
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String);
 
-    /// A result. Nothing in its content can be taken for a mark any more, but for the example of an error; in the name it may.
+    /// A result. Its content is already neutralised, except for the example of an error; the name is not.
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
 
     /// Could a call begin in front of this text, or a result begin or end? For text that others write.

@@ -87,7 +87,7 @@ impl Protocol for Qwen3Coder {
         let (open, body, kind) = (found.open, found.body, BodyKind::Params(found.opened));
         let Some(name) = found.name else { return Attempt::Call { lead: 0, open, name: None, body, kind } };
         let lookup = tools.lookup(&text[name.clone()]);
-        // Attributes are meant as arguments, whatever follows. Prose speaks of tags without them, too.
+        // Attributes are meant as arguments, whatever follows. Prose also mentions tags, but without attributes.
         let attributes = found.opened.attributes != Attributes::None;
         let follows = if found.opened.empty || (attributes && lookup != Lookup::Unknown) {
             Look::Yes(())

@@ -65,13 +65,13 @@ pub fn opener(text: &str, last: bool) -> Opener {
     }
 }
 
-/// Does this end a name in a tag that no reader takes?
+/// Whether this ends a name in a tag that no reader accepts.
 fn ends_name(c: char) -> bool {
     c.is_ascii_whitespace() || "<>&\"'(){},;:=".contains(c)
 }
 
-/// Looks at a tag that no reader takes, with a declared tool's name, in any case: does it go on with values, in the tag or in
-/// text after it?
+/// Looks at a tag that no reader accepts, with a declared tool's name, in any case: whether values follow, in the tag or in
+/// text after it.
 fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let end = first_chars(text, ATTEMPT_CHARS);
@@ -93,8 +93,8 @@ fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     }
 }
 
-/// Does a tag, after a tool's name in it, go on like a call: with values in the tag, which gives `true`, or with what could open
-/// a call inside of quotes, in text after it? To the next tag of a tool, or one in the text that is not a `field`'s.
+/// Whether a tag goes on like a call after a tool's name in it: with values in the tag, which gives `true`, or with what could
+/// open a call inside of quotes, in text after it. Scans to the next tag of a tool, or one in the text that is not a `field`'s.
 fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Look<bool> {
     let bytes = text.as_bytes();
     // In the tag, then in text after it.
@@ -175,11 +175,11 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
     }
 }
 
-/// What ends a call that begins with one of the words of functions, and could not be read.
+/// What ends a call that begins with one of the words for functions and could not be read.
 const FUNCTION_CLOSERS: [&str; 6] = ["/>", "</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
 
-/// Looks at a tag of a function, or of a block around one, that no reader takes: does it name a declared tool, and go on with
-/// values? Another tag: as [`near`].
+/// Looks at a tag of a function, or of a block around one, that no reader accepts: whether it names a declared tool and values
+/// follow. For another tag: as [`near`].
 pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let whole = text;
@@ -236,7 +236,7 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
     }
 }
 
-/// What else a tag may be that no reader of this protocol takes: a call in its attributes, an error, or text.
+/// What a tag is that no reader of this protocol accepts: a call in its attributes, an error, or text.
 pub fn in_tag(tools: &Toolset, text: &str, last: bool) -> Attempt {
     match with_attributes(tools, text, last) {
         Attempt::Text(_) => near(tools, text, last),

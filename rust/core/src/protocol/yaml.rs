@@ -96,7 +96,7 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
     need
 }
 
-/// Is there a list or an object where only a text can be? In lines it would be read to the letter, with what follows it.
+/// Whether a list or object is where only a text can be. Written in lines, it would be read verbatim, with the text after it.
 fn is_lettered(schema: &Schema, id: NodeId, value: &Value<'_>) -> bool {
     let node = schema.node(id);
     let text = node.takes_string() && !node.takes_container();

@@ -39,7 +39,7 @@ pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
 
 struct Compiler<'d, 's> {
     document: &'d Document<'s>,
-    /// The addresses of the schemas that declare a default.
+    /// The addresses of schemas that declare a default.
     defaulted: HashSet<usize>,
     nodes: Vec<Node>,
     /// By the addresses of the schemas: the same ones mean the same type.
@@ -65,7 +65,7 @@ fn is_reference(keywords: &Map<String, Value>) -> bool {
         && keywords.keys().all(|k| matches!(k.as_str(), "$ref" | "$defs" | "definitions" | "$schema" | "$id" | "title"))
 }
 
-/// Does the schema allow everything, plainly?
+/// Whether the schema plainly allows everything.
 fn allows_all(schema: &Value) -> bool {
     schema == &Value::Bool(true) || map(schema).is_some_and(Map::is_empty)
 }
@@ -84,7 +84,7 @@ impl<'s> Compiler<'_, 's> {
         if alternatives.len() > ALTERNATIVES {
             return Ok(UNKNOWN);
         }
-        // What nothing satisfies is no alternative; where there is no other, nothing is known.
+        // A branch that nothing satisfies is ignored; if there is no other, the type is unknown.
         alternatives.retain(|alternative| choices(alternative).is_none_or(|choices| !choices.is_empty()));
         if alternatives.is_empty() {
             return Ok(UNKNOWN);
@@ -206,7 +206,7 @@ impl<'s> Compiler<'_, 's> {
         let said = |keyword: &str| alternatives.iter().flatten().find_map(|schema| map(schema)?.get(keyword));
         node.description = said("description").and_then(Value::as_str).map(str::to_owned);
         node.default = said("default").map(Value::to_string);
-        // The alternative that an example shows: null says little.
+        // The alternative that an example shows; null is not a helpful one.
         let is_null = |alternative: &&Alternative<'s>| choices(alternative).as_deref() == Some(&[Choice::Null]);
         let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
         node.sample = shown.and_then(|alternative| Sample::new(alternative));
@@ -326,7 +326,7 @@ fn open_members<'s>(alternative: &Alternative<'s>) -> Option<Alternative<'s>> {
         alternative.iter().filter_map(|schema| map(schema)?.get(keyword)).collect()
     };
     let mut others = said("additionalProperties");
-    // What those say evaluates every member; and of what stands under a condition, nothing is known here.
+    // Those keywords evaluate every member; and what is under a condition is not known here.
     let conditional = |schema: &&Value| CONDITIONS.iter().any(|keyword| schema.get(keyword).is_some());
     if others.is_empty() && !alternative.iter().any(conditional) {
         others = said("unevaluatedProperties");
@@ -344,8 +344,8 @@ fn keyword_maps<'a, 's: 'a>(
     alternatives.iter().flat_map(|a| a.iter()).filter_map(move |schema| map(schema)?.get(keyword)?.as_object())
 }
 
-/// The kinds that one alternative leaves; `None` where nothing is said. Members and items may be typed there: that does not
-/// say that it is an object or an array.
+/// The kinds that one alternative allows; `None` if it says nothing. It may type members and items, which does not
+/// require an object or an array.
 fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     let mut kinds: Option<Vec<Choice>> = None;
     let mut literals: Option<Vec<&Value>> = None;
@@ -389,7 +389,7 @@ fn choices(alternative: &Alternative<'_>) -> Option<Vec<Choice>> {
     kinds
 }
 
-/// The values of the first list that the second has, too. Both may be long.
+/// The values that are in both lists. Both may be long.
 fn common<'s>(first: Vec<&'s Value>, second: &[&'s Value]) -> Vec<&'s Value> {
     let text = |value: &Value| {
         let mut value = value.clone();

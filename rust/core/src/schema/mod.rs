@@ -63,7 +63,7 @@ pub struct Node {
     pub description: Option<String>,
     /// Compact JSON.
     pub default: Option<String>,
-    /// What examples of its values have to fit.
+    /// What example values have to satisfy.
     pub sample: Option<Box<Sample>>,
     /// Where most of many choices are strings.
     strings: Option<Strings>,
@@ -127,7 +127,7 @@ fn folded(key: &str) -> impl Iterator<Item = char> {
     key.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase)
 }
 
-/// Does the key begin so, case, `_` and `-` aside?
+/// Whether the key begins with this, ignoring case, `_` and `-`.
 pub fn begins_folded(key: &str, begun: &str) -> bool {
     let mut key = folded(key);
     folded(begun).all(|c| key.next() == Some(c))
@@ -168,7 +168,7 @@ impl Object {
         matches!(self.additional, Additional::Open(_)) || !self.patterns.is_empty()
     }
 
-    /// Does the schema say anything of it?
+    /// Whether the schema says anything about it.
     fn is_described(&self) -> bool {
         let said = self.additional != Additional::Unsaid || !self.required.is_empty();
         said || !self.properties.is_empty() || !self.patterns.is_empty()
@@ -183,7 +183,7 @@ impl Object {
 }
 
 impl Array {
-    /// Does the schema say anything of it?
+    /// Whether the schema says anything about it.
     fn is_described(&self) -> bool {
         self.items.is_some() || !self.prefix.is_empty()
     }
@@ -294,8 +294,8 @@ impl Schema {
         self.node(id).array.as_ref().map_or(UNKNOWN, |array| array.item(at))
     }
 
-    /// Is a value of this type written as dotted keys? It is an object with declared members, and no string or array; or nothing
-    /// is said but which members it has.
+    /// Whether a value of this type is written as dotted keys: it is an object with declared members, and not a string or array; or nothing
+    /// but its members is declared.
     pub fn nests(&self, id: NodeId) -> bool {
         let node = self.node(id);
         let plain = |choice: &Choice| matches!(choice, Choice::Object | Choice::Null);
@@ -303,7 +303,7 @@ impl Schema {
         (object || self.hint(id) == Some(Choice::Object)) && self.declares_properties(id)
     }
 
-    /// What a type without `type` most likely is: an object if only members are described, an array if only items are.
+    /// The likely kind of a schema without `type`: an object if only members are described, an array if only items are.
     pub fn hint(&self, id: NodeId) -> Option<Choice> {
         let node = self.node(id);
         let object = node.object.as_ref().is_some_and(Object::is_described);

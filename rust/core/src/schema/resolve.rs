@@ -116,7 +116,7 @@ impl<'s> Document<'s> {
         if map.get("required").is_some_and(|r| r.as_array().is_none_or(|list| !list.iter().all(Value::is_string))) {
             return fault(path, "required", "must be a list of property names");
         }
-        // In a union, one that allows nothing is merely left out.
+        // A branch of a union that allows nothing is ignored.
         let member = path.rsplit('/').nth(1).is_some_and(|keyword| matches!(keyword, "anyOf" | "oneOf"));
         if map.get("enum").is_some_and(|value| value.as_array().is_none_or(|list| list.is_empty() && !member)) {
             return fault(path, "enum", "must be a list of values that is not empty");

@@ -1,4 +1,4 @@
-//! Schemas as they are meant, where the words say something else: a required field that has a default is optional, and lists of
+//! Rewrites schemas to what they mean: a required field that has a default is optional, and lists of
 //! `items`, `dependencies` and a few more keywords are read as older drafts have them.
 
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use super::resolve::{Document, LIST, NAMED, ONE, percent_decode};
 pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
-    // By the schema that is asked: those whose answer it is, too.
+    // By schema: the schemas whose answer depends on it.
     let mut askers: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut found: Vec<usize> = Vec::new();
     while let Some(schema) = open.pop() {
@@ -45,7 +45,7 @@ pub fn address(schema: &Value) -> usize {
     std::ptr::from_ref(schema) as usize
 }
 
-/// The names that one schema requires, without those of its own properties that have a default.
+/// The names that one schema requires, except those of its own properties that have a default.
 pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
     let properties = schema.get("properties");
     let optional =
@@ -54,7 +54,7 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
     names.filter(move |name| !optional(name))
 }
 
-/// The schema with no property in `required` that has a default. `None`: there is none in it.
+/// The schema with properties that have a default removed from `required`. `None`: there are none.
 ///
 /// Where a schema is a condition (`not`, `if`), it is left as it is.
 pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
@@ -91,10 +91,10 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
     changed
 }
 
-/// Drafts whose words the validator of that draft reads.
+/// Drafts that are left to the validator of that draft.
 const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "2019-09"];
 
-/// The schema in the words of the newest draft, unless it names an older one, which its validator then reads as that.
+/// The schema translated to the newest draft, unless it names an older one, whose validator is then used.
 pub fn modernised(schema: &Value) -> Value {
     let mut out = schema.clone();
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
@@ -114,7 +114,7 @@ pub fn modernised(schema: &Value) -> Value {
     out
 }
 
-/// `root`: the whole schema as it was, which tells what references went through.
+/// `root`: the original whole schema, which shows what references went through.
 fn modernise(schema: &mut Value, root: &Value) {
     let Value::Object(keywords) = schema else { return };
     each_part(keywords, &mut |_, _, part| modernise(part, root));
@@ -188,7 +188,7 @@ enum At<'k> {
     Name(&'k str),
 }
 
-/// Calls `visit` with the keyword of every direct part of a schema that is a schema, and where it is there.
+/// Calls `visit` with the keyword and the place of every direct subschema.
 fn each_part(keywords: &mut Map<String, Value>, visit: &mut dyn FnMut(&str, At<'_>, &mut Value)) {
     for (keyword, value) in keywords.iter_mut() {
         let is = |list: &[&str]| list.contains(&keyword.as_str());
@@ -233,7 +233,7 @@ fn outside(document: &Document<'_>) -> Vec<String> {
     places
 }
 
-/// Does a pointer go through nothing but keywords whose values are schemas?
+/// Whether a pointer goes only through keywords whose values are schemas.
 fn is_part(root: &Value, pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1).map(decoded);
     let mut schema = root;

@@ -1,12 +1,12 @@
-//! What a schema says of a type that an example of its values has to fit: bounds, and values that the schema gives itself.
+//! What example values of a type have to satisfy: the schema's bounds, and values that the schema gives itself.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::{Map, Number, Value};
 
-/// Bytes of a text, and values in a container, that an example may take from a schema: it is to be short.
+/// Maximum bytes of a text, and values in a container, that an example takes from a schema, to keep it short.
 const GIVEN_BYTES: usize = 200;
 const GIVEN_VALUES: usize = 20;
-/// Characters of a text, and items of a list, that are made because a schema asks for so many.
+/// Maximum characters of a text, and items of a list, that are generated to satisfy a schema's minimum.
 const MADE_LENGTH: usize = 400;
 
 /// The part of a schema that directs an example and not the typing.
@@ -28,7 +28,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Of schemas that all hold. `None`: they say nothing of the kind.
+    /// Of schemas that all apply. `None`: they have no such constraint.
     pub fn new(schemas: &[&Value]) -> Option<Box<Self>> {
         let mut sample = Sample::default();
         let mut any = false;
@@ -87,12 +87,12 @@ impl Sample {
         &self.given
     }
 
-    /// How many items a list has that would have `usual` ones.
+    /// The number of items of a list: `usual` if the bounds allow it.
     pub fn items(&self, usual: usize) -> usize {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
     }
 
-    /// A number, which is `usual` where it may be.
+    /// A number: `usual` if the bounds allow it.
     pub fn number(&self, usual: f64, whole: bool) -> Number {
         let fits = |number: &f64| {
             self.least.is_none_or(|least| *number >= least)
@@ -153,14 +153,14 @@ impl Sample {
             None => usual.to_owned(),
         };
         for c in usual.chars().cycle().take(self.min_length.saturating_sub(out.len()).min(MADE_LENGTH)) {
-            // Neither end of a value is a blank.
+            // A value neither begins nor ends with a space.
             out.push(if c == ' ' { '-' } else { c });
         }
         out
     }
 }
 
-/// Is the value short enough to be shown?
+/// Whether the value is short enough to be shown.
 fn is_short(value: &Value, left: &mut usize) -> bool {
     if *left == 0 {
         return false;
@@ -175,7 +175,7 @@ fn is_short(value: &Value, left: &mut usize) -> bool {
     }
 }
 
-/// Appends a short text that the pattern matches. False: it would be long.
+/// Appends a short text that the pattern matches. False: it would be too long.
 fn push_match(pattern: &Hir, out: &mut String) -> bool {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
@@ -188,7 +188,7 @@ fn push_match(pattern: &Hir, out: &mut String) -> bool {
         }
         HirKind::Class(Class::Bytes(_)) => return false,
         HirKind::Repetition(repetition) => {
-            // One where none would do: an empty text says little.
+            // One repetition even where none is enough: an empty text is not a helpful example.
             let some = if repetition.max == Some(0) { 0 } else { repetition.min.max(1) };
             let optional = repetition.max == Some(1) && repetition.min == 0;
             for _ in 0..if optional { 0 } else { some } {
@@ -196,7 +196,7 @@ fn push_match(pattern: &Hir, out: &mut String) -> bool {
                 if !push_match(&repetition.sub, out) {
                     return false;
                 }
-                // Nothing, however often, is nothing.
+                // Repeating an empty text gives an empty text.
                 if out.len() == before {
                     break;
                 }

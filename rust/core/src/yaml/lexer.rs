@@ -14,7 +14,7 @@ use super::text::Text;
 use super::window::{Step, Window};
 use crate::quoting::Alternation;
 
-/// What follows is looked at for quotes so far ahead.
+/// How far ahead the text is scanned for quotes.
 const AHEAD_BYTES: usize = 256;
 /// Most lexemes are no longer.
 const SHORT_BYTES: usize = 32;
@@ -72,19 +72,19 @@ pub struct Lexer {
     place: (usize, usize),
     /// Lines that start in this column or before it are of the outermost mapping.
     pub base: usize,
-    /// The quotes of what was consumed, by their places alone; and what they are not followed in.
+    /// The quotes of the consumed text, judged by their places alone, and the scalars in which they are ignored.
     quotes: Alternation,
-    /// In so many bytes of what comes next there is no quote.
+    /// This many of the next bytes contain no quote.
     clear: usize,
     whole: Whole,
     lost: bool,
 }
 
-/// A scalar whose own rules say where it ends, whatever quotes are in it: one that begins where no quote is open.
+/// A scalar that ends by its own rules, whatever quotes are in it: one that begins where no quote is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whole {
     No,
-    /// In quotes; `empty`: nothing has stood in it.
+    /// In quotes; `empty`: it is empty so far.
     Quoted {
         empty: bool,
     },
@@ -114,17 +114,17 @@ impl Default for Lexer {
 }
 
 impl Lexer {
-    /// The quote that is open in text without quotes around it.
+    /// The quote that is open in unquoted text.
     pub fn open_quote(&self) -> Option<u8> {
         self.quotes.open()
     }
 
-    /// What is read now stands after an error: what looks like a block scalar may be none.
+    /// An error came before, so what looks like a block scalar may not be one.
     pub fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// Follows the quotes of a text that was consumed, in front of the rest of the window.
+    /// Tracks the quotes of a text that was consumed, before the rest of the window.
     #[inline]
     fn follow(&mut self, text: &str, rest: &str) {
         let whole = self.whole != Whole::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
@@ -135,7 +135,7 @@ impl Lexer {
         }
     }
 
-    /// So many bytes were consumed, and `rest` is known of what follows.
+    /// This many bytes were consumed, and `rest` follows.
     #[inline]
     fn skip(&mut self, bytes: usize, rest: &str) {
         self.clear = match self.clear.checked_sub(bytes) {

@@ -74,7 +74,7 @@ impl Elements {
 }
 
 impl Elements {
-    /// Reads on, while a quote is open in what stands between elements.
+    /// Skips text between elements while a quote is open in it.
     fn end_quotes(&mut self, io: &mut Io<'_>) {
         while self.quotes.open().is_some()
             && let Some(byte) = io.window.as_bytes().get(io.at)

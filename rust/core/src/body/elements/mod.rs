@@ -252,7 +252,7 @@ impl Elements {
         Ok(None)
     }
 
-    /// Reads on in text between elements, while a quote is open there, to its end or to a tag. Is it still open?
+    /// Skips text between elements, while a quote is open in it, to its end or to a tag. Returns whether the quote is still open.
     fn in_quotes(&mut self, io: &mut Io<'_>) -> bool {
         while self.quotes.open().is_some() {
             match io.window.as_bytes().get(io.at) {
@@ -313,7 +313,7 @@ impl Elements {
         let node = cx.schema.node(slot.node());
         let scalar = !node.is_unknown() && !node.takes_container();
         if scalar && !attributes.trim_ascii().is_empty() {
-            // Only one that says what the schema says can be left out.
+            // An attribute can be ignored only if it says what the schema says.
             if xml::attributes(attributes).any(|(name, ..)| !TYPES.contains(&name)) {
                 let message = format!("A field has no attributes. Write: {}", cx.protocol.example(&cx));
                 return Err((ErrorKind::MalformedCall, message));

@@ -34,7 +34,7 @@ enum State {
     Json(Box<Object>),
     /// Behind it.
     Behind,
-    /// Reading on after an error: by lines, or in JSON, or from inside quotes.
+    /// How to skip the rest after an error: by lines, as JSON, or from inside quotes.
     On,
     InText(Skip),
     Closed,

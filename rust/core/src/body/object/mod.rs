@@ -292,14 +292,14 @@ impl Object {
         }
     }
 
-    /// After a quote that was content, what the string is if that quote ended it.
+    /// After a kept quote: the second reading, in which that quote ended the string.
     fn follow(&mut self, step: impl FnOnce(&mut Kept)) {
         if let Some(Quotes { kept: Some(kept), .. }) = &mut self.quotes {
             step(kept);
         }
     }
 
-    /// The quote ends the string: does it do so in either reading of the quotes in it?
+    /// The quote ends the string. An error if it opens another one in the second reading.
     fn agrees(&mut self) -> Result<(), Bad> {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };

@@ -17,7 +17,7 @@ pub struct Quotes {
     /// Brackets of objects and lists around the value, the innermost one of an object with these keys.
     pub around: usize,
     pub keys: &'static [&'static str],
-    /// Since it has kept a quote: what the text is if that quote ended it.
+    /// After a kept quote: the second reading, in which that quote ended the text.
     pub kept: Option<Kept>,
     /// Where its text starts, if it is passed on.
     pub start: usize,

@@ -9,7 +9,8 @@ use crate::pairs::may_trail;
 use crate::scan::Delimiters;
 use crate::schema::Choice;
 
-/// Reads pairs from `io.at`, between pairs. Was the last value a bare one that may take in tokens? `None`: nothing was read.
+/// Reads pairs from `io.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
+/// if nothing was read.
 pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
     let mut length = key(io.rest().strip_prefix(' ')?, io.cx.delimiters)?;
     let mut open_ended = None;
@@ -26,11 +27,11 @@ pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
 /// What follows a value.
 enum Next {
     Close,
-    /// A pair with a key of so many bytes.
+    /// A pair whose key has this many bytes.
     Pair(usize),
 }
 
-/// Reads one, with a key of so many bytes.
+/// Reads a pair whose key has this many bytes.
 fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
     let Io { cx, window, .. } = *io;
     let rest = &window[io.at + 1..];
@@ -77,7 +78,7 @@ fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
 
-/// What a value ends in front of, if this text begins with it.
+/// What ends a value, if this text begins with it.
 fn behind(text: &str, delimiters: &Delimiters) -> Option<Next> {
     match text.strip_prefix(' ') {
         Some(rest) => key(rest, delimiters).map(Next::Pair),

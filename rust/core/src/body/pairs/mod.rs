@@ -94,7 +94,7 @@ fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
 }
 
 impl Pairs {
-    /// How to read on when the call is given up here.
+    /// How to skip the rest if the call fails here.
     pub fn skip(&self) -> Skip {
         match &self.state {
             State::Gap { .. } => Skip::TokenStart,

@@ -14,13 +14,13 @@ use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, 
 pub(super) struct InQuotes {
     pub(super) value: Value,
     pub(super) quoted: Quoted,
-    /// Since a quote was content: what the text is if that quote ended the value.
+    /// After a kept quote: the second reading, in which that quote ended the value.
     pub(super) kept: Option<Kept>,
     pub(super) marks: Marks,
     pub(super) ahead: Ahead,
 }
 
-/// Has OPEN or CLOSE, in any spelling, stood in a text? Both lie within plain runs, which a window may cut.
+/// Whether the text contained OPEN or CLOSE, in any spelling. Both are in plain runs, which a window may cut.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     seen: bool,
@@ -110,7 +110,7 @@ impl InQuotes {
                     );
                     return fail(ErrorKind::UnterminatedValue, message, Skip::After);
                 }
-                // In strict mode nothing was seen yet, and what stands directly behind the quote is to be told of.
+                // In strict mode nothing was checked yet, and the error names what directly follows the quote.
                 let seen = !cx.strict && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
                 let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
@@ -140,12 +140,12 @@ impl InQuotes {
         }
     }
 
-    /// The quote at `io.at` would end the value: may it as well open another one, or stand in one? Then the call fails, and reading
+    /// The quote at `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
     fn opens_another(&self, io: &Io<'_>, next: Next) -> Option<Failure> {
         let open = match self.kept {
             Some(otherwise) => otherwise.opened()?,
-            // Where the closing quote was left out, the next value's opening one is taken for it.
+            // If the closing quote was left out, the next value's opening quote looks like it.
             None if next == Next::Open { line: true } && self.ends_in_a_key(io) => self.quoted.quote,
             None => return None,
         };
@@ -156,25 +156,25 @@ impl InQuotes {
         Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::in_quotes(open) })
     }
 
-    /// Does the value end in a declared key and `=`?
+    /// Whether the value ends in a declared key and `=`.
     fn ends_in_a_key(&self, io: &Io<'_>) -> bool {
         let Some(text) = self.value.so_far(io.found).strip_suffix('=') else { return false };
         let text = text.trim_end_matches(' ');
         let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
         let key = text.rfind(|c| !is_key(c)).map_or(text, |at| &text[at..]);
-        // A line break in front of it may stand there escaped.
+        // The line break before it may be escaped there.
         let start = key.find(is_key).unwrap_or(key.len()) + usize::from(key.starts_with('\\'));
         key.get(start..).is_some_and(|key| !key.is_empty() && is_declared(io.cx.schema, key))
     }
 }
 
-/// May what makes a quote the end of its value begin with this byte?
+/// Whether the text that makes a quote end its value can begin with this byte.
 fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
     is_ws(byte) || may_trail(byte) || byte == cx.delimiters.close.as_bytes()[0]
 }
 
-/// Is the call closed in this line, of which the rest has no quotes and brackets, and does the next line begin with a call? Then
-/// the quote in front of it was the value's last. How many bytes stand in front of CLOSE; the outer `None`: more text is needed.
+/// Whether the call is closed in this line, the rest of which has no quotes or brackets, and the next line begins with a call. Then
+/// the quote before it was the value's last. Returns the number of bytes before CLOSE; the outer `None`: more text is needed.
 fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Option<Option<usize>> {
     let end = first_chars(rest, ATTEMPT_CHARS);
     let full = end < rest.len();

@@ -47,7 +47,7 @@ impl InWord {
                 value.push_str(io.found, &window[start..end]);
                 io.at = end;
             }
-            // A value that touches the end of the message may be half of one, so the end decides nothing here.
+            // A value that touches the end of the message may be incomplete, so the end decides nothing here.
             let Some(&byte) = bytes.get(end) else { return Move::Stay };
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
@@ -84,7 +84,7 @@ impl InWord {
             } else if is_quote(byte) {
                 word.has_quote = true;
             } else if may_trail(byte) && word.filled && !word.runs_into_call() {
-                // A comma between two pairs is no part of either; nor is punctuation in front of CLOSE.
+                // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
                 let next = match separates(rest, last, &cx) {
                     None => return Move::Stay,
                     Some(false) => Next::Other,
@@ -121,7 +121,7 @@ impl InWord {
     }
 }
 
-/// Bytes of the run that a bare value can take without a closer look: punctuation at its end may be no part of the value.
+/// Bytes of the run that a bare value can take without a closer look: punctuation at the end may not belong to the value.
 fn plain_run(text: &str, delimiters: &Delimiters) -> usize {
     let length = delimiters.bare_run(text);
     match text.as_bytes()[..length] {
@@ -131,7 +131,7 @@ fn plain_run(text: &str, delimiters: &Delimiters) -> usize {
     }
 }
 
-/// May the value end in front of this punctuation? Only where whitespace or CLOSE follows it. `None`: that cannot be told yet.
+/// Whether the value may end before this punctuation, which whitespace or CLOSE must follow. `None`: not known yet.
 fn separates(rest: &str, last: bool, cx: &Context<'_>) -> Option<bool> {
     let bytes = rest.as_bytes();
     let length = if bytes[0] == b'/' { 2 } else { 1 };
@@ -155,7 +155,7 @@ impl Bare {
         }
     }
 
-    /// How to read on when the call is given up here.
+    /// How to skip the rest if the call fails here.
     pub(super) fn skip(self) -> Skip {
         self.quotes.open().map_or(Skip::Bare { opens: false }, Skip::in_quotes)
     }

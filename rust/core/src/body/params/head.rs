@@ -1,4 +1,4 @@
-//! The attributes of a tag, as arguments. A value in quotes is read as such however long it is, and whatever is wrong around it.
+//! The attributes of a tag, as arguments. A quoted value is read to its closing quote, however long it is and whatever is wrong around it.
 
 use std::mem::take;
 
@@ -15,7 +15,7 @@ use crate::xml::decode_part;
 pub struct Head {
     /// The tag is a parameter's, and has failed: its value follows.
     parameter: bool,
-    /// Bytes that were looked at already.
+    /// Bytes that were already scanned.
     looked: usize,
     /// The attribute that names the tool was read.
     named: bool,
@@ -45,7 +45,7 @@ impl Params {
         (ErrorKind::MalformedCall, what.into())
     }
 
-    /// In front of an attribute, or of the end of the tag.
+    /// Before an attribute, or before the end of the tag.
     pub(super) fn attribute(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if self.failed {
             return self.rest_of_tag(io);
@@ -77,7 +77,7 @@ impl Params {
         }
     }
 
-    /// In a tag that has failed: its end is looked for, outside of quotes.
+    /// In a tag that has failed: its end is searched for, outside of quotes.
     fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         let Head { quotes, slash, .. } = &mut self.head;
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
@@ -148,7 +148,7 @@ impl Params {
         Ok(None)
     }
 
-    /// Behind the tag: what no call goes on behind is a call of one tag, which is not closed.
+    /// After the tag. If nothing follows that can continue a call, the tag is a call that is not closed.
     pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if self.opened.empty {
             return self.to(State::Opened);

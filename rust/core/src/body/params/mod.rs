@@ -1,4 +1,4 @@
-//! The body of a call whose arguments are raw text in tags, from behind what opened its function.
+//! The body of a call whose arguments are raw text in tags, from after the tag that opened its function.
 
 mod head;
 mod typing;
@@ -23,11 +23,11 @@ pub use value::holds;
 enum State {
     /// A function of the same block is opened here.
     Opener,
-    /// In a tag, in front of an attribute.
+    /// In a tag, before an attribute.
     Head,
     /// The attributes are read, and so is the name.
     Named,
-    /// Behind a tag with attributes, where a call must go on.
+    /// After a tag with attributes, where a call must continue.
     Headed,
     /// Directly behind what opened the function.
     Opened,
@@ -58,7 +58,7 @@ pub struct Params {
     named: bool,
     /// The arguments were one JSON object.
     whole: bool,
-    /// The call has failed: only its end is looked for, outside of quotes.
+    /// The call has failed: only its end is searched for, outside of quotes.
     failed: bool,
     quotes: Alternation,
 }
@@ -122,7 +122,7 @@ fn first(opened: Opened) -> State {
 }
 
 impl Params {
-    /// `name`: the tool's, as it is written; empty where that is not known yet.
+    /// `name`: the tool's name as written; empty if not known yet.
     pub fn new(opened: Opened, name: &str) -> Self {
         Params {
             opened,
@@ -182,7 +182,7 @@ impl Params {
         cx.repair(io.found, repair).map_err(|kind| (kind, "Write the call in the usual form.".into()))
     }
 
-    /// What the format has of its own: listed as a repair, and read in strict mode, too.
+    /// What belongs to the format's own grammar: listed as a repair, but read in strict mode, too.
     fn usual_repair(&self, io: &mut Io<'_>, repair: Repair) {
         if !self.failed && !io.cx.strict {
             io.found.repair(repair);
@@ -247,7 +247,7 @@ impl Params {
 
     fn between(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if self.failed {
-            // Whatever is no tag.
+            // Anything that is not a tag.
             while let Some(&byte) = io.window.as_bytes().get(io.at)
                 && !(byte == b'<' && self.quotes.open().is_none())
             {

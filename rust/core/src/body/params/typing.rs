@@ -1,4 +1,4 @@
-//! What the text of a parameter becomes. Where a string is possible, the text counts to the letter.
+//! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
 
 use crate::body::tree::{At, Lists, is_json, is_literal, write_at};
 use crate::body::{Bad, Context, Found};
@@ -20,7 +20,7 @@ fn python(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Is the text, to the letter, the JSON of something that the type takes beside strings, or of anything where nothing is known?
+/// Whether the text is exactly the JSON of a value other than a string that the type takes, or of any such value if the type is unknown.
 fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     match text.as_bytes().first() {
         Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
@@ -30,7 +30,7 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     }
 }
 
-/// Appends the typed JSON of a text that stands where type `id` is expected.
+/// Appends the JSON of a text, typed as `id`.
 pub fn write_text(
     cx: &Context<'_>,
     found: &mut Found,
@@ -81,7 +81,7 @@ pub fn write_text(
     write(found, &scalar(text, true))
 }
 
-/// Does the text, between its tags, read as that value, with neither repair nor problem?
+/// Whether the text between its tags reads as that value, without repairs or problems.
 pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Value<'_>) -> bool {
     if let (true, Value::String(own)) = (cx.schema.node(id).is_string(), value) {
         return own == text;

@@ -1,4 +1,4 @@
-//! The value of one parameter: text to the letter, up to the tag that ends it.
+//! The value of one parameter: verbatim text up to the tag that ends it.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -16,18 +16,18 @@ pub enum Read {
     Need,
     /// With its closing tag.
     Closed,
-    /// In front of another tag.
+    /// Before another tag.
     Open,
 }
 
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Its closing tag, of so many bytes.
+    /// Its closing tag, of this many bytes.
     Close(usize),
-    /// Another tag, in front of which it ends.
+    /// Another tag, before which it ends.
     Before,
-    /// Text, but so like a tag that the value must be closed by its own.
+    /// Text that looks like a tag, so that the value must be closed by its own tag.
     Text,
 }
 
@@ -39,7 +39,7 @@ struct Opened {
     tag: Cow<'static, str>,
     /// In another form than the usual one.
     styled: bool,
-    /// The key stood between tags.
+    /// The key was between tags.
     apart: bool,
 }
 
@@ -51,9 +51,9 @@ pub struct Value {
     pub kept: bool,
     /// `None` where the call has failed.
     slot: Option<Slot>,
-    /// Its parts go out as they come.
+    /// Its parts are streamed.
     live: bool,
-    /// So they do once it is clear that it is not null.
+    /// They are streamed once the value cannot be null.
     perhaps_null: bool,
     text: String,
     /// Nothing was read: a line break here is the tag's.
@@ -62,7 +62,7 @@ pub struct Value {
     pending: bool,
     /// A line begins here.
     line: bool,
-    /// Bytes behind a `<` that were looked at.
+    /// Bytes after a `<` that were already scanned.
     looked: usize,
 }
 
@@ -105,7 +105,7 @@ impl Value {
         Ok(())
     }
 
-    /// The call has failed: only the value's end is looked for.
+    /// The call has failed: only the value's end is searched for.
     pub fn fail(&mut self) {
         (self.slot, self.live, self.perhaps_null) = (None, false, false);
     }
@@ -128,7 +128,7 @@ impl Value {
         }
     }
 
-    /// Takes text that does not end it.
+    /// Takes text that does not end the value.
     fn take(&mut self, found: &mut Found, mut part: &str) {
         if part.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl Value {
         self.write(found, part);
     }
 
-    /// Text that may be null goes out once it cannot be that.
+    /// Streams text that could have been null, once it cannot be null.
     fn go_live(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
         let text = self.text.as_str();
         if !self.perhaps_null || "null".starts_with(text) || "None".starts_with(text) {
@@ -216,7 +216,7 @@ impl Value {
 }
 
 impl Opened {
-    /// What stands at this `<`? `line`: a line begins here.
+    /// What this `<` begins. `line`: it is at the start of a line.
     fn end(
         &self,
         rest: &str,
@@ -261,7 +261,7 @@ impl Opened {
         }
     }
 
-    /// A closing tag of its own, of so many bytes: it is one if what may follow a parameter follows.
+    /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
     fn closed(
         &self,
         rest: &str,
@@ -283,7 +283,7 @@ impl Opened {
             false => begins_with(after, row.parameter.open, last),
         };
         let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
-        // Without the end of its function: not in the middle of a line, where it may be spoken of.
+        // The end of its function is missing: only at the start of a line, since prose may mention tags.
         let apart = end > length && !has_line_break(&rest[length..end]);
         if apart && tag != Tag::Block {
             return next;
@@ -294,7 +294,7 @@ impl Opened {
     }
 }
 
-/// Can the text stand between the tags of a parameter in the usual form, whatever follows?
+/// Whether the text can be written between the tags of a parameter in the usual form, whatever follows.
 pub fn holds(row: &'static Row, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;

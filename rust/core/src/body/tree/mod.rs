@@ -237,7 +237,7 @@ fn read_json(
     }
 }
 
-/// Is the text, which starts with a bracket, plain JSON, if perhaps too deep or with a key twice?
+/// Whether the text, which starts with a bracket, is plain JSON. It may be too deep or repeat a key.
 pub(super) fn is_json(cx: &Context<'_>, text: &str) -> bool {
     let schema = Schema::unknown();
     let cx = Context { strict: true, schema: &schema, ..*cx };
