@@ -121,7 +121,9 @@ const YAML: &[&str] = &[
 const FUNCTIONS: &[&str] = &[
     "<tool_call><function=save ", "<function=save ", "<function name=\"save\" ", "<invoke name=\"save\" ", "<invoke name='save' x ", "<tool name=\"save\" ", "<call name=\"save\" ", "<tool_call name=\"save\" ",
     "<function=\"save\" ", "<tool_call>\n<function=save title=\"a\" ", "<tool_call><function=save>{", "<tool_call><function=save>\n{\"title\": \"a\" x, ", "<function=save>{",
-    "<tool_call><function=save><parameter name=\"title\" ", "<tool_call><function=save><parameter=",
+    "<tool_call><function=save><parameter name=\"title\" ", "<tool_call><function=save><parameter=", "<tool_call>save ", "<tool_call>\nsave ", "<tool_call>save(", "<call>save ", "<CALL>save ",
+    "<call>save(", "<function>save ", "<tool>save ", "<invoke>save ", "<tool_call><function>save ", "<tool_call>\n<function>save</function>\n", "<tool_call>{\"name\":\"save\",\"arguments\":{",
+    "<tool_call>\n{\"name\": \"save\", \"arguments\": {",
 ];
 const BARE: &[&str] = &[
     "\n{\"name\":\"save\",\"arguments\":{",

@@ -60,7 +60,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 8)"),
     ("a: [b", "a quote or bracket is never closed (line 1, column 6)"),
     ("a: \"b", "a quote or bracket is never closed (line 1, column 4)"),
-    ("a: 'x' y", "something stands behind the value (line 1, column 8)"),
+    ("a: 'x' y", "something follows the value (line 1, column 8)"),
     ("a: |\n  x\n y\n", "a line of a block scalar is less indented than its first line (line 3, column 2)"),
     ("a: |\n\tx\n", "a tab cannot indent a line of a block scalar: use spaces (line 2, column 1)"),
     ("a:\n\tb: 1\n", "a tab cannot indent a line: use spaces (line 2, column 2)"),

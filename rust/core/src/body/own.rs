@@ -42,7 +42,7 @@ impl Format for Own {
             let body = &rest[..end];
             self.shown += end;
             if self.shown > io.cx.limits.call_bytes {
-                let message = "The call has too many closing marks in it. Write less in one call.".to_owned();
+                let message = "The call contains too many closing tags. Write less in one call.".to_owned();
                 return self.failed(io, behind, ErrorKind::TooLarge, message);
             }
             match io.cx.protocol.read(body) {

@@ -139,9 +139,10 @@ impl Protocol for Own {
         }
     }
 
-    fn candidates(&self, _: &Delimiters) -> Candidates {
+    fn candidates(&self, delimiters: &Delimiters) -> Candidates {
         let Custom { open, result, .. } = &self.parts;
-        [open, &result.0, &result.1].iter().fold(Candidates::none(), |all, mark| all.with_text(mark))
+        let base = self.base.as_ref().map_or_else(Candidates::none, |base| base.candidates(delimiters));
+        [open, &result.0, &result.1].iter().fold(base, |all, mark| all.with_text(mark))
     }
 
     fn result_marks(&self) -> &[Cow<'static, str>] {
@@ -221,9 +222,10 @@ impl Protocol for Own {
         format!("{open}{}{close}", self.neutralise(tools, &written).replace(&word, begin))
     }
 
-    fn is_mark(&self, _: &Toolset, text: &str) -> bool {
+    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
         let Custom { open, result, .. } = &self.parts;
         [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
+            || self.base.as_ref().is_some_and(|base| base.is_mark(tools, text))
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::tags::near_function;
+use super::tags::{self, near_function};
 use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
 use crate::json::{Member, Value, json_string, parse, write_spaced_object};
@@ -141,6 +141,7 @@ impl Protocol for Qwen3Coder {
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
         is_mark(&QWEN3CODER, text, &|name| tools.get(name).is_some())
+            || (text.starts_with('<') && tags::is_mark(tools, text))
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
@@ -156,7 +157,7 @@ impl Protocol for Qwen3Coder {
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        super::tags::signature(self, tools, tool)
+        tags::signature(self, tools, tool)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own
 use crate::quoting::{Alternation, opens_after};
 use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::schema::{self, Descriptions, begins_folded, fold};
-use crate::spelled;
+use crate::spelled::{self, Meant, meant};
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::xml::{For, escape, name_length};
 
@@ -198,16 +198,29 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
     };
     let (tool, end) = match found {
         Look::Yes((Some(tool), end)) => (tool, end),
-        Look::Yes((None, end)) if matches!(begins(&text[1..], row.block, cut), Look::Yes(_)) => {
-            return in_block(tools, row, whole, ws_run(text, end), last);
+        Look::Yes((None, end)) => {
+            let inner = match begins(&text[1..], row.block, cut) {
+                Look::Yes(_) => in_block(tools, row, whole, ws_run(text, end), last),
+                Look::No | Look::Need => step.clone(),
+            };
+            return if inner == step { in_text(tools, whole, end, last) } else { inner };
         }
-        Look::Yes((None, _)) | Look::No => return step,
+        Look::No => return step,
         Look::Need => return Attempt::Need,
     };
     match goes_on(tools, &|_| true, text, end, cut) {
         Look::Need => Attempt::Need,
         Look::No => step,
         Look::Yes(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
+    }
+}
+
+/// The same for a tag that ends at byte `at`, and has the name in the text after it.
+fn in_text(tools: &Toolset, text: &str, at: usize, last: bool) -> Attempt {
+    match meant(&text[at..], last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
+        Meant::Need => Attempt::Need,
+        Meant::Prose => Attempt::Text(1),
+        Meant::Call(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS[1..])),
     }
 }
 

@@ -32,7 +32,7 @@ impl fmt::Display for Fault {
 
 const INDENTATION: &str = "the indentation fits nothing in front";
 const UNCLOSED: &str = "a quote or bracket is never closed";
-const BEHIND: &str = "something stands behind the value";
+const BEHIND: &str = "something follows the value";
 const BRACKETS: &str = "brackets do not match";
 const COMMA: &str = "a comma is missing in brackets";
 const NO_KEY: &str = "a key is missing in braces";

@@ -124,14 +124,24 @@ impl Lexer {
         self.lost = true;
     }
 
-    /// Tracks the quotes of a text that was consumed, before the rest of the window.
+    /// The scalar that is open now, if its own rules may say where it ends.
     #[inline]
-    fn follow(&mut self, text: &str, rest: &str) {
+    fn scalar(&self) -> Whole {
+        match &self.mode {
+            Mode::Quoted(_) => Whole::Quoted { empty: true },
+            Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
+            _ => Whole::No,
+        }
+    }
+
+    /// Tracks the quotes of a text that was consumed, before the rest of the window. `was`: the scalar that was open before it.
+    #[inline]
+    fn follow(&mut self, was: Whole, text: &str, rest: &str) {
         let whole = self.whole != Whole::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
         if text.len() <= self.clear && !whole && self.quotes.pass(text) {
             self.clear -= text.len();
         } else {
-            self.follow_on(text, rest);
+            self.follow_on(was, text, rest);
         }
     }
 
@@ -147,16 +157,13 @@ impl Lexer {
         };
     }
 
-    fn follow_on(&mut self, text: &str, rest: &str) {
+    fn follow_on(&mut self, was: Whole, text: &str, rest: &str) {
         self.skip(text.len(), rest);
-        let now = match &self.mode {
-            Mode::Quoted(_) => Whole::Quoted { empty: true },
-            Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
-            _ => Whole::No,
-        };
+        let now = self.scalar();
         match (&mut self.whole, now) {
             (Whole::No, Whole::No) => self.quotes.run(text),
-            (Whole::No, now) if self.quotes.open().is_none() => self.whole = now,
+            // It begins here. One that began while a quote was open is text like any other, to its end.
+            (Whole::No, now) if was == Whole::No && self.quotes.open().is_none() => self.whole = now,
             (Whole::No, _) => self.quotes.run(text),
             (Whole::Quoted { empty }, Whole::Quoted { .. }) => *empty &= text.is_empty(),
             (Whole::Block, Whole::Block) => {}
@@ -198,7 +205,7 @@ impl Lexer {
         };
         if taken {
             self.column += count_chars(text);
-            self.follow(text, "");
+            self.follow(self.scalar(), text, "");
         }
         taken
     }
@@ -233,9 +240,10 @@ impl Lexer {
         loop {
             let before = w.at;
             let start = (self.line, self.column);
+            let was = self.scalar();
             let step = self.step(&mut w);
             self.count(&window[before..w.at]);
-            self.follow(&window[before..w.at], &window[w.at..]);
+            self.follow(was, &window[before..w.at], &window[w.at..]);
             let Break(lexeme) = step else { continue };
             // Windows may begin anywhere, so only what does not depend on that is a place.
             match lexeme {

@@ -23,7 +23,7 @@ const NO_KEY: &str = "a key is missing in front of the colon";
 const NO_COMPLEX_KEY: &str = "keys are plain or quoted text: ? is not read";
 const INLINE_DASH: &str = "a list starts on a line of its own";
 const NO_ESCAPE: &str = "a backslash in a key is written \\\\";
-const BEHIND: &str = "something stands behind the value";
+const BEHIND: &str = "something follows the value";
 const BAD_HEAD: &str = "behind | and > only -, + and a digit may stand: put text that starts so into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };

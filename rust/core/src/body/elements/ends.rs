@@ -16,7 +16,7 @@ impl Elements {
             note(io, Repair::Markup, "The closing tag has another name than the opening one.")?;
         }
         if self.stray && !self.any {
-            return Err((ErrorKind::MalformedCall, "Text is where the fields have to be.".into()));
+            return Err((ErrorKind::MalformedCall, "A call needs fields, not plain text.".into()));
         }
         if !self.json {
             self.fields.finish(&io.cx, io.found)?;

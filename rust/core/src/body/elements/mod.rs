@@ -209,11 +209,11 @@ impl Elements {
         if behind_line && let Some(step) = self.behind_line(io)? {
             return Ok(Some(step));
         }
-        if self.in_quotes(io) {
+        if !self.lexer.is_inside() && self.in_quotes(io) {
             if !io.rest().starts_with('<') {
                 return self.close_at_end(io);
             }
-            return Err((ErrorKind::MalformedCall, "Only fields stand in a call, and none of them in quotes.".into()));
+            return Err((ErrorKind::MalformedCall, "A call contains only fields, and none is quoted.".into()));
         }
         if self.lexer.is_between() {
             let begin = io.at;

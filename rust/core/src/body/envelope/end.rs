@@ -95,7 +95,7 @@ impl Envelope {
                 Punct::Need => return Ok(Some(Step::Need)),
                 Punct::Is(b'}') => self.wrapped = false,
                 Punct::Is(_) | Punct::Close => {
-                    return Err(self.bad(ErrorKind::MalformedCall, "} is expected behind the list"));
+                    return Err(self.bad(ErrorKind::MalformedCall, "} is expected after the list"));
                 }
             }
         }

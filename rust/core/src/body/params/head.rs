@@ -113,7 +113,11 @@ impl Params {
         if self.opened.attributes == Attributes::OfBlock {
             self.opened.attributes = Attributes::None;
             self.state = State::Opener;
-            return if self.failed { Ok(None) } else { Err(self.malformed("The tag around calls has no attributes.")) };
+            return if self.failed {
+                Ok(None)
+            } else {
+                Err(self.malformed("The tag around calls must not have attributes."))
+            };
         }
         self.opened.empty = empty;
         self.state = State::Named;
