@@ -81,7 +81,7 @@ Examples:
 )
 @click.option("--plan", "only_plan", is_flag=True, help="Print what would be done. Needs no model.")
 @click.option("--json", "as_json", is_flag=True, help="With --plan: print one JSON object.")
-@click.option("--model", metavar="NAME", help="Who summarises.")
+@click.option("--model", metavar="NAME", help="The summarising model.")
 @click.option(
     "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="The model's API."
 )
@@ -116,9 +116,9 @@ def compact(
     Nothing is written but the conversation; what is to be said of it goes to standard error.
     """
     if keep_recent_turns is None and max_tokens is None:
-        raise click.UsageError("what shall be kept? Give --keep-recent-turns, --max-tokens, or both.")
+        raise click.UsageError("give --keep-recent-turns, --max-tokens, or both.")
     if not only_plan and model is None:
-        raise click.UsageError("who shall summarise? Give --model, or --plan to see what would be done.")
+        raise click.UsageError("give --model, or --plan to see what would be done.")
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
     title = title_of(file)

@@ -148,7 +148,7 @@ def plan_compaction(
         VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
     if keep_recent_turns is None and max_tokens is None:
-        raise TypeError("what shall be kept? Give keep_recent_turns=…, max_tokens=…, or both")
+        raise TypeError("give keep_recent_turns=…, max_tokens=…, or both")
     keep = math.inf if keep_recent_turns is None else whole_turns(keep_recent_turns)
     of = conversation(messages, format)
     if max_tokens is not None:

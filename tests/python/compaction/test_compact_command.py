@@ -229,8 +229,8 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        ((), "[]", "what shall be kept?"),
-        (("--keep-recent-turns", "1"), "[]", "who shall summarise?"),
+        ((), "[]", "give --keep-recent-turns"),
+        (("--keep-recent-turns", "1"), "[]", "give --model"),
         (("--keep-recent-turns", "1", "--model", "m", "--json"), "[]", "--json needs --plan"),
         (("--keep-recent-turns", "-1", "--plan"), "[]", "-1"),
         (("--keep-recent-turns", "1", "--plan"), "[{]", "line 1, column 3: this is no JSON"),
