@@ -198,3 +198,18 @@ def test_deep_and_self_referring_schemas_work() -> None:
     assert Toolset([("f", deep)]).parse("<call>f a.a.a=x</call>").calls
     loop = {"properties": {"a": {"$ref": "#/properties/a"}}}
     assert Toolset([("f", loop)]).parse("<call>f a=5</call>").calls
+
+
+@pytest.mark.parametrize("close", ["]]", "}}", "]", "}", "]>"])
+def test_a_closing_delimiter_may_begin_with_a_bracket(close: str) -> None:
+    tools = Toolset(
+        [("save", {"properties": {"title": {"type": "string"}}})], protocol="hermes", delimiters=("[[", close)
+    )
+    for title in ("a", "a]]", 'say "}}"', ""):
+        written = tools.encode("save", {"title": title})
+        for text in (written, f"{written} and more {written}"):
+            parser = tools.parser()
+            events = [event for char in text for event in parser.feed(char)] + parser.finish()
+            ends = [event.args for event in events if event.type == "call_end"]
+            assert ends == [{"title": title}] * text.count("[[")
+            assert [call.args for call in tools.parse(text).calls] == ends

@@ -47,6 +47,11 @@ impl Quotes {
         let mut at = ws_run(text, 0);
         let mut closers = 0;
         while let Some(b'}' | b']') = bytes.get(at) {
+            // CLOSE may begin with a bracket, too.
+            let complete = closers > 0 && closers >= brackets + self.around;
+            if complete && starts(&text[at..], &cx.delimiters.close, undecided.is_some()) != Mark::No {
+                break;
+            }
             closers += 1;
             at = ws_run(text, at + 1);
         }
