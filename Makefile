@@ -204,12 +204,12 @@ types-clients: build $(CLIENT_VENVS)/sdk/.installed ## mypy, strict, over the te
 
 test-clients: build $(VENV)/.vocabularies venv-clients types-clients ## the real SDKs and frameworks against a local server
 	@mkdir -p $(LOGS)
-	@rm -f $(LOGS)/clients.log
-	@status=0; for name in $(CLIENTS); do \
-		[ -d tests/clients/$$name ] || continue; \
-		echo "pytest tests/clients/$$name" | tee -a $(LOGS)/clients.log; \
-		$(CLIENT_VENVS)/$$name/bin/python -m pytest tests/clients/$$name 2>&1 | tee -a $(LOGS)/clients.log \
-			|| status=$$?; \
+	@rm -f $(LOGS)/clients*
+	@printf '%s\n' $(CLIENTS) | xargs -P 2 -I NAME bash -c '$(CLIENT_VENVS)/NAME/bin/python -m pytest tests/clients/NAME \
+		> $(LOGS)/clients-NAME.log 2>&1; echo $$? > $(LOGS)/clients-NAME.status'; \
+	status=0; for name in $(CLIENTS); do \
+		{ echo "pytest tests/clients/$$name"; cat $(LOGS)/clients-$$name.log; } | tee -a $(LOGS)/clients.log; \
+		[ "$$(cat $(LOGS)/clients-$$name.status)" = 0 ] || status=1; \
 	done; exit $$status
 
 # Packaging ------------------------------------------------------------------------------------------------------
