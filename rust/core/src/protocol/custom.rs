@@ -224,8 +224,12 @@ impl Protocol for Own {
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
         let Custom { open, result, .. } = &self.parts;
+        // Results have marks of their own, so those of the base are text.
+        let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
+        let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
+        let opens = |base: &Arc<dyn Protocol>| base.is_mark(tools, text) && !base.result_marks().iter().any(is_result);
         [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
-            || self.base.as_ref().is_some_and(|base| base.is_mark(tools, text))
+            || self.base.as_ref().is_some_and(opens)
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
