@@ -303,6 +303,7 @@ def _summarizer(
         raise click.ClickException(f"there is no key: the environment variable {variable} is not set")
     options = {} if base_url is None else {"base_url": base_url}
     made = getattr(sdk, client)(api_key=key, **options)
+    click.get_current_context().call_on_close(made.close)
     return summarizer(made, model=model, max_tokens=max_tokens), getattr(sdk, errors)
 
 
