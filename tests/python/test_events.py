@@ -13,18 +13,15 @@ import pytest
 import wirecall
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Problem, Text
 
-TOOLS = wirecall.Toolset(
-    [
-        {
-            "name": "get",
-            "parameters": {
-                "type": "object",
-                "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
-                "required": ["city"],
-            },
-        }
-    ]
-)
+GET: dict[str, Any] = {
+    "name": "get",
+    "parameters": {
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+        "required": ["city"],
+    },
+}
+TOOLS = wirecall.Toolset([GET])
 PROBLEM = Problem("wrong_type", "days", "days: a whole number is needed")
 SAMPLES: list[Any] = [
     Text("a\n"),
@@ -249,3 +246,24 @@ def test_strings_are_the_same_object_each_time() -> None:
     for _ in range(1000):
         assert event.text
     assert sys.getrefcount(event.text) <= before + 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "arguments"),
+    [
+        ("city=Graz units=None", "coerced", '{"city":"Graz","units":null}'),
+        ("City=Graz units=si", "key_style", '{"city":"Graz","units":"si"}'),
+        ("City=Graz units=None days=x", "key_style", '{"city":"Graz","units":null,"days":"x"}'),
+        ("city=Graz units=None stray", "coerced", None),
+        ("city=Graz units=None, days=1", "coerced", None),
+        ("units=None city= Graz", "coerced", None),
+    ],
+)
+def test_an_error_of_style_has_the_arguments_if_nothing_else_is_wrong(
+    body: str, kind: str, arguments: str | None
+) -> None:
+    units = {"units": {"enum": ["si", "us", None]}}
+    parameters = GET["parameters"] | {"properties": GET["parameters"]["properties"] | units}
+    tools = wirecall.Toolset([GET | {"parameters": parameters}], strict=True, validate="error")
+    [error] = tools.parse(f"<call>get {body}</call>").errors
+    assert (error.kind, error.arguments) == (kind, arguments)

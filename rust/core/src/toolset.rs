@@ -230,6 +230,8 @@ pub struct Toolset {
     /// Where calls and results may begin, in whichever protocol.
     pub(crate) candidates: Candidates,
     pub(crate) strict: bool,
+    /// Strict, but for how values and keys are written.
+    any_style: bool,
     pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
     pub(crate) reasoning: Option<(String, String)>,
@@ -257,6 +259,7 @@ impl Toolset {
             candidates: protocol.candidates(&delimiters),
             protocol,
             strict,
+            any_style: false,
             descriptions,
             delimiters,
             reasoning,
@@ -290,6 +293,7 @@ impl Toolset {
             schema: at.map_or(&self.tools.unknown, |at| &self.tool(at).schema),
             syntax: at.map(|at| self.tool(at).syntax),
             strict: self.strict,
+            any_style: self.any_style,
             delimiters: &self.delimiters,
             limits: &self.limits,
             tool: name,
@@ -327,9 +331,9 @@ impl Toolset {
         self.protocol.result_marks()
     }
 
-    /// The same, reading its own protocol leniently.
-    pub(crate) fn lenient(&self) -> Toolset {
-        Toolset { strict: false, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
+    /// The same, reading its own protocol only, with values and keys in any style.
+    pub(crate) fn any_style(&self) -> Toolset {
+        Toolset { any_style: true, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
     }
 
     pub fn limits(&self) -> &Limits {

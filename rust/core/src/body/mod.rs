@@ -62,6 +62,8 @@ pub struct Context<'a> {
     /// How the tool's calls are written; `None` for one that nothing is known of.
     pub syntax: Option<Syntax>,
     pub strict: bool,
+    /// Strict, but for how values and keys are written.
+    pub any_style: bool,
     pub delimiters: &'a Delimiters,
     pub limits: &'a Limits,
     /// The tool's name, for messages.
@@ -176,7 +178,7 @@ impl Found {
 impl Context<'_> {
     /// A repair in lenient mode, an error of its name in strict mode.
     fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
-        if self.strict {
+        if self.strict && !(self.any_style && matches!(repair, Repair::Coerced | Repair::KeyStyle)) {
             return Err(ErrorKind::Strict(repair));
         }
         found.repair(repair);

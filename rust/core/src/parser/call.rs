@@ -342,16 +342,15 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
     }
 }
 
-/// The arguments of a call that strict mode refuses for how they are written, if nothing else is wrong with it: its source,
-/// read again without being strict.
+/// The arguments of a call that strict mode refuses for the style of a value or key, if nothing else is wrong with it: its
+/// source is read again with that allowed.
 fn completed(tools: &Toolset, name: Option<&str>, raw: &str) -> Option<String> {
-    let lenient = tools.lenient();
-    let mut items = Parser::items(&lenient, raw);
-    let is_style = |repair: &Repair| matches!(repair, Repair::Coerced | Repair::KeyStyle);
+    let any_style = tools.any_style();
+    let mut items = Parser::items(&any_style, raw);
     let (read, arguments) = match items.pop()? {
-        Item::Call(call) if call.repairs.iter().all(is_style) => (Some(call.name), Some(call.arguments)),
+        Item::Call(call) => (Some(call.name), Some(call.arguments)),
         Item::Error(error) => (error.name, error.arguments),
-        Item::Call(_) | Item::Text(_) => return None,
+        Item::Text(_) => return None,
     };
     (items.is_empty() && read.as_deref() == name).then_some(arguments).flatten()
 }
