@@ -1,0 +1,144 @@
+//! The places of a text where something may begin, told by two bytes.
+
+/// The first two bytes of everything that can begin in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidates {
+    /// The first bytes, repeated to fill the array, and their number; if there are more, bytes are looked up one by one.
+    few: [u8; 6],
+    count: usize,
+    /// For each byte, the bit of its place among the first bytes, or none; all bytes beyond the last place share its bit.
+    first: [u8; 256],
+    /// For each byte, the bits of the first bytes that it may follow.
+    second: [u8; 256],
+}
+
+/// A shorter text is scanned byte by byte.
+const SHORT_BYTES: usize = 16;
+const CHUNK_BYTES: usize = 128;
+const BLOCK_BYTES: usize = 32;
+
+impl Candidates {
+    pub fn none() -> Self {
+        Candidates { few: [0; 6], count: 0, first: [0; 256], second: [0; 256] }
+    }
+
+    /// Together with what begins with the first byte and one of the second ones.
+    pub fn with(mut self, first: u8, seconds: impl IntoIterator<Item = u8>) -> Self {
+        if self.first[first as usize] == 0 {
+            self.first[first as usize] = 1 << self.count.min(7);
+            self.few.iter_mut().skip(self.count).for_each(|place| *place = first);
+            self.count += 1;
+        }
+        for second in seconds {
+            self.second[second as usize] |= self.first[first as usize];
+        }
+        self
+    }
+
+    /// Together with whatever begins with this byte.
+    pub fn with_byte(self, first: u8) -> Self {
+        self.with(first, 0..=u8::MAX)
+    }
+
+    /// Together with this text, ASCII case aside.
+    pub fn with_text(self, text: &str) -> Self {
+        match *text.as_bytes() {
+            [] => self,
+            [first] => self.with_byte(first),
+            [first, second, ..] => self.with(first, [second.to_ascii_lowercase(), second.to_ascii_uppercase()]),
+        }
+    }
+
+    /// Together with these others.
+    pub fn and(self, other: &Candidates) -> Self {
+        let firsts = (0..=u8::MAX).filter(|first| other.first[*first as usize] != 0);
+        firsts.fold(self, |all, first| {
+            let bit = other.first[first as usize];
+            all.with(first, (0..=u8::MAX).filter(|second| other.second[*second as usize] & bit != 0))
+        })
+    }
+
+    /// Whether one of them may begin here. For the last byte this is not known.
+    #[inline]
+    pub fn may_begin(&self, bytes: &[u8]) -> bool {
+        match *bytes {
+            [] => false,
+            [first] => self.first[first as usize] != 0,
+            [first, second, ..] => self.first[first as usize] & self.second[second as usize] != 0,
+        }
+    }
+
+    /// Where the first of them stands.
+    #[inline]
+    pub fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let at = from + self.find_first(&bytes[from..])?;
+            if self.may_begin(&bytes[at..]) {
+                return Some(at);
+            }
+            from = at + 1;
+        }
+    }
+
+    /// Whether a chunk has none. Most have none, and are short.
+    #[inline]
+    pub fn are_missing(&self, bytes: &[u8]) -> bool {
+        let none = match bytes.len() {
+            0..SHORT_BYTES => bytes.iter().all(|byte| self.first[*byte as usize] == 0),
+            SHORT_BYTES..=CHUNK_BYTES => self.count <= 6 && !self.has_first(bytes),
+            _ => false,
+        };
+        none || self.find(bytes).is_none()
+    }
+
+    /// Whether one of the few first bytes is there. Without a branch for each byte, many bytes are checked at once.
+    #[inline]
+    fn has_first(&self, bytes: &[u8]) -> bool {
+        let [a, b, c, d, e, f] = self.few;
+        let is_first = |byte: u8| (byte == a) | (byte == b) | (byte == c) | (byte == d) | (byte == e) | (byte == f);
+        bytes.iter().fold(false, |has, byte| has | is_first(*byte))
+    }
+
+    #[inline]
+    fn find_first(&self, bytes: &[u8]) -> Option<usize> {
+        let one_by_one = |bytes: &[u8]| bytes.iter().position(|byte| self.first[*byte as usize] != 0);
+        if bytes.len() < SHORT_BYTES {
+            return one_by_one(bytes);
+        }
+        let [a, b, c, ..] = self.few;
+        match self.count {
+            1 => memchr::memchr(a, bytes),
+            2 => memchr::memchr2(a, b, bytes),
+            3 => memchr::memchr3(a, b, c, bytes),
+            4..=6 => {
+                let mut blocks = bytes.chunks(BLOCK_BYTES).enumerate();
+                let (number, block) = blocks.find(|(_, block)| self.has_first(block))?;
+                one_by_one(block).map(|at| number * BLOCK_BYTES + at)
+            }
+            _ => one_by_one(bytes),
+        }
+    }
+}
+
+/// Puts a backslash behind the first character of each mark, all of which begin with one of the candidates.
+///
+/// The output contains no mark, and a text that already has the backslash is left alone.
+pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&str) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    let mut next = 0;
+    // Most texts have no mark at all, and a mark begins with a character's first byte.
+    while let Some(offset) = candidates.find(&text.as_bytes()[next..]) {
+        let at = next + offset;
+        next = at + 1;
+        if text.is_char_boundary(at) && is_mark(&text[at..]) {
+            let behind = at + text[at..].chars().next().map_or(1, char::len_utf8);
+            out.push_str(&text[from..behind]);
+            out.push('\\');
+            from = behind;
+        }
+    }
+    out.push_str(&text[from..]);
+    out
+}

@@ -1,0 +1,59 @@
+//! What ends a call that has failed.
+
+use super::{Delimiters, Mark, starts, starts_as};
+
+/// What ends a call that was opened in a way that no reader accepts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Closers {
+    /// CLOSE.
+    #[default]
+    Own,
+    /// The first of these, case aside.
+    Spelled(&'static [&'static str]),
+    /// The closing tag of that name, ignoring case; with `slash`, the opening tag is not complete, and `/>` ends it, too.
+    Tag { name: String, slash: bool },
+}
+
+/// What ends a call that has failed.
+#[derive(Clone, Copy, Debug)]
+pub enum Closer<'a> {
+    Own(&'a Delimiters),
+    /// This text alone.
+    Text(&'a str),
+    Other(&'a Closers),
+}
+
+impl Closer<'_> {
+    #[inline]
+    pub fn may_begin(&self, byte: u8) -> bool {
+        match self {
+            Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
+            Closer::Text(text) => text.as_bytes()[0] == byte,
+            Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
+            Closer::Other(Closers::Own | Closers::Tag { .. }) => matches!(byte, b'<' | b'/'),
+        }
+    }
+
+    /// Whether one is at the start of the text, and its number of bytes.
+    pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
+        let mut found = (Mark::No, 0);
+        let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
+            (Mark::Yes, Mark::No | Mark::Partial) => found = (Mark::Yes, close.len()),
+            (Mark::Partial, Mark::No) => found.0 = Mark::Partial,
+            _ => {}
+        };
+        match self {
+            Closer::Own(delimiters) => return delimiters.closes(text, last),
+            Closer::Text(close) => return (starts(text, close, last), close.len()),
+            Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
+            Closer::Other(Closers::Tag { name, slash }) => {
+                if *slash {
+                    add("/>");
+                }
+                add(&format!("</{name}>"));
+            }
+            Closer::Other(Closers::Own) => {}
+        }
+        found
+    }
+}
