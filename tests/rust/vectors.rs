@@ -290,7 +290,7 @@ fn check(case: &Value, strict: bool, before: &str, behind: &str) -> Result<(), S
         match item {
             Item::Text(bytes) => push_text(&mut whole, &message[bytes]),
             Item::Call(end) => whole.push(Plain::from(&end)),
-            Item::Error(error) => whole.push(Plain::from(&error)),
+            Item::Error(error) => whole.push(Plain::from(&*error)),
         }
     }
     let too_large = |item: &Plain| matches!(item, Plain::Error { kind, .. } if kind == "too_large");

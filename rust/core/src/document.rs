@@ -35,7 +35,17 @@ impl XmlSchema {
 
 /// What typing needs to know.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
-    Context { protocol: &Xml, tools: None, schema, syntax: None, strict, any_style: false, delimiters, limits, tool: "" }
+    Context {
+        protocol: &Xml,
+        tools: None,
+        schema,
+        syntax: None,
+        strict,
+        any_style: false,
+        delimiters,
+        limits,
+        tool: "",
+    }
 }
 
 /// Faults that are listed; a hostile document has as many as characters.

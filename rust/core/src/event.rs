@@ -87,7 +87,7 @@ pub enum Item {
     /// Its bytes in the message.
     Text(Range<usize>),
     Call(CallEnd),
-    Error(CallError),
+    Error(Box<CallError>),
 }
 
 /// Adds an event to the items of a message, which texts, calls and errors tile.
@@ -96,13 +96,14 @@ pub fn fold(items: &mut Vec<Item>, event: Event<'_>) {
         Event::Text(text) => {
             let start = match items.last_mut() {
                 Some(Item::Text(before)) => return before.end += text.len(),
-                Some(Item::Call(CallEnd { bytes, .. }) | Item::Error(CallError { bytes, .. })) => bytes.end,
+                Some(Item::Call(call)) => call.bytes.end,
+                Some(Item::Error(error)) => error.bytes.end,
                 None => 0,
             };
             items.push(Item::Text(start..start + text.len()));
         }
         Event::CallEnd(end) => items.push(Item::Call(end)),
-        Event::CallError(error) => items.push(Item::Error(*error)),
+        Event::CallError(error) => items.push(Item::Error(error)),
         Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
     }
 }

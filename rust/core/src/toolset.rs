@@ -305,11 +305,17 @@ impl Toolset {
         self.tools.names.get(name).map(|at| self.tool(*at))
     }
 
+    /// Whether the name of a declared tool may begin with this byte, in any spelling.
+    #[inline]
+    pub(crate) fn may_begin_name(&self, byte: u8) -> bool {
+        self.tools.firsts[byte as usize]
+    }
+
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
         if self.tools.list.is_empty() {
             return Lookup::Open;
         }
-        if name.bytes().next().is_some_and(|first| !self.tools.firsts[first as usize]) {
+        if name.bytes().next().is_some_and(|first| !self.may_begin_name(first)) {
             return Lookup::Unknown;
         }
         if let Some(at) = self.tools.names.get(name) {

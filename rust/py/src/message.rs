@@ -34,7 +34,7 @@ impl Message {
             }
             core::Item::Error(error) => {
                 let id = error.index.map(|index| ids.id(index));
-                Bound::new(py, CallError::from_core(error.clone(), id)).map(Bound::into_any)
+                Bound::new(py, CallError::from_core((**error).clone(), id)).map(Bound::into_any)
             }
         };
         let items = items.iter().map(make).collect::<PyResult<Vec<_>>>()?;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::TestCaseResult;
 use serde_json::Value;
-use wirecall_core::{CallEnd, CallError, Item, Toolset, parse, parse_json};
+use wirecall_core::{Item, Toolset, parse, parse_json};
 
 use super::reading::{Seen, boundaries, calls, pieces, read, read_chunks};
 
@@ -164,13 +164,13 @@ pub fn any_chunks(tools: &Toolset, message: &str, truncated: Option<bool>, cuts:
             let item = match one {
                 Seen::Text(text) => Item::Text(at..at + text.len()),
                 Seen::End(end) => Item::Call(end),
-                Seen::Error(error) => Item::Error(error),
+                Seen::Error(error) => Item::Error(Box::new(error)),
                 Seen::Start { .. } | Seen::Deltas { .. } => return None,
             };
             at = match &item {
-                Item::Text(bytes) | Item::Call(CallEnd { bytes, .. }) | Item::Error(CallError { bytes, .. }) => {
-                    bytes.end
-                }
+                Item::Text(bytes) => bytes.end,
+                Item::Call(call) => call.bytes.end,
+                Item::Error(error) => error.bytes.end,
             };
             Some(item)
         })

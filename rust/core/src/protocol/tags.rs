@@ -74,6 +74,11 @@ fn ends_name(c: char) -> bool {
 /// text after it.
 fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    // Most tags, and signs that are none, tell it by one byte.
+    let first = text.bytes().skip(1).take(ATTEMPT_CHARS).find(|byte| !is_ws(*byte));
+    if first.is_some_and(|byte| !tools.may_begin_name(byte)) {
+        return step;
+    }
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let start = ws_run(text, 1);

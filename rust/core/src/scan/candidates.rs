@@ -81,11 +81,33 @@ impl Candidates {
         }
     }
 
+    #[inline]
+    fn find_first(&self, bytes: &[u8]) -> Option<usize> {
+        let [a, b, c, ..] = self.few;
+        match self.count {
+            _ if bytes.len() < SHORT_BYTES => self.find_one_by_one(bytes),
+            1 => memchr::memchr(a, bytes),
+            2 => memchr::memchr2(a, b, bytes),
+            3 => memchr::memchr3(a, b, c, bytes),
+            4..=6 => {
+                let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
+                let clear = blocks.iter().take_while(|block| !self.has_first(*block)).count() * BLOCK_BYTES;
+                self.find_one_by_one(&bytes[clear..]).map(|at| clear + at)
+            }
+            _ => self.find_one_by_one(bytes),
+        }
+    }
+
+    #[inline]
+    fn find_one_by_one(&self, bytes: &[u8]) -> Option<usize> {
+        bytes.iter().position(|byte| self.first[*byte as usize] != 0)
+    }
+
     /// Whether a chunk has none. Most have none, and are short.
     #[inline]
     pub fn are_missing(&self, bytes: &[u8]) -> bool {
         let none = match bytes.len() {
-            0..SHORT_BYTES => bytes.iter().all(|byte| self.first[*byte as usize] == 0),
+            0..SHORT_BYTES => self.find_one_by_one(bytes).is_none(),
             SHORT_BYTES..=CHUNK_BYTES => self.count <= 6 && !self.has_first(bytes),
             _ => false,
         };
@@ -98,26 +120,6 @@ impl Candidates {
         let [a, b, c, d, e, f] = self.few;
         let is_first = |byte: u8| (byte == a) | (byte == b) | (byte == c) | (byte == d) | (byte == e) | (byte == f);
         bytes.iter().fold(false, |has, byte| has | is_first(*byte))
-    }
-
-    #[inline]
-    fn find_first(&self, bytes: &[u8]) -> Option<usize> {
-        let one_by_one = |bytes: &[u8]| bytes.iter().position(|byte| self.first[*byte as usize] != 0);
-        if bytes.len() < SHORT_BYTES {
-            return one_by_one(bytes);
-        }
-        let [a, b, c, ..] = self.few;
-        match self.count {
-            1 => memchr::memchr(a, bytes),
-            2 => memchr::memchr2(a, b, bytes),
-            3 => memchr::memchr3(a, b, c, bytes),
-            4..=6 => {
-                let mut blocks = bytes.chunks(BLOCK_BYTES).enumerate();
-                let (number, block) = blocks.find(|(_, block)| self.has_first(block))?;
-                one_by_one(block).map(|at| number * BLOCK_BYTES + at)
-            }
-            _ => one_by_one(bytes),
-        }
     }
 }
 

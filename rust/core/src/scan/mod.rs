@@ -100,9 +100,13 @@ pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
 }
 
 /// [`starts`], ASCII case aside.
+#[inline]
 pub fn starts_as(text: &str, marker: &str, last: bool) -> Mark {
     let known = text.len().min(marker.len());
-    match text.as_bytes()[..known].eq_ignore_ascii_case(&marker.as_bytes()[..known]) {
+    let (text, begun) = (&text.as_bytes()[..known], &marker.as_bytes()[..known]);
+    // Usually the second byte is another one already.
+    let differs = matches!((text, begun), ([_, a, ..], [_, b, ..]) if !a.eq_ignore_ascii_case(b));
+    match !differs && text.eq_ignore_ascii_case(begun) {
         false => Mark::No,
         true if known == marker.len() => Mark::Yes,
         true if last => Mark::No,
