@@ -237,7 +237,7 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             let whole_tag = opening.to_ascii_lowercase().starts_with("<save>");
             let slips = if whole_tag { slips.replace('|', "") } else { slips };
             let binding = match binding {
-                "<body>" if block || (elements && whole_tag) => "body=",
+                "<body>" if block || name.starts_with("qwen3coder ") || (elements && whole_tag) => "body=",
                 binding => binding,
             };
             // Without markers, the last bracket ends a call, and an object with an unknown key may be no call.

@@ -7,6 +7,7 @@ use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
+use crate::quoting::Alternation;
 use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::toolset::{Syntax, Tool, Toolset};
@@ -53,7 +54,7 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         b'{' => {
             return match bytes.get(ws_run(text, at + 1)) {
                 None => need,
-                Some(b'"' | b'\'' | b'}') => Look::Json(at),
+                Some(b'"' | b'\'' | b'}') if !opens_quote(&text[end..at]) => Look::Json(at),
                 Some(_) => Look::Lines,
             };
         }
@@ -94,6 +95,13 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         }
     }
     need
+}
+
+/// Whether a quoted text is open after these comments: what follows them then may be in it.
+fn opens_quote(comments: &str) -> bool {
+    let mut quotes = Alternation::START;
+    quotes.run(comments);
+    quotes.open().is_some()
 }
 
 /// Whether a list or object is where only a text can be. Written in lines, it would be read verbatim, with the text after it.

@@ -6,8 +6,10 @@ use std::mem::take;
 use super::typing::write_text;
 use crate::body::fields::Slot;
 use crate::body::{Bad, Context, Found, Io};
+use crate::error::ErrorKind;
 use crate::json::is_plain;
 use crate::params::{Look, Row, Tag, begins_with, closes, need};
+use crate::quoting::Alternation;
 use crate::scan::{has_line_break, ws_run};
 use crate::schema::Choice;
 
@@ -29,6 +31,8 @@ enum End {
     Before,
     /// Text that looks like a tag, so that the value must be closed by its own tag.
     Text,
+    /// Text, though it is a closing tag like its own, of this many bytes: nothing that may follow a parameter follows.
+    Kept(usize),
 }
 
 /// How a tag is opened; decides what closes it.
@@ -56,6 +60,9 @@ pub struct Value {
     /// They are streamed once the value cannot be null.
     perhaps_null: bool,
     text: String,
+    /// After a kept closing tag: the quotes of the text since then. Had the tag ended the value, the model would have written
+    /// something else here, and a closing tag in its quotes would be content.
+    since: Option<Alternation>,
     /// Nothing was read: a line break here is the tag's.
     start: bool,
     /// A line break was read that may be the closing tag's.
@@ -76,6 +83,7 @@ impl Value {
             live: false,
             perhaps_null: false,
             text: String::new(),
+            since: None,
             start: true,
             pending: false,
             line: false,
@@ -134,6 +142,9 @@ impl Value {
             return;
         }
         self.line = part.ends_with('\n');
+        if let Some(quotes) = &mut self.since {
+            quotes.run(part);
+        }
         if self.opened.row.line_breaks {
             if take(&mut self.start) {
                 part = part.strip_prefix('\n').unwrap_or(part);
@@ -184,16 +195,31 @@ impl Value {
                 }
             }
             let function = (function, io.cx.tool);
+            let quoted = self.since.and_then(Alternation::open);
             match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
+                Look::Yes(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+                    let message = format!(
+                        "{}: the value contains its own closing tag, so its end cannot be told. Write the arguments as one JSON object.",
+                        cx.tool
+                    );
+                    return Err((ErrorKind::MalformedCall, message));
+                }
                 Look::Need => {
                     self.go_live(&io.cx, io.found)?;
                     return Ok(Read::Need);
                 }
-                Look::Yes(End::Close(length)) => {
+                Look::Yes(End::Close(length)) if quoted.is_none() => {
                     io.at += length;
                     return Ok(Read::Closed);
                 }
-                Look::Yes(End::Before) => return Ok(Read::Open),
+                Look::Yes(End::Before) if quoted.is_none() => return Ok(Read::Open),
+                Look::Yes(End::Kept(length)) => {
+                    (self.kept, self.looked) = (true, 0);
+                    let tag = &io.window[io.at..io.at + length];
+                    self.take(io.found, tag);
+                    self.since.get_or_insert(Alternation::CLOSED);
+                    io.at += length;
+                }
                 found => {
                     self.kept |= found == Look::Yes(End::Text);
                     self.looked = 0;
@@ -231,7 +257,7 @@ impl Opened {
             Look::Yes(length) => {
                 return match self.closed(rest, length, last, function, declared, looked) {
                     Look::Yes(()) => Look::Yes(End::Close(length)),
-                    Look::No => Look::Yes(End::Text),
+                    Look::No => Look::Yes(End::Kept(length)),
                     Look::Need => Look::Need,
                 };
             }
@@ -303,15 +329,19 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
     let function = (Tag::Word(row.call.words[0]), "");
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
-    let mut from = 0;
+    let (mut from, mut since) = (0, None::<Alternation>);
     while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
         match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
             Look::No | Look::Yes(End::Text) => {}
+            Look::Yes(End::Kept(length)) if since.is_none() => {
+                since.insert(Alternation::CLOSED).run(&text[at + length..]);
+            }
+            Look::Yes(End::Kept(_)) => {}
             Look::Need | Look::Yes(End::Close(_) | End::Before) => return false,
         }
         from = at + 1;
     }
-    true
+    since.and_then(Alternation::open).is_none()
 }
