@@ -137,3 +137,27 @@ fn a_stray_end_makes_no_call_too_large() {
         }
     }
 }
+
+/// Messages whose beginnings had a call that they do not have.
+#[test]
+fn a_beginning_has_no_call_that_the_message_lacks() {
+    for message in [
+        "<function=say><call>ping</call><call>ping</call>{\"name\":\"ping\",\"arguments\":{}}",
+        "<function=say><call>ping</call><tool_call><function=ping></function></tool_call><tool_call>{\"name\":\"ping\"}</tool_call>",
+        "<call>ping</call><parameter=text>",
+        "<say>\n# </say>\n[{\"tool\":\"say",
+    ] {
+        for Setting { tools, name } in SETTINGS.iter() {
+            let whole = read(tools, message, None);
+            for end in 0..message.len() {
+                let beginning = read(tools, &message[..end], None);
+                let names = |seen| calls(seen).map(|end| end.name.clone()).collect::<Vec<_>>();
+                assert!(
+                    names(&whole).starts_with(&names(&beginning)),
+                    "{name}: {:?} has {beginning:#?}",
+                    &message[..end]
+                );
+            }
+        }
+    }
+}

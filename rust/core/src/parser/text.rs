@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
-use crate::protocol::{Attempt, Reads};
-use crate::scan::{Mark, starts};
+use crate::protocol::{Attempt, Bad, Reads};
+use crate::scan::{Closers, Mark, starts};
 use crate::state::State;
 use crate::toolset::Toolset;
 
@@ -102,6 +102,11 @@ impl Machine {
             if last && attempt == Attempt::Need {
                 attempt = match set.protocol.attempt(set, rest, true) {
                     Attempt::Text(_) => Attempt::Need,
+                    // Had the message gone on, this could have become one call, so the error covers all that is left.
+                    Attempt::Bad(bad) => {
+                        let bad = Bad { closers: Closers::Spelled(&[]), ..*bad };
+                        return Look::Call(other, Attempt::Bad(Box::new(bad)));
+                    }
                     attempt => attempt,
                 };
             }

@@ -29,7 +29,8 @@ enum Look {
 fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
     let schema = &tools.tool(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
-    let (text, last) = (&text[..most], last || most < text.len());
+    let full = most < text.len();
+    let (text, last) = (&text[..most], last || full);
     let need = if last { Look::Text } else { Look::Need };
     let bytes = text.as_bytes();
     let mut at = end;
@@ -58,14 +59,15 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
                 Some(_) => Look::Lines,
             };
         }
-        b'"' | b'\'' => quoted_key(rest, last, &mut 0),
+        // A colon at the end of the message makes no key: what follows it would decide that.
+        b'"' | b'\'' => quoted_key(rest, full, &mut 0),
         // The closing tag is looked for below.
         b'<' => Ahead::No,
-        _ if line => plain_key(rest, last, &NoEnds, &mut 0),
+        _ if line => plain_key(rest, full, &NoEnds, &mut 0),
         // In the tag's own line only a declared key counts, and a tag behind it is prose.
         _ => match memchr::memchr(b'<', rest.as_bytes()) {
             Some(tag) => plain_key(&rest[..=tag], true, &NoEnds, &mut 0),
-            None => plain_key(rest, last, &NoEnds, &mut 0),
+            None => plain_key(rest, full, &NoEnds, &mut 0),
         },
     };
     match ahead {
