@@ -40,7 +40,7 @@ CLIENT_EXTRAS_litellm := --extra litellm $(CLIENT_LOCKS)/litellm.in
 CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
-.PHONY: help demo test check bench bench-against benchmarks fuzz laws wheel wheel-check lock clean venv build \
+.PHONY: help demo test check bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
 	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
@@ -155,6 +155,11 @@ benchmarks: build $(VENV)/.vocabularies ## docs/benchmarks.md, measured here; RE
 	cd $(BENCHMARKS) && $(CURDIR)/$(BIN)/wirecall bench latency --output latency.jsonl
 	$(BIN)/python scripts/benchmarks_page.py $(BENCHMARKS)/*.jsonl > $(BENCHMARKS)/page.md
 	mv $(BENCHMARKS)/page.md docs/benchmarks.md
+
+repairs: $(VENV)/.installed ## docs/repairs.md, made from tests/slips
+	@mkdir -p $(LOGS)
+	$(BIN)/python scripts/repairs_page.py > $(LOGS)/repairs.md
+	mv $(LOGS)/repairs.md docs/repairs.md
 
 bench-clients: build $(CLIENT_VENVS)/sdk/.installed ## what wrap adds to the openai client
 	$(CLIENT_VENVS)/sdk/bin/python benches/clients/report.py

@@ -30,6 +30,7 @@ __all__ = ["arguments", "message", "schema", "toolset", "value"]
 
 OPEN, CLOSE = "<call>", "</call>"
 BARE_KEY = re.compile(r"[A-Za-z_$#][^\x00-\x20\x7f-\x9f=.\[\]{}\"'<,`]{0,63}")
+QUOTES = "\"'"
 BARE_VALUE = re.compile(r"[A-Za-z][A-Za-z0-9_./:-]*")
 
 # fmt: off
@@ -39,7 +40,7 @@ WS = (
 PROSE = (
     "", "", " ", "\n", "Let me look.\n", "a < b", "<", "<cal", "</call>", "I write <call> for a call. ",
     "<call>name ", "<call> name </call>", "<think>", "</think>", "```\n", "\u65e5\u672c\U0001f600",
-    "<call>x=1</call>", '<call>"x"</call>', "<call>{", "<call></call>", "&lt;call&gt;", "<CALL>", "</cal",
+    "<call>x=1</call>", '<call>"x"</call>', "<call></call>", "&lt;call&gt;", "<CALL>", "</cal",
     "< call>", "\ud800", "\udc00x", "<call><call>", "[call]", "<call ", "<call >", "<tool_call>",
 )
 ALPHABET = (
@@ -50,14 +51,15 @@ ALPHABET = (
     "false", "null", "None", "a", "b", "\xe9", "\U0001f600", "\x00", "\xa0", "\x85", "\ufeff", "\ud83d",
     "[0]", "[1]", "[00]", "a=", "b=", "a=1", "b=2", "c", "_", "-", ";", "/>", "</call >", "</CALL>",
     "(", ")", "|", '""', '"', ": ", "<CALL>", "[call]", "&lt;call&gt;", "<call ", "<tool_call>",
-    "[/call]", "</tool_call>", "name=", "json", "call", ". ", "a\"</call>\n<call>",
+    "[/call]", "</tool_call>", "name=", "“", "”", "‘", "’", '"""', "&quot;", "<<", "</CALL>",
+    '["a"]', "functions.", "None", "Null", "json", "call", ". ", "a\"</call>\n<call>",
 )
 BODIES = (
     "{}", "{}", "{}", "{}", "{}", "<json>{}</json>", "<json>\n{}\n</json>\n", "```json\n{}\n```", "``` {}```",
     "<json>{}", "```{}",
 )
 EQUALS = (
-    "=", "=", "=", "=", "=", "=", "=", " =", "= ", " = ", "=\n", "",
+    "=", "=", "=", "=", "=", "=", "=", " =", "= ", " = ", "=\n", "", ":", ": ", ": ", " : ", ":=",
 )
 BETWEEN = (
     " ", " ", " ", " ", " ", "  ", "\n", ", ", ", ", ",", ",\n", "", " , ", ". ", " and ", "\n\n",
@@ -73,6 +75,7 @@ ENDS = (
 OPENINGS = (
     "<CALL>", "<call >", "<call ", "<call name=", '<call name="', "[call]", "&lt;call&gt;", "<tool_call>",
     "<tool_call>\n", '<call>"', "<call>name=", '<call>{"name":"', "<call>functions.",
+    "<CALL>", "<Call>", "<call >", "<call>'", "<call>functions.", "<call>tools.",
     "<call>`", "<call>\n", "<call>(", "<call>json ", "<call>a.",
 )
 # fmt: on
@@ -184,7 +187,11 @@ def near_miss(rng: random.Random, tools: dict[str, Schema]) -> str:
     """A call written sloppily: any key in any style with any value, the sloppier the higher `mess` is."""
     mess = rng.choice((0.05, 0.1, 0.2, 0.4))
     name, of = tool_of(rng, tools)
+    if rng.random() < mess:
+        name = rng.choice(('"{}"', "'{}'", "`{}`", "{}:", "{},", "functions.{}", "tools.{}:")).format(name)
     out = OPEN + (rng.choice(WS) if rng.random() < mess else "") + name + (rng.choice(WS) or " ")
+    if rng.random() < 0.1:
+        return out.rstrip() + keywords(rng, of, mess) + (rng.choice(ENDS) if rng.random() < mess else CLOSE)
     if rng.random() < 0.2:
         body = relaxed(rng, arguments(rng, of) if rng.random() > mess else anything(rng))
         out += rng.choice(BODIES).replace("{}", body)
@@ -199,6 +206,26 @@ def near_miss(rng: random.Random, tools: dict[str, Schema]) -> str:
             between = rng.choice(BETWEEN) if rng.random() < 2 * mess else " "
             out += key + equals + sloppy_value(rng, field, of, mess) + between
     return out + (rng.choice(ENDS) if rng.random() < 2 * mess else CLOSE)
+
+
+def keywords(rng: random.Random, of: Schema, mess: float) -> str:
+    """Arguments as Python writes them."""
+    pairs = []
+    for key, item in arguments(rng, of).items():
+        written = key if rng.random() > mess else rng.choice((quoted(key, '"'), key + " "))
+        content = relaxed(rng, item)
+        if rng.random() < mess:
+            content = rng.choice(
+                (repr(item), content.replace("[", "(").replace("]", ")"), sloppy_value(rng, {}, of, mess))
+            )
+        pairs.append(written + (rng.choice(EQUALS) if rng.random() < mess else "=") + content)
+    between = rng.choice((", ", ",", ",\n", " ")) if rng.random() < mess else ", "
+    opening, closing = (
+        ("(", ")")
+        if rng.random() > mess / 2
+        else rng.choice((("( ", " )"), ("(", ",)"), ("(", "]"), ("({", "})")))
+    )
+    return opening + between.join(pairs) + closing
 
 
 def sloppy_key(rng: random.Random, of: Schema, mess: float = 0.2) -> tuple[str, Any]:
@@ -222,7 +249,10 @@ def sloppy_key(rng: random.Random, of: Schema, mess: float = 0.2) -> tuple[str, 
         known = names and rng.random() > mess / 2
         name = rng.choice(names) if known else rng.choice((*PLAIN_KEYS, *PLAIN_KEYS, *ODD_KEYS))
         at = at.get("properties", {}).get(name, {})
-        written += ("." if written else "") + styled(rng, name, mess)
+        if written and rng.random() < mess / 4:
+            written += f"[{quoted(name, rng.choice(QUOTES))}]"
+        else:
+            written += ("." if written else "") + styled(rng, name, mess)
     return written, at
 
 
@@ -258,6 +288,10 @@ def sloppy_value(rng: random.Random, of: Any, root: Schema, mess: float) -> str:
         )
         item = rng.choice(other)
     if isinstance(item, (dict, list)):
+        if isinstance(item, list) and rng.random() < mess / 2:
+            return quoted(compact(item), rng.choice(QUOTES))
+        if isinstance(item, list) and rng.random() < mess / 2:
+            return "(" + ", ".join(relaxed(rng, inner) for inner in item) + ")"
         if isinstance(item, list) and rng.random() < 0.4:
             return rng.choice((",", ",", ", ")).join(str(inner) for inner in item)
         return relaxed(rng, item)
@@ -274,7 +308,19 @@ def sloppy_value(rng: random.Random, of: Any, root: Schema, mess: float) -> str:
     if choice < 0.6:
         return quoted(content, quote)
     if choice < 0.8:
-        odd = ("", f'{quote}He said "hi" to me{quote}', "New York", "b c d", "a,b", "5.0", quote + content)
+        odd = (
+            "",
+            f"“{content}”",
+            f"‘{content}’",
+            3 * quote + content + 3 * quote,
+            "None",
+            f'{quote}He said "hi" to me{quote}',
+            "New York",
+            "b c d",
+            "a,b",
+            "5.0",
+            quote + content,
+        )
         return rng.choice(odd)
     near = (content.title(), content.upper(), content + ",x", f"[{content}]", f"{{{content}}}", content * 2)
     return rng.choice(near)

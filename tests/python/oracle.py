@@ -6,15 +6,26 @@ of keys, names and the attempt.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from oracle_call import WRAPPER, Bad, Call, CallReader, Error
+from oracle_call import WRAPPER, Bad, Call, CallReader, Error, Opened
 from oracle_parts import is_declared, tool_named, tool_style
-from oracle_text import CLOSE, CUT_KEY, OPEN, QUOTES, WS, close_at, key_at, skip_ws, without_surrogates
-from oracle_types import Schema
+from oracle_text import (
+    CLOSE,
+    CUT_KEY,
+    OPEN,
+    QUOTES,
+    WS,
+    close_at,
+    key_at,
+    skip_ws,
+    swapped,
+    without_surrogates,
+)
+from oracle_types import Schema, is_open, is_undeclared, json_string, properties
 
-__all__ = ["Call", "Error", "Item", "Text", "parse"]
+__all__ = ["Call", "Elsewhere", "Error", "Item", "Text", "parse"]
 
 THINK, THOUGHT = "<think>", "</think>"
 FORGED = ("<tool-result", "<tool-error")
@@ -29,8 +40,13 @@ _CLOSERS = {
     "<tool_call>": ("</tool_call>", "</call>"),
     "<call": ("/>", "</call>"),
 }
+_NAMESPACES = ("functions.", "function.", "tools.", "default_api.")
 _NAME = re.compile(r"[^ \t\r\n<{\"'=]*")
 _PROSE_NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
+
+
+class Elsewhere(Exception):
+    """A call whose body is another format's: one JSON object with the name, or attributes."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,14 @@ def parse(
             if attempt is None:
                 at += 1
                 continue
-            reader = CallReader(text, start, tools, strict, truncated is False)
-            item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(*attempt)
+            word = text[start + 1 : start + 5]
+            spelled = isinstance(attempt, Opened) and "tag_style" in attempt.repairs and word != "call"
+            reader = CallReader(
+                swapped(text, word) if spelled else text, start, tools, strict, truncated is False
+            )
+            item = reader.bad(attempt) if isinstance(attempt, Bad) else reader.read(attempt)
+            if spelled and isinstance(item, Call):
+                item = replace(item, arguments=swapped(item.arguments, word))
             if validate and isinstance(item, Call) and item.problems:
                 item = Error("invalid_arguments", item.name, start, item.end)
         if written < start:
@@ -170,11 +192,11 @@ class Window:
         while at < len(s):
             if s[at] == "<" and (self.starts(at, OPEN) or self.closes(at)):
                 return None
-            if s[at] in " \t\r\n\x0c{[(\"':=,>`":
+            if s[at] in " \t\r\n\x0c{[(\"':=,<>`":
                 at += 1
                 continue
             match = re.compile(
-                r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}])"
+                r"[^ \t\r\n\x0c{\[(\"':=,<>`;|)\]}?&]*(?=[ \t\r\n\x0c{\[(\"':=,<>`;|)\]}?&])"
             ).match(s, at)
             if match is None:
                 break
@@ -190,8 +212,11 @@ class Window:
         return None
 
 
+_CUT_WRAPPER = re.compile(r"<|<j|<js|<jso|<json|(<json>|```[A-Za-z0-9]*)[ \t\r\n]*|`|``")
+_CUT_NAME = re.compile(r"n|na|nam|name[ \t\r\n]*", re.IGNORECASE)
 _OPENERS = WS + "=:,([{>"
 _FILLERS = ("json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type")
+_FILLERS += ("invoke", "parameter")
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "call")
 
 
@@ -208,6 +233,22 @@ class Misspelled(Window):
             return None
         match = _MISSPELLED.match(self.text, self.at)
         try:
+            word = self.text[self.at + 1 : self.at + 5]
+            tag = re.compile(r"<call([ \t\r\n]*)(>?)", re.IGNORECASE).match(self.s)
+            if tag and tag.end() == len(self.s) and not tag[2]:
+                self.end()
+            elif tag and tag[2]:
+                opened = self.respelled(word, tag.end())
+                if opened is not None:
+                    return opened
+            elif tag and tag[1] and re.match(r"name[ \t\r\n]*=", self.s[tag.end() :], re.IGNORECASE):
+                raise Elsewhere
+            elif (
+                tag
+                and tag[1]
+                and re.fullmatch(r"n|na|nam|name[ \t\r\n]*", self.s[tag.end() :], re.IGNORECASE)
+            ):
+                self.end()
             if match is None or (match[0].lower() == "<call" and len(self.text) - self.at <= len("<call")):
                 cut = is_cut(self.text, self.at, _BEGINNING)
                 return UNDECIDED if cut else None
@@ -224,6 +265,19 @@ class Misspelled(Window):
             return self.tag()
         except Undecided:
             return UNDECIDED
+
+    def respelled(self, word: str, length: int) -> object:
+        """`<CALL>` and `<call >`, where a declared tool is named."""
+        text = self.text if word == "call" else swapped(self.text, word)
+        found = Behind(text, self.at + length, self.tools).attempt()
+        if isinstance(found, Opened):
+            if not found.tool and declared_tool(self.tools, found.written) is None:
+                return None
+            closers = () if word == "call" else ("</call>",)
+            return replace(found, repairs=("tag_style", *found.repairs), closers=closers)
+        if isinstance(found, Bad) and word != "call":
+            return replace(found, closers=("</call>",))
+        return found
 
     def tag(self) -> object:
         s, at, is_first = self.s, skip_ws(self.s, 5), True
@@ -283,34 +337,83 @@ class Behind(Window):
             if inner == len(s):
                 self.end()
                 return None
-        if s[start] == "{" or (s[start] == "[" and s[inner] == "{"):
-            return Bad(None, behind_open)
+        if s[start] == "{" or (s[start] == "[" and s[inner] == "{") or WRAPPER.match(s, start):
+            raise Elsewhere
+        if _CUT_WRAPPER.fullmatch(s, start):
+            self.end()
         match = _NAME.match(s, start)
         assert match is not None
         name, end = match[0], match.end()
-        if len(name) > 128:
+        if name and end == len(s) and len(name) <= 128:
+            self.end()
             return None
         resolved = declared_tool(self.tools, name) if name else None
         direct = not name or s[end : end + 1] in ("=", '"', "'")
         if resolved is None or direct:
+            decorated = self.decorated(start)
+            if decorated is not None:
+                return self.body(*decorated)
             tool = self.meant(0)
             if tool is not None:
                 return Bad(tool, behind_open)
-            if direct and (end < len(s) or not name):
+            if (direct and (end < len(s) or not name)) or len(name) > 128:
                 return None
+        return self.body(name, end, end, resolved, None)
+
+    def decorated(self, start: int) -> tuple[str, int, int, str | None, str | None] | None:
+        """Section 5, `tool_style`: the name of a declared tool in quotes, after a namespace, or before a colon, a
+        comma or a parenthesis. As written, where its last character is, where it ends, and the tool."""
+        s, quote = self.s, self.s[start] if self.s[start] in "\"'`" else ""
+        first = start + len(quote)
+        length = next((i for i, char in enumerate(s[first:]) if char in (quote or WS + "\x0c(,<{\"'=`")), -1)
+        if length < 0:
+            if len(s[first:].encode()) <= 256:
+                self.end()
+            return None
+        last = end = first + length
+        word, styled = s[first:end], bool(quote)
+        end += len(quote)
+        if not quote and word.endswith(":"):
+            word, styled = word[:-1], True
+        elif s[end : end + 1] in (",", ":"):
+            end, styled = end + 1, True
+        space = next((space for space in _NAMESPACES if word.startswith(space)), None)
+        if declared_tool(self.tools, word) is None and space:
+            word, styled = word.removeprefix(space), True
+        tool = declared_tool(self.tools, word) if word else None
+        if tool is None:
+            return None
+        if end == len(s):
+            self.end()
+            return None
+        if s[end] not in WS + "(<{`":
+            return None
+        return s[start:end], last, end, tool, tool if styled else None
+
+    def body(self, name: str, last: int, end: int, resolved: str | None, meant: str | None) -> object:
+        """What follows the name, of which the last character is in front of `last`."""
+        s, behind_open = self.s, self.at
+        start = skip_ws(s, 0)
         at = skip_ws(s, end)
         if at == len(s):
             self.end()
             return None
-        result = name, behind_open + end
+        result = Opened(name, behind_open + end, meant)
+        if s[at] == "(" and resolved is not None:
+            if skip_ws(s, at + 1) == len(s):
+                self.end()
+                return None
+            return result
+        if s[at] == "{" and resolved is not None and self.repeats_name(at, resolved):
+            raise Elsewhere
         if s[at] == "{" or WRAPPER.match(s, at):
             return result
-        if re.fullmatch(r"<|<j|<js|<jso|<json|(<json>|```[A-Za-z0-9]*)[ \t\r\n]*|`|``", s[at:]):
+        if _CUT_WRAPPER.fullmatch(s, at):
             self.end()
         if at > end and s[at] != "," and self.is_pair(at, resolved):
             return result
-        if resolved is not None and self.goes_on(end):
-            return Bad(resolved, behind_open) if s[at] == "(" else result
+        if resolved is not None and self.goes_on(last):
+            return result
         closes = s.find("<", end)
         while closes >= 0:
             if self.starts(closes, OPEN):
@@ -321,6 +424,23 @@ class Behind(Window):
             closes = s.find("<", closes + 1)
         self.end()
         return None
+
+    def repeats_name(self, at: int, tool: str) -> bool:
+        """Whether the object begins with the tool's name, and can only contain its arguments."""
+        named = tool_named(self.tools, tool)
+        keys = {"name", "arguments"}
+        if named is None or keys & set(properties(named.type)) or is_open(named.type):
+            return False
+        if not (set(named.schemas.required(named.type)) - keys or is_undeclared(named.type, "\0")):
+            return False
+        for part in ("{", '"name"', ":", json_string(tool), ","):
+            at = skip_ws(self.s, at)
+            if not self.starts(at, part):
+                if at == len(self.s):
+                    self.end()
+                return False
+            at += len(part)
+        return True
 
     def is_pair(self, at: int, resolved: str | None) -> bool:
         s = self.s
@@ -336,7 +456,7 @@ class Behind(Window):
         if behind == len(s):
             self.end()
             return False
-        if s[behind] != "=" or (s[at] == "(" and resolved is not None):
+        if s[behind] != "=":
             return False
         tool = tool_named(self.tools, resolved) if self.tools and resolved else None
         return behind == key.end or (tool is not None and is_declared(tool.type, key))

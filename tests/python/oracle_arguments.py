@@ -91,6 +91,8 @@ class Arguments:
         """The name of the member that a key means here, and how many segments that took."""
         first = segments[0]
         names = properties(of)
+        if first.kind == "bracketed":
+            self.repair("key_style", at, "value start")
         if first.kind == "bare":
             for name, count in joins(segments):
                 if name in names:

@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from oracle_arguments import Arguments
-from oracle_json import JsonReader
+from oracle_json import JsonReader, Repair
 from oracle_parts import Items, Place, Tool, dump, is_declared, tool_named, tool_style
 from oracle_text import (
     CLOSE,
@@ -17,6 +18,7 @@ from oracle_text import (
     Fault,
     Key,
     close_at,
+    colon_after,
     end_of_brackets,
     has_line_break,
     key_at,
@@ -35,10 +37,15 @@ from oracle_types import (
     properties,
     takes_container,
     takes_text,
+    takes_tuples,
 )
 from oracle_values import Notes
 
 WRAPPER = re.compile(r"(?:<json>|```[A-Za-z0-9]*)[ \t\r\n]*(?={)")
+_IN_PARENTHESES = re.compile(r"\([ \t\r\n]*(?={)")
+# What models write instead of a quote, and what ends a value in typographic quotes.
+_LIKE_QUOTES = ("```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", '\\"', "\\'")
+_TYPOGRAPHIC = {"“": "”", "‘": "’"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,17 @@ class Error:
     name: str | None
     start: int
     end: int
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A committed call: its name as written, where that ends, and what the opening has of other forms."""
+
+    written: str
+    at: int
+    tool: str | None = None  # the declared one that a decorated name means
+    repairs: tuple[str, ...] = ()
+    closers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,11 +98,14 @@ class CallReader(Arguments):
         # The last value was bare and has the first character of a delimiter, or could have gone on.
         self.bare_mark = self.open_ended = False
 
-    def read(self, written: str, at: int) -> Call | Error:
-        self.name: str | None = written
+    def read(self, opened: Opened) -> Call | Error:
+        self.name: str | None = opened.written
+        self.closers = opened.closers
         try:
-            self.tool = self.find_tool(written, at)
-            end = self.body(at)
+            self.tool = self.find_tool(opened.written, opened.tool, opened.at)
+            for repair in opened.repairs:
+                self.repair(repair, opened.at, "token start")
+            end = self.body(opened.at)
             self.missing(self.tool.type, self.arguments, ())
             problems = dict.fromkeys((kind, field_path(path)) for kind, path in self.problems)
             arguments = dump(self.arguments)
@@ -100,11 +121,11 @@ class CallReader(Arguments):
         end = read_on(self.text, attempt.at, "token start", closers=attempt.closers)
         return Error("malformed_call", attempt.name, self.start, end)
 
-    def find_tool(self, written: str, at: int) -> Tool:
-        tool = tool_named(self.tools, written)
+    def find_tool(self, written: str, meant: str | None, at: int) -> Tool:
+        tool = None if meant else tool_named(self.tools, written)
         if tool is not None:
             return tool
-        near = tool_style(self.tools, written)
+        near = meant or tool_style(self.tools, written)
         tool = tool_named(self.tools, near) if near else None
         if tool is None:
             raise Fault("unknown_tool", at, "token start")
@@ -168,11 +189,15 @@ class CallReader(Arguments):
         if self.text.startswith("{", first):
             return self.between(self.object_body(first), pairs=False)
         wrapper = WRAPPER.match(self.text, first)
+        if self.tools and self.text.startswith("(", first):
+            wrapper = _IN_PARENTHESES.match(self.text, first)
+            if wrapper is None:
+                return self.keywords(first)
         if wrapper is None:
             return self.between(at, pairs=True)
         self.repair("json_wrapper", wrapper.end(), "token start")
         behind = self.object_body(wrapper.end())
-        close = "</json>" if wrapper[0].startswith("<") else "```"
+        close = {"<": "</json>", "`": "```", "(": ")"}[wrapper[0][0]]
         place = skip_ws(self.text, behind)
         if self.text.startswith(close, place):
             behind = place + len(close)
@@ -187,6 +212,35 @@ class CallReader(Arguments):
     def read_json(self, of: Type, at: int, path: Path) -> tuple[str, int]:
         notes = Notes()
         text, end = JsonReader(self.text, self.tool.schemas, notes, self.repair).value(of, at, path)
+        self.problems += notes.problems
+        return text, end
+
+    def keywords(self, at: int) -> int:
+        """Section 5, `call_style`: keyword arguments, which are no JSON at all."""
+        self.repair("call_style", at, "token start")
+
+        def repair(name: str, *place: Any) -> None:
+            if name != "relaxed_json":
+                self.repair(name, *place)
+
+        self.arguments, end = self.in_parentheses(self.tool.type, at, (), repair, keywords=True)
+        return self.between(end, pairs=False)
+
+    def in_parentheses(
+        self, of: Type, at: int, path: Path, repair: Repair, *, keywords: bool = False
+    ) -> tuple[str, int]:
+        notes = Notes()
+        reader = JsonReader(self.text, self.tool.schemas, notes, repair)
+        reader.parentheses, reader.keywords = True, keywords
+        try:
+            text, end = reader.value(of, at, path)
+        except Fault as fault:
+            if keywords and fault.kind == "invalid_json":
+                fault.kind = "malformed_call"
+            if fault.state == "bracketed":
+                word = self.text[fault.at - 1].isalnum()
+                fault.state = "quoted" if fault.quote else "key" if word else "token start"
+            raise
         self.problems += notes.problems
         return text, end
 
@@ -216,6 +270,14 @@ class CallReader(Arguments):
             key = self.pair_at(at) if pairs else None
             if key is CUT_KEY:
                 raise Cut
+            if pairs and self.text[at] == "(" and self.equals_at(at) is not None:
+                raise Fault("malformed_call", at, "token start")
+            colon = self.colon_pair(at) if pairs and self.equals_at(at) is None else None
+            if colon is not None:
+                self.repair("colon_separator", at, "token start")
+                self.bare_mark = self.open_ended = False
+                at = self.pair(*colon, colon=True)
+                continue
             if key is None:
                 if self.strict and self.open_ended and not line:
                     raise Fault("unquoted_spaces", at, "token start")
@@ -226,17 +288,39 @@ class CallReader(Arguments):
             self.bare_mark = self.open_ended = False
             at = self.pair(key, equals + 1)
 
-    def pair(self, key: Key, at: int) -> int:
+    def colon_pair(self, at: int) -> tuple[Key, int] | None:
+        return next((found for found in colon_after(self.text, at) if self.declared(found[0])), None)
+
+    def follows_colon(self, at: int) -> bool:
+        """Whether the text after a value goes on with another pair in which a colon stands for `=`."""
+        behind = skip_ws(self.text, at + self.text.startswith(",", at))
+        return "colon_separator" in self.repairs and behind > at and self.colon_pair(behind) is not None
+
+    def pair(self, key: Key, at: int, *, colon: bool = False) -> int:
         """Behind the `=`; returns the place behind the value and its comma."""
         place = self.place(key.segments, at)
         appends = isinstance(place.taken, Items) and collects(place.type)
         if not (place.taken is None or isinstance(place.taken, str) or appends):
             raise Fault("duplicate_argument", at, "value start")
-        value = self.behind_equals(key, at)
+        value = self.behind_equals(key, at, colon)
         if value is None:
             self.give(place, "", True, at)
             return at
         char = self.text[value]
+        if self.text.startswith(_LIKE_QUOTES, value):
+            raise Fault("malformed_call", at, "value start")
+        if self.is_cut(value, *_LIKE_QUOTES):
+            self.undecided()
+        if char == "(" and takes_tuples(place.type):
+            self.repair("relaxed_json", at, "value start")
+            if appends:
+                raise Fault("duplicate_argument", value, "value start")
+            text, end = self.in_parentheses(place.type, value, place.path, self.repair)
+            self.store(place, text, Notes(), end)
+            return self.behind_value(end, "malformed_call")
+        if char in _TYPOGRAPHIC:
+            self.repair("quote_style", at, "value start")
+            return self.typographic(place, value)
         if char in QUOTES:
             return self.quoted(place, value)
         if char in "{[":
@@ -252,9 +336,21 @@ class CallReader(Arguments):
                     raise Cut("unterminated_value")
                 self.give(place, self.text[value:end_or_none], True, end_or_none)
                 return self.behind_value(end_or_none, "malformed_call")
-        return self.bare(place, value)
+        return self.bare(place, value, colon)
 
-    def behind_equals(self, key: Key, at: int) -> int | None:
+    def typographic(self, place: Place, start: int) -> int:
+        close, first = _TYPOGRAPHIC[self.text[start]], CLOSE[0]
+        ends = re.compile(rf"{close}(?=[ \t\r\n,;>/{first}])").search(self.text, start)
+        if ends is None:
+            raise Cut("unterminated_value")
+        value = self.text[start + 1 : ends.start()]
+        open_with = quotes_open(value, opens=True)
+        if open_with:
+            raise Fault("malformed_call", ends.start(), "quoted", quote=open_with)
+        self.give(place, value, True, ends.end())
+        return self.behind_value(ends.end(), "malformed_call")
+
+    def behind_equals(self, key: Key, at: int, colon: bool = False) -> int | None:
         """Where the value begins; None if it is empty."""
         first = skip_ws(self.text, at)
         if first == len(self.text):
@@ -267,6 +363,8 @@ class CallReader(Arguments):
             if self.is_cut(first, CLOSE, OPEN):
                 self.undecided()
             if not self.is_pair(first):
+                if colon:
+                    return first
                 if not self.declared(key):
                     raise Fault("malformed_call", at, "token start")
                 self.repair("spaced_equals", first, "token start")
@@ -278,6 +376,8 @@ class CallReader(Arguments):
 
     def quoted(self, place: Place, start: int) -> int:
         quote, kept, at = self.text[start], 0, start + 1
+        if not self.strict and self.text.startswith(3 * quote, start):
+            return self.triple(place, start)
         while True:
             if at >= len(self.text):
                 raise Cut("unterminated_value")
@@ -290,6 +390,8 @@ class CallReader(Arguments):
             else:
                 if not kept:
                     self.closed_on_its_line(at + 1)
+                elif self.ends_in_a_key(self.text[start + 1 : at]):
+                    raise Fault("malformed_call", at + 1, "opened", quote=quote)
                 kept = kept or at
                 at += 1
         raw, end = self.text[start + 1 : at], at + 1
@@ -305,7 +407,18 @@ class CallReader(Arguments):
             raise Fault("malformed_call", end, "quoted", quote=quote)
         self.give(place, unescape(raw, VALUE_ESCAPES), True, end)
         junk = "inner_quotes" if self.strict else "malformed_call"
+        if self.strict and not raw and self.text[end : end + 1] in ('"', "'"):
+            junk = "quote_style"
         return self.behind_value(end, junk, "after empty" if not raw else "after")
+
+    def triple(self, place: Place, start: int) -> int:
+        """A text in three quotes, as in Python."""
+        end = re.compile(rf"(?:\\.|[^\\])*?{3 * self.text[start]}", re.DOTALL).match(self.text, start + 3)
+        if end is None:
+            raise Cut("unterminated_value")
+        self.repair("quote_style", start, "value start")
+        self.give(place, unescape(end[0][:-3], VALUE_ESCAPES), True, end.end())
+        return self.behind_value(end.end(), "malformed_call")
 
     def otherwise_open(self, start: int, at: int) -> str:
         """The quote that is open after the one at `at`, had the first kept one ended the value."""
@@ -377,7 +490,9 @@ class CallReader(Arguments):
         key = self.equals_at(behind)
         if key is CUT_KEY:
             self.undecided()
-        return key is not None and key is not CUT_KEY and (not kept or self.declared(key))
+        if key is None:
+            return not kept and self.follows_colon(at)
+        return key is not CUT_KEY and (not kept or self.declared(key))
 
     def behind_value(self, at: int, junk: str, state: str = "after") -> int:
         """Behind a quoted value or JSON."""
@@ -393,7 +508,7 @@ class CallReader(Arguments):
             key = self.equals_at(skip_ws(self.text, at + 1))
             if key is CUT_KEY:
                 self.undecided()
-            elif key is not None:
+            elif key is not None or self.follows_colon(at):
                 self.repair("comma_separator", at, "after")
                 return at + 1
             state = "after"
@@ -403,8 +518,8 @@ class CallReader(Arguments):
         """Whether a string can stand here, or first in an array here."""
         return takes_text(of) or (collects(of) and takes_text(self.tool.schemas.item(of, 0)))
 
-    def bare(self, place: Place, start: int) -> int:
-        open_ended = self.fits_string(place.type) and bool(properties(self.tool.type))
+    def bare(self, place: Place, start: int, colon: bool) -> int:
+        open_ended = self.fits_string(place.type) and bool(properties(self.tool.type)) and not colon
         taken = False
         at = start
         while not self.closes(at):
@@ -423,6 +538,7 @@ class CallReader(Arguments):
                     behind = skip_ws(self.text, at + length)
                     trailing = self.trailing(at)
                     pair = char == "," and self.is_pair(behind, only_declared=taken)
+                    pair = pair or (char == "," and self.equals_at(behind) is None and self.follows_colon(at))
                     if (trailing and not set("<\"'") & set(value)) or pair:
                         self.end_bare(place, start, at, taken)
                         self.open_ended = open_ended

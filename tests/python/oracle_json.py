@@ -24,12 +24,14 @@ from oracle_types import (
 )
 from oracle_values import Notes, compact, misfit, read_scalar
 
+_BARE_KEYWORD = re.compile(r"[^ \t\r\n\"'{}\[\],:()=]+")
+_WORD_IN_PARENTHESES = re.compile(r"(?:[^ \t\r\n{}\[\],\"'()]|(?<![=:(>])[\"'])+")
 _BARE_KEY = re.compile(r"[^ \t\r\n\"'{}\[\],:]+")
 _WORD = re.compile(r"(?:[^ \t\r\n{}\[\],\"']|(?<![=:(>])[\"'])+")
 _STRICT_STRING = re.compile(r"(?:[^\x00-\x1f\\]|\\(?:[\"\\/bfnrt]|u[0-9A-Fa-f]{4}))*")
 _CUT_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{0,3})?\Z")
 _ESCAPES = {char: char for char in "\"'\\/"} | {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_KINDS = {"{": "object", "[": "array"}
+_KINDS = {"{": "object", "[": "array", "(": "array"}
 
 # Told the name of a repair, and where reading goes on if that is an error: place, state, brackets, quote.
 Repair = Callable[[str, int, str, int, str], None]
@@ -37,6 +39,11 @@ Repair = Callable[[str, int, str, int, str], None]
 
 class JsonReader:
     """One object or array. Each function gets a place, and returns what it read and the place behind that."""
+
+    # Parentheses are brackets of lists.
+    parentheses = False
+    # The outermost ones contain keyword arguments.
+    keywords = False
 
     def __init__(self, text: str, schemas: Schemas, notes: Notes, repair: Repair) -> None:
         self.text, self.schemas, self.notes, self.repair = text, schemas, notes, repair
@@ -53,7 +60,7 @@ class JsonReader:
 
     def value(self, of: Type, at: int, path: Path, depth: int = 0) -> tuple[str, int]:
         at, char = self.next(at)
-        if char in "{[":
+        if char in "{[" or (char == "(" and self.parentheses):
             return self.container(of, at, path, depth)
         if char in QUOTES:
             text, end = self.string(at, depth)
@@ -71,7 +78,7 @@ class JsonReader:
         return value
 
     def word(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
-        match = _WORD.match(self.text, at)
+        match = (_WORD_IN_PARENTHESES if self.parentheses else _WORD).match(self.text, at)
         if match is None:
             raise Fault("invalid_json", at, "bracketed", depth)
         word, end = match[0], match.end()
@@ -106,7 +113,8 @@ class JsonReader:
         return has_kind(of, kind, "unknown") or bool(literals(of, kind))
 
     def container(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
-        kind = _KINDS[self.text[at]]
+        outermost = self.keywords and not depth
+        kind = "object" if self.text[at] == "(" and outermost else _KINDS[self.text[at]]
         if kind == "object" and not self.takes(of, kind) and collects(of):
             item = self.schemas.item(of, 0)
             if self.takes(item, kind):
@@ -128,17 +136,21 @@ class JsonReader:
                 misfit(of, path, self.notes.problems)
         return text, end
 
+    def closes(self, char: str, close: str, depth: int) -> bool:
+        other = "}" if self.keywords and depth == 1 else "]"
+        return char == close or (self.parentheses and char == ")" and close == other)
+
     def entries(self, at: int, close: str, depth: int, read: Callable[[int], int]) -> int:
         """What stands between commas, up to `close`. `read` is told where one begins, says where it ends."""
         is_first = True
         while True:
             at, char = self.next(at)
-            if char == close:
+            if self.closes(char, close, depth):
                 if not is_first:
                     self.relax(at, depth)  # a trailing comma
                 return at + 1
             at, char = self.next(read(at))
-            if char == close:
+            if self.closes(char, close, depth):
                 return at + 1
             if char != ",":
                 raise Fault("invalid_json", at, "bracketed", depth)
@@ -164,7 +176,7 @@ class JsonReader:
         if self.text[at] in QUOTES:
             key, at = self.string(at, depth)
         else:
-            match = _BARE_KEY.match(self.text, at)
+            match = (_BARE_KEYWORD if self.parentheses else _BARE_KEY).match(self.text, at)
             if match is None:
                 raise Fault("invalid_json", at, "bracketed", depth)
             if match.end() == len(self.text):
@@ -178,7 +190,7 @@ class JsonReader:
         if is_undeclared(of, key):
             self.notes.problems.append(("unknown_field", (*path, key)))
         at, char = self.next(at)
-        if char != ":":
+        if char != ":" and not (char == "=" and self.keywords and depth == 1):
             raise Fault("invalid_json", at, "bracketed", depth)
         return key, at + 1
 

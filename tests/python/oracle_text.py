@@ -90,7 +90,7 @@ VALUE_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t"
 
 
 class Segment(NamedTuple):
-    kind: str  # "bare", "quoted", "index"
+    kind: str  # "bare", "quoted", "bracketed", "index"
     text: str
 
 
@@ -122,6 +122,15 @@ def key_at(text: str, start: int) -> Key | None:
             segments.append(Segment("bare", match[0]))
             at = match.end()
         while text.startswith("[", at):
+            if text[at + 1 : at + 2] in ('"', "'"):
+                end = end_of_quotes(text, at + 1)
+                if end is None or end == len(text):
+                    return cut
+                if text[end] != "]":
+                    return None
+                segments.append(Segment("bracketed", unescape(text[at + 2 : end - 1], VALUE_ESCAPES)))
+                at = end + 1
+                continue
             index = _INDEX.match(text, at)
             if index is None:
                 return cut if _CUT_INDEX.match(text, at) else None
@@ -133,6 +142,43 @@ def key_at(text: str, start: int) -> Key | None:
     if at - start > 128:
         return None
     return cut if at == len(text) else Key(tuple(segments), at)
+
+
+def colon_after(text: str, at: int) -> list[tuple[Key, int]]:
+    """Section 5, `colon_separator`: the keys that a colon may end here, and the place after it."""
+    if text[at : at + 1] and text[at] in QUOTES:
+        end = end_of_quotes(text, at)
+        ends = [] if end is None else [end]
+    else:
+        match = _BARE_SEGMENT.match(text, at)
+        run = match[0] if match else ""
+        ends = [at + i for i, char in enumerate(run) if char == ":" and i <= 64]
+        ends += [at + len(run)] if len(run) <= 64 else []
+    found = []
+    for end in ends:
+        colon = skip_ws(text, end)
+        key = key_at(text[at:end] + "=", 0)
+        if (
+            text[colon : colon + 1] == ":"
+            and text[colon + 1 : colon + 2] != "="
+            and key
+            and key is not CUT_KEY
+        ):
+            found.append((key, colon + 1))
+    return found
+
+
+def swapped(text: str, word: str) -> str:
+    """The text with the tags of `call` and of that word in each other's place; a cut one at the end, too."""
+    parts = "|".join(re.escape(name[:length]) for name in ("call", word) for length in (3, 2, 1))
+    tags = re.compile(rf"(?<=<)(/?)(call|{re.escape(word)})|(?<=<)(/?)({parts})\Z")
+
+    def swap(match: re.Match[str]) -> str:
+        slash, name = (match[1], match[2]) if match[2] else (match[3], match[4])
+        other = word if "call".startswith(name) else "call"
+        return slash + other[: len(name)]
+
+    return tags.sub(swap, text)
 
 
 def joins(segments: tuple[Segment, ...] | list[Segment]) -> list[tuple[str, int]]:
@@ -227,6 +273,8 @@ def read_on(
     before = text[at - 1 : at]
     opens = state != "bracketed" or not before.isalnum()
     empty = False
+    if state == "opened":
+        state, empty = "quoted", True
     if state in ("key", "bare word", "after"):
         opens = False
     if state == "after empty":

@@ -442,19 +442,24 @@ def is_undeclared(of: Type, key: str) -> bool:
 def key_style(of: Type, key: str, *, in_json: bool) -> str | None:
     """The only declared key that a near miss can mean."""
     names = properties(of)
-    if key in names or (not is_undeclared(of, key) if in_json else _is_open(of)):
+    if key in names or (not is_undeclared(of, key) if in_json else is_open(of)):
         return None
     matches = [name for name in names if folded_style(name) == folded_style(key)]
     return matches[0] if len(matches) == 1 else None
 
 
-def _is_open(of: Type) -> bool:
+def is_open(of: Type) -> bool:
     """Whether the schema says something of other keys than the declared ones, and not that there are none."""
     objects = _objects(of)
     if any(_has_patterns(a) for a in objects):
         return True
     said = [_others(a) for a in objects]
     return [] not in said and any(others is not None for others in said)
+
+
+def takes_tuples(of: Type) -> bool:
+    """Whether parentheses begin a list here."""
+    return has_kind(of, "array") and not takes_text(of)
 
 
 def takes_text(of: Type) -> bool:

@@ -1,10 +1,13 @@
 """What a value becomes in a type, for the oracle: section 4, and "Coercion" in section 11."""
 
+import json
 from dataclasses import dataclass, field
 
+from oracle_text import without_surrogates
 from oracle_types import (
     UNKNOWN,
     Alternative,
+    Number,
     Path,
     Schemas,
     Type,
@@ -93,14 +96,21 @@ def _read_scalar(
             taken = _as_it_is(alternative, text)
             if taken is not None:
                 return taken
-    if has_kind(of, "string", "unknown") or any(a.value == text for a in of):
+    literal = any(a.value == text for a in of)
+    if not quoted and text in ("None", "Null", "NULL") and has_kind(of, "null") and not literal:
+        notes.repairs.append("coerced")
+        return "null"
+    if has_kind(of, "string", "unknown") or literal:
         return json_string(text)
     for alternative in of:
         if alternative.kind == "array":
             if start is not None and takes_scalar(schemas.item(of, start)):
                 notes.repairs.append("coerced")
-                texts = [text] if quoted else [item.strip(" \t\r\n") for item in text.split(",")]
-                return _items(schemas, of, texts, quoted, path, notes, start)
+                texts = [(item.strip(" \t\r\n"), False) for item in text.split(",")]
+                if quoted:
+                    listed = _encoded(text)
+                    texts = [(text, True)] if listed is None else listed
+                return _items(schemas, of, texts, path, notes, start)
             continue
         taken = _converted(of, alternative, text, quoted)
         if taken is not None:
@@ -110,14 +120,34 @@ def _read_scalar(
     return text if not quoted and is_literal(text) else json_string(text)
 
 
+def _encoded(text: str) -> list[tuple[str, bool]] | None:
+    """The items of a text that is the JSON of a list of scalars, and which of them are strings."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    try:
+        items = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(items, list) or any(isinstance(item, (dict, list)) for item in items):
+        return None
+    return [
+        (without_surrogates(item), True)
+        if isinstance(item, str) and not isinstance(item, Number)
+        else (item if isinstance(item, Number) else json_literal(item), False)
+        for item in items
+    ]
+
+
 def _items(
-    schemas: Schemas, of: Type, texts: list[str], quoted: bool, path: Path, notes: Notes, start: int
+    schemas: Schemas, of: Type, texts: list[tuple[str, bool]], path: Path, notes: Notes, start: int
 ) -> list[str]:
     """The items of a comma list, or a lone one. What is wrong with them is said of the list, once."""
     inner = Notes()
     items = [
         compact(read_scalar(schemas, schemas.item(of, at), item, quoted, path, inner, None))
-        for at, item in enumerate(texts, start)
+        for at, (item, quoted) in enumerate(texts, start)
     ]
     if inner.problems:
         misfit(of, path, notes.problems)

@@ -228,7 +228,6 @@ MESSAGES = [
     ("<call> closed </call>", ["closed"]),
     ("<call>x=1</call>", ["<call>x=1</call>"]),
     ("<call>closed<call>closed</call>", ["<call>closed", "closed"]),
-    ("<call>{}</call>", ["!malformed_call"]),
     ('<call>f a="</call>"</call>.', ["!unknown_tool", "."]),
     ('<call>f "a', ['<call>f "a']),
     (f"<call>f {' ' * 260}a=1</call>", [f"<call>f {' ' * 260}a=1</call>"]),
@@ -284,6 +283,12 @@ ENDINGS = [
 def test_a_message_that_is_known_to_be_complete(message: str, expected: list[str]) -> None:
     assert kinds(message, truncated=False) == expected
     assert all(name != "closed" for name in kinds(message))
+
+
+def test_a_body_of_another_format_is_read_elsewhere() -> None:
+    for message in ('<call>{"name":"closed"}</call>', '<call name="closed" userName="a"/>'):
+        with pytest.raises(oracle.Elsewhere):
+            oracle.parse(message, TOOLS)
 
 
 def test_reasoning_that_a_template_has_opened() -> None:
@@ -372,9 +377,14 @@ def test_the_parser_agrees_with_the_oracle(strict: bool, truncated: bool | None)
         return wirecall.Toolset(tools, strict=strict)
 
     def differs(number: int, message: str) -> bool:
-        wanted = expected(message, pooled(number), strict, truncated)
+        try:
+            wanted = expected(message, pooled(number), strict, truncated)
+        except oracle.Elsewhere:
+            elsewhere.append(message)
+            return False
         return parsed(toolset(number), message, truncated) != wanted
 
+    elsewhere: list[str] = []
     failures = 0
     reports: list[str] = []
     for seed in range(FIRST_SEED, FIRST_SEED + CASES):
@@ -394,3 +404,4 @@ def test_the_parser_agrees_with_the_oracle(strict: bool, truncated: bool | None)
                 f"  parser:  {parsed(toolset(number), short, truncated)}"
             )
     assert not failures, f"{failures} of {CASES} cases differ, the first of them:\n" + "\n".join(reports)
+    assert len(elsewhere) <= CASES // 10, f"the oracle does not read {len(elsewhere)} of {CASES}"

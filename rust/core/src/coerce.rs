@@ -3,10 +3,11 @@
 //! Order for quoted text: a string choice, then what takes it converted. For bare text: the first choice other than a string
 //! that takes it as it is, then a string choice, then what takes it converted.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::error::ProblemKind;
-use crate::json::{is_beyond_float, is_number, push_string, respelled, same_number, whole};
+use crate::json::{Value, is_beyond_float, is_number, parse, push_string, respelled, same_number, whole};
 use crate::scan::trim;
 use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
 
@@ -52,6 +53,10 @@ fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, ou
             }
         }
     }
+    if !quoted && is_none(&choices, text) {
+        out.push_str("null");
+        return Outcome { converted: true, problem: None };
+    }
     for choice in choices.iter() {
         let taken = match choice {
             Choice::String => true,
@@ -87,7 +92,18 @@ pub fn is_string_bare(node: &Node, text: &str) -> bool {
         Choice::Literal(literal) => literal.text.as_deref() == Some(text),
         _ => false,
     };
-    choices.iter().any(string) && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
+    choices.iter().any(string)
+        && !is_none(&choices, text)
+        && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
+}
+
+/// Whether the text, bare, is the null of another language, where null is allowed: `None`, `NULL`. In other letters it may be a word.
+fn is_none(choices: &[Choice], text: &str) -> bool {
+    matches!(text, "None" | "Null" | "NULL")
+        && choices.contains(&Choice::Null)
+        && !choices
+            .iter()
+            .any(|choice| matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text)))
 }
 
 /// Is the text, bare, the JSON of something other than a string that the type takes?
@@ -116,7 +132,7 @@ pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -
     // Another kind that takes the text, as it is or converted before the array's turn, wins.
     let mut scratch = String::new();
     let choices = node.candidates(text);
-    if !quoted && choices.iter().any(|choice| take_bare(choice, text, &mut scratch)) {
+    if !quoted && (is_none(&choices, text) || choices.iter().any(|choice| take_bare(choice, text, &mut scratch))) {
         return None;
     }
     let folded = OnceCell::new();
@@ -133,17 +149,39 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     if !takes_scalars(schema.node(item(at))) {
         return None;
     }
-    let parts: Vec<&str> = if quoted { vec![text] } else { text.split(',').map(trim).collect() };
+    let parts: Vec<(Cow<'_, str>, bool)> = match encoded(text).filter(|_| quoted) {
+        Some(parts) => parts,
+        None if quoted => vec![(text.into(), true)],
+        None => text.split(',').map(|part| (trim(part).into(), false)).collect(),
+    };
     let mut outcome = Outcome { converted: true, problem: None };
     let mut list = Vec::with_capacity(parts.len());
-    for (offset, part) in parts.into_iter().enumerate() {
+    for (offset, (part, quoted)) in parts.into_iter().enumerate() {
         let mut json = String::new();
-        if typed(schema, item(at + offset), part, quoted, false, &mut json).problem.is_some() {
+        if typed(schema, item(at + offset), &part, quoted, false, &mut json).problem.is_some() {
             outcome.problem = Some(violation(node));
         }
         list.push(json);
     }
     Some((list, outcome))
+}
+
+/// The items of a text that is the JSON of a list of scalars, and which of them are strings.
+fn encoded(text: &str) -> Option<Vec<(Cow<'static, str>, bool)>> {
+    if !trim(text).starts_with('[') {
+        return None;
+    }
+    let Ok(Value::Array(items)) = parse(text, 1) else { return None };
+    let scalar = |item: &Value<'_>| match item {
+        Value::String(text) => Some((Cow::Owned(text.to_string()), true)),
+        Value::Array(_) | Value::Object(_) => None,
+        other => {
+            let mut json = String::new();
+            other.write(&mut json);
+            Some((Cow::Owned(json), false))
+        }
+    };
+    items.iter().map(scalar).collect()
 }
 
 fn takes_scalars(node: &Node) -> bool {

@@ -234,7 +234,8 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
 }
 
 /// Words that models write between an opening and the name of a tool.
-const FILLERS: [&str; 9] = ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type"];
+const FILLERS: [&str; 11] =
+    ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type", "invoke", "parameter"];
 
 /// The meaning of text after an opening, where no reader accepts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,11 +264,11 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
                 (Mark::Partial, _) | (_, Mark::Partial) => return need,
             }
         }
-        if first.is_ascii_whitespace() || "{[(\"':=,>`".contains(first) {
+        if first.is_ascii_whitespace() || "{[(\"':=,<>`".contains(first) {
             at += 1;
             continue;
         }
-        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}".contains(c) || delimiters.is_first(c);
+        let ends = |c: char| c.is_ascii_whitespace() || "{[(\"':=,<>`;|)]}?&".contains(c) || delimiters.is_first(c);
         let Some(length) = rest.find(ends) else { return need };
         let word = &text[at..at + length];
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));

@@ -1,7 +1,9 @@
 //! Where a parser stands in a message.
 
+use std::sync::Arc;
+
 use crate::body::{Body, Failure, Found};
-use crate::scan::Closers;
+use crate::scan::{Closers, Delimiters};
 
 /// Between events. What is undecided is in the parser's buffer, not here.
 #[derive(Debug, Default)]
@@ -39,6 +41,8 @@ pub struct Call {
     pub body: Body,
     /// It has failed already; only its end is looked for, from the failure's `skip` on.
     pub failure: Option<Failure>,
+    /// Its delimiters, if it is spelled otherwise.
+    pub delimiters: Option<Arc<Delimiters>>,
     /// What ends it if it has failed.
     pub closers: Closers,
     /// Of a call that failed, but was read completely.
@@ -69,7 +73,7 @@ impl Call {
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
-        self.closers = Closers::Own;
+        (self.delimiters, self.closers) = (None, Closers::Own);
         self.arguments = None;
     }
 }

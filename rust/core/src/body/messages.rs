@@ -10,9 +10,6 @@ use crate::pairs::push_segment;
 use crate::scan::Delimiters;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 
-/// OPEN without a name after it.
-pub const NAMELESS: &str = "A call must begin with the tool's name, outside of any JSON.";
-
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;
 
@@ -53,6 +50,30 @@ pub fn invalid_json(path: &str, what: &str) -> String {
     let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
     format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
 }
+
+/// A token that is not a pair. If it could be the value of the first field, that is named.
+pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
+    let first = cx.schema.node(cx.schema.root).object.iter().flat_map(|object| object.properties.iter()).next();
+    let shown = shorten(token);
+    match first {
+        _ if token.starts_with(['#', '/']) => format!("{}: remove {shown}; a call has no comments.", cx.tool),
+        _ if token.starts_with('<') => {
+            format!("{}: {shown} is not a key=value pair; write arguments without tags.", cx.tool)
+        }
+        Some((name, _)) if token.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '"' | '\'' | '-')) => {
+            let key = join("", name);
+            format!(
+                "{}: {shown} is not a key=value pair. Name each argument ({key}=…), and quote values with spaces.",
+                cx.tool
+            )
+        }
+        _ => format!("{}: {shown} is not a key=value pair. Quote values with spaces.", cx.tool),
+    }
+}
+
+/// Of arguments in parentheses.
+pub const NO_KEYWORDS: &str =
+    "Arguments in parentheses are written as key=value, with strings in quotes and commas between them.";
 
 pub fn too_deep(limits: &Limits) -> String {
     format!("The value is nested more than {} levels deep.", limits.depth)

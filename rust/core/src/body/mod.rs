@@ -40,7 +40,7 @@ pub use envelope::Envelope;
 pub use example::{Given, example, example_members};
 pub use fields::{Fields, Slot};
 pub use mapping::Mapping;
-pub use messages::{NAMELESS, too_large, unknown_tool};
+pub use messages::{too_large, unknown_tool};
 pub use object::Object;
 pub use own::Own;
 pub use pairs::Pairs;
@@ -175,9 +175,14 @@ impl Found {
     }
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    /// The same for a call whose delimiters are spelled otherwise.
+    pub fn spelled(self, delimiters: Option<&'a Delimiters>) -> Self {
+        Context { delimiters: delimiters.unwrap_or(self.delimiters), ..self }
+    }
+
     /// A repair in lenient mode, an error of its name in strict mode.
-    fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
+    pub(crate) fn repair(&self, found: &mut Found, repair: Repair) -> Result<(), ErrorKind> {
         if self.strict && !(self.any_style && matches!(repair, Repair::Coerced | Repair::KeyStyle)) {
             return Err(ErrorKind::Strict(repair));
         }
@@ -194,6 +199,8 @@ pub enum BodyKind {
     Object(Option<Wrapper>),
     /// The host reads it.
     Own,
+    /// Arguments in parentheses, as Python writes them, at the opening one.
+    Keywords,
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>),
     /// The same, without markers: in a fence, or its last bracket ends it; `wrapped`: that of the object around the list.
@@ -215,7 +222,7 @@ impl BodyKind {
     /// How to read on when the call is given up behind its name.
     pub fn skip(self) -> Skip {
         match self {
-            BodyKind::Pairs | BodyKind::Object(_) => Skip::TokenStart,
+            BodyKind::Pairs | BodyKind::Object(_) | BodyKind::Keywords => Skip::TokenStart,
             _ => Skip::Body,
         }
     }
@@ -292,6 +299,7 @@ impl Body {
         *self = match kind {
             BodyKind::Pairs => Body::Pairs(Pairs::default()),
             BodyKind::Object(wrapper) => Body::Whole(Whole::new(cx, wrapper)),
+            BodyKind::Keywords => Body::Whole(Whole::keywords(cx)),
             BodyKind::Own => Body::Other(Box::new(Own::default())),
             BodyKind::Envelope(wrapper) => Body::Other(Box::new(Envelope::new(cx, wrapper))),
             BodyKind::Bare { fenced, wrapped } => Body::Other(Box::new(Envelope::bare(cx, fenced, wrapped))),

@@ -55,7 +55,7 @@ fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
     let Some(object) = &node.object else { return false };
     match segments {
         [] | [Segment::Index(_), ..] => false,
-        [Segment::Quoted(name), ..] => object.properties.get(name).is_some(),
+        [Segment::Quoted(name) | Segment::Bracketed(name), ..] => object.properties.get(name).is_some(),
         [Segment::Bare(_), ..] => joined(object, segments).is_some(),
     }
 }
@@ -114,6 +114,12 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                 (To::Index(index), cx.schema.item(id, index))
             }
             segment => {
+                if let Segment::Bracketed(name) = segment {
+                    cx.repair(found, Repair::KeyStyle).map_err(|kind| {
+                        let path = messages::join(&field.path(), name);
+                        (kind, format!("The key {} must be written as {path}.", messages::shorten(key)))
+                    })?;
+                }
                 let mut known = None;
                 let name = match (segment, &node.object) {
                     (Segment::Bare(text), Some(object)) => {
@@ -131,7 +137,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                         }
                     }
                     (Segment::Bare(text), None) => Arc::from(*text),
-                    (Segment::Quoted(name), _) => {
+                    (Segment::Quoted(name) | Segment::Bracketed(name), _) => {
                         field.declared |= at == 0 && is_declared_by(node, &segments);
                         Arc::from(name.as_str())
                     }

@@ -39,6 +39,11 @@ pub enum Skip {
     Body,
 }
 
+/// Whether a letter or digit precedes the byte, after which a quote is an apostrophe.
+pub fn ends_in_word(window: &str, at: usize) -> bool {
+    window[..at].chars().next_back().is_some_and(char::is_alphanumeric)
+}
+
 impl Skip {
     /// Inside brackets, where an error was found.
     pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
@@ -47,7 +52,7 @@ impl Skip {
 
     /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
     pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
-        let word = window[..at].chars().next_back().is_some_and(char::is_alphanumeric);
+        let word = ends_in_word(window, at);
         // In a string it would mean that the string is empty.
         Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
     }
@@ -55,6 +60,11 @@ impl Skip {
     /// Inside quotes, where an error was found.
     pub fn in_quotes(quote: u8) -> Self {
         Skip::Quoted { quote, escape: false, empty: false }
+    }
+
+    /// After a quote that opened a text, where an error was found.
+    pub fn opened_by(quote: u8) -> Self {
+        Skip::Quoted { quote, escape: false, empty: true }
     }
 
     /// Reads from `*at`. If a closer is at `*at`, returns its number of bytes.

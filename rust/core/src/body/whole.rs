@@ -9,6 +9,7 @@ use crate::scan::{Mark, has_line_break, starts, ws_run};
 pub enum Wrapper {
     Json,
     Fence,
+    Parentheses,
 }
 
 impl Wrapper {
@@ -16,6 +17,7 @@ impl Wrapper {
         match self {
             Wrapper::Json => "</json>",
             Wrapper::Fence => "```",
+            Wrapper::Parentheses => ")",
         }
     }
 }
@@ -40,6 +42,11 @@ pub struct Whole {
 impl Whole {
     pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>) -> Self {
         Whole { wrapper, state: State::Object(Box::new(Object::new(cx, cx.schema.root, String::new(), 0))) }
+    }
+
+    /// Keyword arguments in parentheses, as Python writes them.
+    pub fn keywords(cx: &Context<'_>) -> Self {
+        Whole { wrapper: None, state: State::Object(Box::new(Object::keywords(cx))) }
     }
 
     pub fn skip(&self) -> Skip {

@@ -5,7 +5,7 @@ use crate::json::{Member, Value, json_string};
 use crate::limits::KEY_CHARS;
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::scan::{Delimiters, first_chars};
-use crate::schema::{NESTED_SEGMENTS, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, Object, Schema, UNKNOWN};
 
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
@@ -82,6 +82,9 @@ impl Writer<'_> {
             return false;
         }
         let node = self.schema.node(id);
+        if text.starts_with('(') && takes_tuples(node) {
+            return false;
+        }
         if node.is_string() || coerce::is_string_bare(node, text) {
             return true;
         }
@@ -89,6 +92,11 @@ impl Writer<'_> {
         let outcome = coerce::scalar(self.schema, id, text, false, &mut json);
         !outcome.converted && json == json_string(text)
     }
+}
+
+/// Whether parentheses are those of a list there.
+pub fn takes_tuples(node: &Node) -> bool {
+    node.has(&Choice::Array) && !node.takes_string()
 }
 
 /// Would a bare segment of this name be taken for another key, or part of one?

@@ -60,7 +60,7 @@ impl Expect {
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Lexeme<'w> {
-    /// One of `{ } [ ] , :`.
+    /// One of `{ } [ ] , :`, or of `( ) =`.
     Punct(u8),
     StringStart,
     /// Content as it stands in the source; it may need escapes when written.
@@ -89,6 +89,7 @@ pub struct Lexer {
     relaxed: bool,
     comments: bool,
     in_calls: bool,
+    parentheses: bool,
     quote: Option<u8>,
     comment: Option<Comment>,
     /// Bytes of a held word that were looked at already, and whether a slash was among them.
@@ -105,12 +106,18 @@ impl Lexer {
 
     /// One that has read nothing, and reads alike.
     pub fn fresh(&self) -> Self {
-        Lexer { relaxed: self.relaxed, comments: self.comments, in_calls: self.in_calls, ..Lexer::default() }
+        let Lexer { relaxed, comments, in_calls, parentheses, .. } = *self;
+        Lexer { relaxed, comments, in_calls, parentheses, ..Lexer::default() }
     }
 
     /// Words end at a quote that may open a quoted text. Otherwise text inside it could end the call.
     pub fn in_calls(self) -> Self {
         Lexer { in_calls: true, ..self }
+    }
+
+    /// Takes parentheses for brackets, and `=` after a key for what it is.
+    pub fn with_parentheses(self) -> Self {
+        Lexer { parentheses: true, ..self }
     }
 
     /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
@@ -169,6 +176,14 @@ impl Lexer {
                 *at += 1;
                 Lexeme::Punct(byte)
             }
+            b'(' | b')' if self.parentheses => {
+                *at += 1;
+                Lexeme::Punct(byte)
+            }
+            b'=' if self.parentheses && place != Place::Value => {
+                *at += 1;
+                Lexeme::Punct(byte)
+            }
             b':' if place != Place::Value => {
                 *at += 1;
                 Lexeme::Punct(byte)
@@ -187,6 +202,9 @@ impl Lexer {
                 self.repaired = true;
                 self.quote = Some(byte);
                 Lexeme::StringStart
+            }
+            0xE2 if self.in_calls && window[*at..].starts_with(['“', '‘']) => {
+                Lexeme::Bad("strings stand in double quotes")
             }
             _ => self.word(window, at, last, place),
         }
@@ -234,6 +252,8 @@ impl Lexer {
             let stop = match byte {
                 b'{' | b'}' | b'[' | b']' | b',' => true,
                 b':' => place == Place::Key,
+                b'(' | b')' if self.parentheses => true,
+                b'=' if self.parentheses => place == Place::Key,
                 b'"' | b'\'' => place == Place::Key || (self.in_calls && end > start && opens_after(bytes[end - 1])),
                 b'/' if self.comments && !self.slash => match bytes.get(end + 1) {
                     None if !last => break,

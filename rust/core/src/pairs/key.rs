@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::quoted::{Part, Quoted};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
-use crate::scan::{Delimiters, first_chars, is_ws};
+use crate::scan::{Delimiters, first_chars, is_ws, ws_run};
 
 /// What a text starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum Segment<'k> {
     Bare(&'k str),
     /// Exact: never joined, folded or an index.
     Quoted(String),
+    /// The same in brackets, as other languages write it: `["name"]`.
+    Bracketed(String),
     Index(usize),
 }
 
@@ -52,6 +54,15 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
             }
         }
         while bytes.get(at) == Some(&b'[') {
+            if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) {
+                let Some(end) = quoted_end(text, at + 1) else { return need() };
+                match bytes.get(end) {
+                    None => return need(),
+                    Some(b']') => at = end + 1,
+                    Some(_) => return KeyLex::No,
+                }
+                continue;
+            }
             let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
             match bytes.get(at + 1 + digits) {
                 None if digits <= INDEX_DIGITS => return need(),
@@ -101,24 +112,20 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     while at < bytes.len() {
         match bytes[at] {
             b'.' => at += 1,
+            b'[' if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) => {
+                let (text, end) = unquoted(key, at + 1);
+                out.push(Segment::Bracketed(text));
+                at = end + 1;
+            }
             b'[' => {
                 let end = key[at..].find(']').map_or(key.len(), |length| at + length);
                 out.push(Segment::Index(key[at + 1..end].parse().unwrap_or(usize::MAX)));
                 at = end + 1;
             }
-            quote @ (b'"' | b'\'') => {
-                let quoted = Quoted::new(quote);
-                let mut text = String::new();
-                at += 1;
-                loop {
-                    match quoted.next(key, &mut at, true) {
-                        Part::Plain(part) => text.push_str(part),
-                        Part::Char(c) => text.push(c),
-                        Part::Quote | Part::Need => break,
-                    }
-                }
-                at += 1;
+            b'"' | b'\'' => {
+                let (text, end) = unquoted(key, at);
                 out.push(Segment::Quoted(text));
+                at = end;
             }
             _ => {
                 let end = key[at..].find(['.', '[']).map_or(key.len(), |length| at + length);
@@ -128,6 +135,42 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
         }
     }
     out
+}
+
+/// The text that starts with a quote at `at`, without its quotes, and where it ends.
+fn unquoted(key: &str, mut at: usize) -> (String, usize) {
+    let quoted = Quoted::new(key.as_bytes()[at]);
+    let mut text = String::new();
+    at += 1;
+    loop {
+        match quoted.next(key, &mut at, true) {
+            Part::Plain(part) => text.push_str(part),
+            Part::Char(c) => text.push(c),
+            Part::Quote | Part::Need => return (text, at + 1),
+        }
+    }
+}
+
+/// The key that a text begins with, and the colon after it that models write instead of `=`: bytes of the key, and where the colon
+/// ends. `is_key` says which keys count. All up to the first character after the key must be there.
+pub fn colon_key(text: &str, delimiters: &Delimiters, is_key: &dyn Fn(&str) -> bool) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let ends = match bytes.first()? {
+        b'"' | b'\'' => vec![quoted_end(text, 0)?],
+        _ => {
+            let run = first_chars(text, BARE_SEGMENT_CHARS).min(delimiters.key_run(text));
+            let colons = memchr::memchr_iter(b':', &bytes[..run]);
+            colons.chain([run]).collect()
+        }
+    };
+    ends.into_iter().find_map(|end| {
+        let colon = ws_run(text, end);
+        let counts = bytes.get(colon) == Some(&b':')
+            && !is_long(&text[..end])
+            && bytes.get(colon + 1) != Some(&b'=')
+            && is_key(&text[..end]);
+        counts.then_some((end, colon + 1))
+    })
 }
 
 /// Appends a property's name as a segment, quoted where it would be misread.

@@ -3,9 +3,16 @@
 use crate::json::{Escape, unicode_escape};
 use crate::scan::Delimiters;
 
+/// What models write at the start of a value instead of a quote, and no reader takes for one: fences, entities, a here-document.
+pub const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
+
 /// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
 pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
-    !text.is_empty() && !text.starts_with(['[', '{']) && !text.ends_with([',', ';']) && delimiters.are_bare(text)
+    !text.is_empty()
+        && !text.starts_with(['[', '{', '“', '‘'])
+        && !LIKE_QUOTES.iter().any(|mark| text.starts_with(mark))
+        && !text.ends_with([',', ';'])
+        && delimiters.are_bare(text)
 }
 
 /// Bytes that are themselves in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.

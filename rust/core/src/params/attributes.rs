@@ -160,6 +160,11 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
     }
 }
 
+/// Looks at a tag after its word, in which an attribute names the tool.
+pub fn named_tag(text: &str, from: usize, last: bool) -> Look<Head> {
+    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Look::Yes(head) } else { Look::No })
+}
+
 /// A name after `=`, in quotes or not, and where it ends.
 fn behind_equals(text: &str, from: usize, last: bool) -> Look<(Range<usize>, usize)> {
     let bytes = text.as_bytes();

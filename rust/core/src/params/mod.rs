@@ -7,7 +7,7 @@ mod look;
 mod tags;
 mod text;
 
-pub use attributes::{Attribute, TYPES, attribute, word_end};
+pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
 pub use look::{Look, begins, begins_with, closes, need};
 pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
 pub use text::{is_mark, push_name};

@@ -81,6 +81,14 @@ impl Opened {
     }
 }
 
+impl Opened {
+    /// A tag of another format, with this word, whose attributes are the tool's name and the arguments.
+    pub fn of_attributes(row: &'static Row, word: &'static str) -> Self {
+        let (tag, attributes) = (Tag::Word(word), Attributes::Named);
+        Opened { tag, attributes, styled: true, foreign: true, ..Opened::new(row) }
+    }
+}
+
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opener {

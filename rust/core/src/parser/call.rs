@@ -45,16 +45,24 @@ impl Machine {
         let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
         match attempt {
-            Attempt::Call { name, body, kind, .. } => {
+            Attempt::Call { name, body, kind, style, .. } => {
                 window.at = base + body;
+                call.closers = style.closers();
+                call.delimiters = style.delimiters;
                 let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 if let Some((name, lookup)) = name {
                     self.name_call(tools, &mut call, written.to_owned(), lookup, kind.skip(), sink);
                     if call.failure.is_some() && kind.skip() != Skip::Body {
-                        window.at = base + name.end;
+                        window.at = base + name.end.max(open);
                     }
                 }
-                call.body.renew(&tools.context(call.tool, ""), kind, written);
+                let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
+                call.body.renew(&cx, kind, written);
+                let refused = style.repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
+                if let Some(kind_of) = refused.filter(|_| call.failure.is_none()) {
+                    let message = "The call is not in the expected format.".to_owned();
+                    call.failure = Some(Failure { kind: kind_of, message, skip: kind.skip() });
+                }
             }
             Attempt::Bad(bad) => {
                 let Bad { open, tool, message, closers } = *bad;
@@ -132,8 +140,8 @@ impl Machine {
                 }
                 continue;
             }
-            let Call { name, tool, found, body, failure, index, raw, .. } = &mut *call;
-            let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+            let Call { name, tool, found, body, failure, index, raw, delimiters, .. } = &mut *call;
+            let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
             // The body sees no further than the limit, whatever the chunk holds: where chunks end must not show.
             let limit = fitting(window.text, begin, tools.limits.call_bytes.saturating_sub(raw.len()));
             if limit < window.at {
@@ -193,6 +201,10 @@ impl Machine {
         if self.other.is_some() && !self.settled {
             next.found.repair(Repair::OtherFormat);
         }
+        if call.found.used(Repair::CallStyle) {
+            next.found.repair(Repair::CallStyle);
+        }
+        (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
         // Its end needs the old body only to put arguments into their places.
         next.body = call.body.next();
         self.calls += 1;
@@ -211,8 +223,8 @@ impl Machine {
 
     /// The call is complete up to `window.at`.
     fn end(&mut self, tools: &Toolset, mut call: Box<Call>, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
-        let Call { name, tool, index, raw, found, body, .. } = &mut *call;
-        let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+        let Call { name, tool, index, raw, found, body, delimiters, .. } = &mut *call;
+        let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
         let large = raw.len() + (window.at - begin) > tools.limits.call_bytes;
         let validator = tool.and_then(|at| tools.tool(at).validator.as_ref());
         if !self.whole && (large || validator.is_some()) {
@@ -270,7 +282,7 @@ impl Machine {
     /// The failed call ends at `window.at`.
     fn fail(&mut self, tools: &Toolset, mut call: Call, window: &mut Window<'_>, begin: usize, sink: Sink<'_>) {
         call.add_source(&window.text[begin..window.at], tools.limits.call_bytes);
-        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, closers: _ } = call;
+        let Call { name, tool, index, start, start_byte, raw, cut, failure, arguments, found, body, .. } = call;
         // There is room for the source, which may be read again.
         drop((found, body));
         let cut_off = || (ErrorKind::IncompleteCall, "The call was cut off.".to_owned());
@@ -320,7 +332,9 @@ impl Machine {
 /// Skips the rest of a call that has failed. `Next`: another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
-    let Call { name, tool, found, body, failure: Some(failure), closers, .. } = call else { return Step::Done };
+    let Call { name, tool, found, body, failure: Some(failure), closers, delimiters, .. } = call else {
+        return Step::Done;
+    };
     let close = match closers {
         Closers::Own => Closer::Own(&tools.delimiters),
         other => Closer::Other(other),
@@ -330,7 +344,7 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
         window.at += length;
         return Step::Done;
     }
-    let cx = tools.context(*tool, name.as_deref().unwrap_or(""));
+    let cx = tools.context(*tool, name.as_deref().unwrap_or("")).spelled(delimiters.as_deref());
     let mut io = Io { cx, found, window: window.text, at: window.at, last };
     loop {
         let step = body.read_on(&mut io);

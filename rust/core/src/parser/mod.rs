@@ -216,7 +216,8 @@ impl Machine {
                 make_room(&mut call.raw, text.len());
                 make_room(&mut call.found.args.json, text.len());
                 let tools = self.other.map_or(tools, |at| &tools.others[at]);
-                let Some(same) = call.body.feed_plain(&mut call.found, text, &tools.delimiters) else {
+                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.delimiters);
+                let Some(same) = call.body.feed_plain(&mut call.found, text, delimiters) else {
                     return Plain::No;
                 };
                 call.raw.push_str(text);

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol};
+use super::{Attempt, Protocol, Style};
 use crate::body::{BodyKind, Context, is_field};
 use crate::json::{Lexeme, Lexer, Member, Place};
 use crate::limits::ATTEMPT_CHARS;
@@ -312,6 +312,7 @@ impl Protocol for Bare {
                 name: None,
                 body: body + inner,
                 kind: BodyKind::Bare { fenced: fence == Mark::Yes, wrapped },
+                style: Style::default(),
             },
             Look::Need => Attempt::Need,
             Look::Text | Look::Unknown | Look::Broken => step,

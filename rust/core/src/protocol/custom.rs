@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, hermes, named, shown, wire};
+use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, Style, hermes, named, shown, wire};
 use crate::body::{BodyKind, Context};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
@@ -125,7 +125,7 @@ impl Own {
         if *begins && !host.begins(head) {
             return Attempt::Text(length);
         }
-        Attempt::Call { lead: 0, open: length, name: None, body: length, kind: BodyKind::Own }
+        Attempt::Call { lead: 0, open: length, name: None, body: length, kind: BodyKind::Own, style: Style::default() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Attempt, Protocol, TOOL_RESPONSE, bad, misspelled};
+use super::{Attempt, Protocol, Style, TOOL_RESPONSE, bad, misspelled};
 use crate::body::{BodyKind, Context, Wrapper};
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
@@ -171,6 +171,7 @@ impl Protocol for Hermes {
                 name: None,
                 body: open.len() + at,
                 kind: BodyKind::Envelope(wrapper),
+                style: Style::default(),
             },
         }
     }
@@ -260,7 +261,7 @@ impl Protocol for Hermes {
                     continue;
                 }
                 Segment::Bare(name) => json_string(name),
-                Segment::Quoted(name) => json_string(name),
+                Segment::Quoted(name) | Segment::Bracketed(name) => json_string(name),
             };
             out = if at == 0 { format!("{key}:{out}") } else { format!("{{{key}:{out}}}") };
         }

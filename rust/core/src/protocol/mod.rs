@@ -18,6 +18,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::body::{BodyKind, Context, Given, example_members};
+use crate::error::Repair;
 use crate::json::Member;
 use crate::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
@@ -55,7 +56,26 @@ pub enum Attempt {
         /// Where the body starts.
         body: usize,
         kind: BodyKind,
+        style: Style,
     },
+}
+
+/// How the opening of a call differs from the usual one. By default it does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    pub repairs: Vec<Repair>,
+    /// The delimiters in another spelling, which the call then has to its end.
+    pub delimiters: Option<Arc<Delimiters>>,
+}
+
+impl Style {
+    /// What ends a call in this style that has failed.
+    pub fn closers(&self) -> Closers {
+        match self.delimiters {
+            Some(_) => Closers::Spelled(&["</call>"]),
+            None => Closers::Own,
+        }
+    }
 }
 
 /// What can only be meant as a call, and cannot be read.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{self, near_function};
-use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
+use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
 use crate::json::{Member, Value, json_string, parse, write_spaced_object};
 use crate::limits::ATTEMPT_CHARS;
@@ -85,7 +85,9 @@ impl Protocol for Qwen3Coder {
         let end = first_chars(text, ATTEMPT_CHARS).max(found.body);
         let (text, last) = (&text[..end], last || end < text.len());
         let (open, body, kind) = (found.open, found.body, BodyKind::Params(found.opened));
-        let Some(name) = found.name else { return Attempt::Call { lead: 0, open, name: None, body, kind } };
+        let Some(name) = found.name else {
+            return Attempt::Call { lead: 0, open, name: None, body, kind, style: Style::default() };
+        };
         let lookup = tools.lookup(&text[name.clone()]);
         // Attributes are meant as arguments, whatever follows. Prose also mentions tags, but without attributes.
         let attributes = found.opened.attributes != Attributes::None;
@@ -103,7 +105,9 @@ impl Protocol for Qwen3Coder {
         match follows {
             Look::Need => Attempt::Need,
             Look::No => near_function(tools, &QWEN3CODER, whole, ended),
-            Look::Yes(()) => Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind },
+            Look::Yes(()) => {
+                Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind, style: Style::default() }
+            }
         }
     }
 

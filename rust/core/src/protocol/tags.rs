@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Attempt, Protocol, bad};
+use super::{Attempt, Protocol, Style, bad};
 use crate::body::{BodyKind, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
@@ -279,7 +279,7 @@ fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
     let kind = BodyKind::Params(Opened { foreign: true, ..found.opened });
-    Attempt::Call { lead: 0, open: found.open, name, body: found.body, kind }
+    Attempt::Call { lead: 0, open: found.open, name, body: found.body, kind, style: Style::default() }
 }
 
 /// What begins a result.

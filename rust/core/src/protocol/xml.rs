@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, in_tag, opener, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
+use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
@@ -95,7 +95,14 @@ impl Xml {
     }
 
     fn call(&self, lead: usize, open: usize, name: std::ops::Range<usize>, lookup: Lookup, ends: Ends) -> Attempt {
-        Attempt::Call { lead, open, name: Some((name, lookup)), body: open, kind: BodyKind::Elements(ends) }
+        Attempt::Call {
+            lead,
+            open,
+            name: Some((name, lookup)),
+            body: open,
+            kind: BodyKind::Elements(ends),
+            style: Style::default(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, in_tag, is_mark, opener, signature, wrap_result};
-use super::{Attempt, Protocol, TOOL_RESPONSE, shown};
+use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
 use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
@@ -176,7 +176,14 @@ impl Protocol for Yaml {
             Look::Lines => (open, false),
             Look::Json(at) => (at, true),
         };
-        Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind: BodyKind::Mapping { form, json } }
+        Attempt::Call {
+            lead: 0,
+            open,
+            name: Some((name, lookup)),
+            body,
+            kind: BodyKind::Mapping { form, json },
+            style: Style::default(),
+        }
     }
 
     fn fits(&self, text: &str) -> Mark {

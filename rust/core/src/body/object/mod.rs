@@ -5,6 +5,7 @@ mod values;
 
 use std::mem::take;
 
+use super::skip::ends_in_word;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
@@ -28,6 +29,17 @@ enum Text {
     Collect,
 }
 
+/// What stands for brackets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Notation {
+    #[default]
+    Json,
+    /// Parentheses are those of lists, as in Python's tuples.
+    Tuples,
+    /// The outermost ones contain keyword arguments.
+    Keywords,
+}
+
 /// The reader of one JSON value.
 #[derive(Debug, Default)]
 pub struct Object {
@@ -39,12 +51,24 @@ pub struct Object {
     values: Values,
     /// Quotes in strings need not be escaped: how.
     quotes: Option<Quotes>,
+    notation: Notation,
 }
 
 impl Object {
     /// For a value of type `node` that stands at `path`, `above` levels deep in the arguments.
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object { lexer: Lexer::new(!cx.strict).in_calls(), values: Values::new(node, path, above), ..Object::default() }
+    }
+
+    /// For the whole of the arguments as Python writes them: `(key=value, …)`.
+    pub fn keywords(cx: &Context<'_>) -> Self {
+        let object = Object::new(cx, cx.schema.root, String::new(), 0).in_parentheses();
+        Object { notation: Notation::Keywords, ..object }
+    }
+
+    /// The same for a value in parentheses.
+    pub fn in_parentheses(self) -> Self {
+        Object { lexer: Lexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
     }
 
     /// As new, with its memory, for the whole of the arguments.
@@ -59,6 +83,7 @@ impl Object {
         match self.brackets() {
             0 if self.expect == Expect::Value => Skip::ValueStart,
             0 => Skip::After,
+            _ if self.notation != Notation::Json => self.open_quote().map_or(Skip::TokenStart, Skip::in_quotes),
             depth => Skip::in_brackets(depth, self.open_quote()),
         }
     }
@@ -93,6 +118,10 @@ impl Object {
             Err((kind, message)) => {
                 let skip = match self.brackets() {
                     0 => self.skip(),
+                    _ if self.notation != Notation::Json => match self.open_quote() {
+                        None if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
+                        _ => self.skip(),
+                    },
                     depth => Skip::in_brackets_at(depth, self.open_quote(), io.window, io.at),
                 };
                 Err(Failure { kind, message, skip })
@@ -146,9 +175,10 @@ impl Object {
                 }
                 _ => {}
             }
-            if self.lexer.repaired {
+            if self.lexer.repaired && self.notation != Notation::Keywords {
                 io.found.repair(Repair::RelaxedJson);
             }
+            let lexeme = self.as_json(lexeme);
             let punct = matches!(lexeme, Lexeme::Punct(_));
             if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
                 // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.
@@ -159,6 +189,19 @@ impl Object {
             }
         }
         Ok(())
+    }
+
+    /// The lexeme of JSON that has the same meaning.
+    fn as_json<'w>(&self, lexeme: Lexeme<'w>) -> Lexeme<'w> {
+        let keywords = self.notation == Notation::Keywords;
+        match (lexeme, self.brackets()) {
+            (Lexeme::Punct(b'('), 0) if keywords => Lexeme::Punct(b'{'),
+            (Lexeme::Punct(b')'), 1) if keywords => Lexeme::Punct(b'}'),
+            (Lexeme::Punct(b'='), 1) if keywords => Lexeme::Punct(b':'),
+            (Lexeme::Punct(b'('), _) => Lexeme::Punct(b'['),
+            (Lexeme::Punct(b')'), _) => Lexeme::Punct(b']'),
+            (lexeme, _) => lexeme,
+        }
     }
 
     /// Takes a string in one step, where it is plain to see that it is all there. False: it is not.
@@ -244,10 +287,16 @@ impl Object {
     }
 
     fn lax(&mut self, cx: &Context<'_>, found: &mut Found, what: &str) -> Result<(), Bad> {
+        if self.notation == Notation::Keywords {
+            return Ok(());
+        }
         cx.repair(found, Repair::RelaxedJson).map_err(|kind| self.invalid(kind, what))
     }
 
     fn invalid(&self, kind: ErrorKind, what: &str) -> Bad {
+        if self.notation == Notation::Keywords && kind == ErrorKind::InvalidJson {
+            return (ErrorKind::MalformedCall, messages::NO_KEYWORDS.to_owned());
+        }
         (kind, messages::invalid_json(&self.values.path(), what))
     }
 
@@ -311,6 +360,9 @@ impl Object {
     fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8, rest: &str) -> Result<(), Bad> {
         cx.repair(found, Repair::InnerQuotes)
             .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
+        if self.is_ambiguous(cx, found, quote, rest) {
+            return Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string is written \\\""));
+        }
         self.lexer.reopen(quote);
         if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
             let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
@@ -318,6 +370,23 @@ impl Object {
         }
         self.push(found, quote as char);
         Ok(())
+    }
+
+    /// Whether the string could as well have ended before: at a first quote that another one follows, as in `"""`; or at a kept
+    /// quote that begins a known key, of which this one is the end.
+    fn is_ambiguous(&self, cx: &Context<'_>, found: &Found, quote: u8, rest: &str) -> bool {
+        let Some(Quotes { kept, start, keys, .. }) = &self.quotes else { return false };
+        let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+        if kept.is_none() {
+            return text.is_empty() && rest.as_bytes().first() == Some(&quote);
+        }
+        let key = text.rsplit(char::from(quote)).next().unwrap_or_default();
+        let known = match self.values.bracket(0) {
+            Some((true, node)) => cx.schema.declares(node, key),
+            Some((false, _)) => false,
+            None => keys.contains(&key),
+        };
+        known && rest[ws_run(rest, 0)..].starts_with(':')
     }
 
     fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {

@@ -55,7 +55,7 @@ fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
             args.end_member(name.clone(), start);
             (end + 1, next, false)
         }
-        b'"' | b'\'' | b'[' | b'{' => return None,
+        b'"' | b'\'' | b'[' | b'{' | b'(' | b'`' | b'&' | b'\\' | 0xE2 => return None,
         _ => {
             let end = cx.delimiters.bare_run(value);
             let trails = value.as_bytes()[..end].last().is_some_and(|byte| may_trail(*byte));

@@ -5,6 +5,7 @@
 mod canonical;
 mod equals;
 mod quotes;
+mod typographic;
 mod value;
 mod word;
 
@@ -12,10 +13,12 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part, may_trail};
+use crate::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::quoting::is_quote;
 use crate::scan::{Delimiters, Mark, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
+use typographic::Typographic;
 use value::{Text, Value, collided, duplicate};
 use word::InWord;
 
@@ -31,6 +34,7 @@ enum State {
     Equals(Equals),
     Quoted(InQuotes),
     Bare(InWord),
+    Typographic(Typographic),
     /// Bracketed text that is a string, to the letter.
     Verbatim {
         value: Value,
@@ -101,6 +105,7 @@ impl Pairs {
             State::Equals(_) => Skip::ValueStart,
             State::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
             State::Bare(InWord { word, .. }) => word.skip(),
+            State::Typographic(typographic) => typographic.skip(),
             State::Verbatim { skip, .. } => *skip,
             State::Json { object, .. } => object.skip(),
             State::After { empty: true, .. } => Skip::AfterEmpty,
@@ -112,7 +117,7 @@ impl Pairs {
     pub fn closable(&self, found: &Found) -> bool {
         let between = match &self.state {
             State::Gap { .. } | State::After { .. } => true,
-            State::Equals(_) | State::Quoted(_) | State::Bare(_) => false,
+            State::Equals(_) | State::Quoted(_) | State::Bare(_) | State::Typographic(_) => false,
             State::Verbatim { .. } | State::Json { .. } => false,
         };
         between && !self.bare_mark && !found.used(Repair::UnquotedSpaces) && !found.used(Repair::InnerQuotes)
@@ -120,7 +125,7 @@ impl Pairs {
 
     /// Is a quote or a bracket open?
     pub fn unterminated(&self) -> bool {
-        matches!(self.state, State::Quoted(_) | State::Verbatim { .. } | State::Json { .. })
+        matches!(self.state, State::Quoted(_) | State::Typographic(_) | State::Verbatim { .. } | State::Json { .. })
     }
 
     /// Takes text that is inside a quoted string, all of it, and cannot end it: is it in JSON what it was? `None`: nothing
@@ -168,6 +173,7 @@ impl Pairs {
                 State::Equals(equals) => equals.step(io, bare_mark),
                 State::Quoted(quoted) => quoted.step(io),
                 State::Bare(bare) => bare.step(io, bare_mark),
+                State::Typographic(typographic) => typographic.step(io),
                 State::Verbatim { value, skip } => verbatim(io, value, skip),
                 State::Json { field, target, start, object } => match object.feed(io) {
                     Ok(false) => Move::Stay,
@@ -215,7 +221,17 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             };
             return fail(kind, messages::UNCLOSED, Skip::TokenStart);
         }
+        // A parenthesis that begins a key is not one of a name.
+        Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Next::Pair { length, direct, .. } => (length, direct),
+        Next::Other if let Some((length, end)) = colon_pair(&cx, rest) => {
+            let written = &rest[..length];
+            if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
+                return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
+            }
+            io.at += end;
+            return equals(io, written, true);
+        }
         Next::Open { .. } | Next::Trailing { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
@@ -228,6 +244,12 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         }
     }
     io.at += ws_run(rest, length) + 1;
+    equals(io, written, false)
+}
+
+/// After a key and `=`, or a colon.
+fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
+    let cx = io.cx;
     let field = match resolve(&cx, io.found, written) {
         Ok(field) => field,
         Err((kind, message)) => return fail(kind, message, Skip::ValueStart),
@@ -242,7 +264,18 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Move::To(State::Equals(Equals { field, ahead: Ahead::default() }))
+    Move::To(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
+}
+
+/// A declared key and a colon at the start of the text, with what [`colon_key`] says of them.
+fn colon_pair(cx: &Context<'_>, text: &str) -> Option<(usize, usize)> {
+    colon_key(text, cx.delimiters, &|key| is_declared(cx.schema, key))
+}
+
+/// Whether, in a call with colons for `=`, the text after a value goes on with another such pair.
+fn follows_colon(cx: &Context<'_>, found: &Found, rest: &str) -> bool {
+    let from = ws_run(rest, usize::from(rest.starts_with(',')));
+    from > 0 && found.used(Repair::ColonSeparator) && colon_pair(cx, &rest[from..]).is_some()
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
@@ -251,11 +284,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
         0 => rest.chars().next().map_or(0, char::len_utf8),
         length => length,
     };
-    let message = format!(
-        "{}: {} is not a key=value pair. Put values with spaces into quotes.",
-        cx.tool,
-        messages::shorten(&rest[..length])
-    );
+    let message = messages::no_pair(cx, &rest[..length]);
     let strict = continues && cx.strict;
     let kind = if strict { ErrorKind::Strict(Repair::UnquotedSpaces) } else { ErrorKind::MalformedCall };
     fail(kind, message, Skip::TokenStart)
@@ -264,7 +293,11 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
 fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
     let cx = io.cx;
     let rest = io.rest();
-    let junk = if quoted { ErrorKind::Strict(Repair::InnerQuotes) } else { ErrorKind::MalformedCall };
+    let junk = match rest.as_bytes().first() {
+        Some(byte) if skip == Skip::AfterEmpty && is_quote(*byte) => ErrorKind::Strict(Repair::QuoteStyle),
+        _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
+        _ => ErrorKind::MalformedCall,
+    };
     match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).0) {
         (None, _) | (_, Mark::Partial) => Move::Stay,
         (_, Mark::Yes) => Move::To(gap(false)),
@@ -280,6 +313,12 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
                     }
                     Err(kind) => fail(kind, NO_COMMAS, Skip::After),
                 },
+                Next::Other if *byte == b',' && follows_colon(&cx, io.found, rest) => {
+                    // There is none in strict mode.
+                    io.found.repair(Repair::CommaSeparator);
+                    io.at += 1;
+                    Move::To(gap(false))
+                }
                 Next::Trailing { length } => trailing(io, length, Move::To(gap(false))),
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {

@@ -1,7 +1,7 @@
 //! A value in quotes, and bracketed text that is a string to the letter.
 
-use super::value::Value;
-use super::{Move, State, behind, fail, gap_ahead};
+use super::value::{Text, Value};
+use super::{Move, State, behind, fail, follows_colon, gap_ahead};
 use crate::body::place::is_declared;
 use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
@@ -14,6 +14,8 @@ use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, 
 pub(super) struct InQuotes {
     pub(super) value: Value,
     pub(super) quoted: Quoted,
+    /// Three quotes ended what three opened.
+    pub(super) triple: bool,
     /// After a kept quote: the second reading, in which that quote ended the value.
     pub(super) kept: Option<Kept>,
     pub(super) marks: Marks,
@@ -54,7 +56,7 @@ impl Marks {
 
 impl InQuotes {
     pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
-        let InQuotes { value, quoted, kept, marks, ahead } = self;
+        let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let quote = quoted.quote;
         loop {
@@ -82,6 +84,26 @@ impl InQuotes {
                 Part::Quote => {}
             }
             let rest = &window[io.at + 1..];
+            if *triple {
+                let quotes = window.as_bytes()[io.at..].iter().take(3).take_while(|byte| **byte == quote).count();
+                match window.as_bytes().get(io.at + quotes) {
+                    None if quotes < 3 => return Move::Stay,
+                    _ if quotes == 3 => {
+                        io.at += 3;
+                        return value.done(io, true, behind(false));
+                    }
+                    _ => {}
+                }
+                io.at += 1;
+                value.push_char(io.found, quote as char);
+                continue;
+            }
+            if !cx.strict && kept.is_none() && rest.as_bytes().first() == Some(&quote) && value.is_empty(io.found) {
+                io.found.repair(Repair::QuoteStyle);
+                *triple = true;
+                io.at += 2;
+                continue;
+            }
             let next = match rest.as_bytes().first() {
                 _ if cx.strict => Next::Close,
                 Some(byte) if !may_follow(*byte, &cx) => Next::Other,
@@ -94,7 +116,8 @@ impl InQuotes {
                     separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
                 }
                 Next::Trailing { .. } => kept.is_none() && !marks.seen,
-                Next::Open { line: false } | Next::Other => false,
+                Next::Open { line: false } => false,
+                Next::Other => kept.is_none() && follows_colon(&cx, io.found, rest),
             };
             if closes {
                 if let Some(inside) = self.opens_another(io, next) {
@@ -111,7 +134,9 @@ impl InQuotes {
                     return fail(ErrorKind::UnterminatedValue, message, Skip::After);
                 }
                 // In strict mode nothing was checked yet, and the error names what directly follows the quote.
-                let seen = !cx.strict && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
+                let seen = !cx.strict
+                    && next != Next::Other
+                    && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
                 let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
@@ -130,6 +155,11 @@ impl InQuotes {
                     }
                 }
             }
+            // A second value may begin there, and the first one may have ended at the quote that was kept.
+            if kept.is_some() && ends_in_a_key(value, io) {
+                io.at += 1;
+                return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
+            }
             io.at += 1;
             *ahead = Ahead::after_value();
             io.found.repair(Repair::InnerQuotes);
@@ -146,26 +176,35 @@ impl InQuotes {
         let open = match self.kept {
             Some(otherwise) => otherwise.opened()?,
             // If the closing quote was left out, the next value's opening quote looks like it.
-            None if next == Next::Open { line: true } && self.ends_in_a_key(io) => self.quoted.quote,
+            None if next == Next::Open { line: true } && ends_in_a_key(&self.value, io) => self.quoted.quote,
             None => return None,
         };
-        let path = self.value.field.path();
-        let message = format!(
-            "{path}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\"."
-        );
-        Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::in_quotes(open) })
+        Some(ambiguous(&self.value, Skip::in_quotes(open)))
     }
+}
 
-    /// Whether the value ends in a declared key and `=`.
-    fn ends_in_a_key(&self, io: &Io<'_>) -> bool {
-        let Some(text) = self.value.so_far(io.found).strip_suffix('=') else { return false };
-        let text = text.trim_end_matches(' ');
-        let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
-        let key = text.rfind(|c| !is_key(c)).map_or(text, |at| &text[at..]);
-        // The line break before it may be escaped there.
-        let start = key.find(is_key).unwrap_or(key.len()) + usize::from(key.starts_with('\\'));
-        key.get(start..).is_some_and(|key| !key.is_empty() && is_declared(io.cx.schema, key))
+/// The call fails inside a quoted text.
+fn ambiguous(value: &Value, skip: Skip) -> Failure {
+    let message = format!(
+        "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
+        value.field.path()
+    );
+    Failure { kind: ErrorKind::MalformedCall, message, skip }
+}
+
+/// Whether the value ends in a declared key and `=`.
+fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
+    let Some(text) = value.so_far(io.found).strip_suffix('=') else { return false };
+    let text = text.trim_end_matches(' ');
+    let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
+    let start = text.trim_end_matches(is_key).len();
+    let (before, mut key) = text.split_at(start);
+    // What is written as JSON may have an escape there, of which the letters are none of the key.
+    let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
+    if matches!(value.text, Text::Live { .. }) && backslashes % 2 == 1 {
+        key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");
     }
+    key.split('.').all(|segment| !segment.is_empty()) && is_declared(io.cx.schema, key)
 }
 
 /// Whether the text that makes a quote end its value can begin with this byte.

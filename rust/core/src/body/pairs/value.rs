@@ -121,6 +121,8 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
         Probe::Whole | Probe::Blocked | Probe::Gap { .. } => None,
     };
     let items = length.and_then(|at| Some((at, coerce::items(cx.schema, id, text, quoted, at)?)));
+    // An empty list has no pieces: it is a whole.
+    let items = items.filter(|(length, (items, _))| *length > 0 || !items.is_empty());
     let (outcome, again) = match items {
         Some((length, (items, outcome))) => {
             io.found.args.append(&field.steps, length, &items).map_err(repeated)?;

@@ -1,7 +1,7 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
 use super::value::Value;
-use super::{Move, NO_COMMAS, fail, gap_ahead, trailing};
+use super::{Move, NO_COMMAS, fail, follows_colon, gap_ahead, trailing};
 use crate::body::place::is_declared;
 use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
@@ -85,7 +85,8 @@ impl InWord {
                 word.has_quote = true;
             } else if may_trail(byte) && word.filled && !word.runs_into_call() {
                 // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
-                let next = match separates(rest, last, &cx) {
+                let separated = separates(rest, last, &cx);
+                let next = match separated {
                     None => return Move::Stay,
                     Some(false) => Next::Other,
                     Some(true) => ahead.look(rest, last, cx.delimiters),
@@ -98,7 +99,11 @@ impl InWord {
                     Next::Trailing { length } if !word.has_mark && !word.has_quote => Some(length),
                     _ => None,
                 };
-                if trails.is_some() || word.ends_at(&cx, rest, next) {
+                let colon = separated == Some(true)
+                    && next == Next::Other
+                    && byte == b','
+                    && follows_colon(&cx, io.found, rest);
+                if trails.is_some() || colon || word.ends_at(&cx, rest, next) {
                     let done = word.done(io, value, bare_mark);
                     if matches!(done, Move::Fail(_)) {
                         return done;

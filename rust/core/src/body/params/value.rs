@@ -8,9 +8,10 @@ use crate::body::fields::Slot;
 use crate::body::{Bad, Context, Found, Io};
 use crate::error::ErrorKind;
 use crate::json::is_plain;
+use crate::limits::NAME_CHARS;
 use crate::params::{Look, Row, Tag, begins_with, closes, need};
 use crate::quoting::Alternation;
-use crate::scan::{has_line_break, ws_run};
+use crate::scan::{first_chars, has_line_break, ws_run};
 use crate::schema::Choice;
 
 /// How a value ends.
@@ -221,7 +222,14 @@ impl Value {
                     io.at += length;
                 }
                 found => {
-                    self.kept |= found == Look::Yes(End::Text);
+                    match self.opened.nearly_closes(io.rest(), io.last, &declared) {
+                        Look::Need => {
+                            self.go_live(&io.cx, io.found)?;
+                            return Ok(Read::Need);
+                        }
+                        Look::Yes(()) => self.kept = true,
+                        Look::No => self.kept |= found == Look::Yes(End::Text),
+                    }
                     self.looked = 0;
                     self.take(io.found, "<");
                     io.at += 1;
@@ -285,6 +293,22 @@ impl Opened {
                 .or(|| begins_with(rest, row.parameter.open, last))
                 .map(|()| End::Text),
         }
+    }
+
+    /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
+    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
+        let end = first_chars(rest, NAME_CHARS);
+        let (text, last) = (&rest[..end], last || end < rest.len());
+        let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
+        begins_with(text, "</", last).and_then(|()| match text[2..].find(ends) {
+            None => need(last),
+            Some(length) => {
+                let name = &text[2..2 + length];
+                let word = self.row.parameter.words[0];
+                let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+                if text[2 + length..].starts_with('>') && (like || declared(name)) { Look::Yes(()) } else { Look::No }
+            }
+        })
     }
 
     /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
