@@ -31,6 +31,12 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
     if asks { set.protocol.result_marks() } else { &[] }
 }
 
+/// Whether what could begin a call of another format is a fence, which is code.
+#[inline]
+fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
+    other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
+}
+
 impl Machine {
     pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let text = window.text;
@@ -74,13 +80,18 @@ impl Machine {
     /// The next candidate from byte `at` on that is not in code. The text before it is read as code.
     #[inline]
     fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
+        match tools.code {
+            CodeMode::Call => tools.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
+            CodeMode::Text => self.candidate_outside_code(tools, text, at),
+        }
+    }
+
+    #[inline(never)]
+    fn candidate_outside_code(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
         let bytes = text.as_bytes();
         let (mut read, mut from) = (at, at);
         loop {
             let found = tools.candidates.find(&bytes[from..]).map(|offset| from + offset);
-            if tools.code == CodeMode::Call {
-                return found;
-            }
             self.code.read(&bytes[read..found.unwrap_or(bytes.len())]);
             match found {
                 Some(found) if !self.code.is_outside(bytes[found]) => (read, from) = (found, found + 1),
@@ -101,10 +112,8 @@ impl Machine {
         let mut step = usize::MAX;
         let mut bad = None;
         for (other, set) in self.sets(tools) {
-            // Where nothing of this format begins, something of another may. Fences are code, not calls of other formats.
-            let fence = tools.code == CodeMode::Text && tools.reads == Reads::Recovers && other.is_some();
-            let fence = fence && rest.starts_with(['`', '~']);
-            if fence || (!begin && !set.candidates.may_begin(rest.as_bytes())) {
+            // Where nothing of this format begins, something of another may.
+            if (!begin && !set.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
                 step = step.min(rest.chars().next().map_or(1, char::len_utf8));
                 continue;
             }
