@@ -18,42 +18,10 @@ use support::toolsets::definition;
 use wirecall_core::{CodeMode, Custom, Host, Item, Options, Parser, Reading, Toolset, parse, parse_json};
 
 /// Pieces of Markdown, none of which begins a call.
+#[rustfmt::skip]
 const MARKDOWN: &[&str] = &[
-    "`",
-    "`",
-    "``",
-    "```",
-    "```",
-    "````",
-    "`````",
-    "~",
-    "~~~",
-    "~~~",
-    "~~~~",
-    "\n",
-    "\n",
-    "\n\n",
-    "\r\n",
-    "\r",
-    " ",
-    "    ",
-    "\t",
-    "> ",
-    ">",
-    "- ",
-    "\\`",
-    "```python",
-    "```\n",
-    "\n```\n",
-    "\n~~~\n",
-    "\n> ```\n",
-    "``` ```",
-    "~~~ x",
-    "word",
-    "a `b` c",
-    "é",
-    "=",
-    "x",
+    "`", "`", "``", "```", "```", "````", "`````", "~", "~~~", "~~~", "~~~~", "\n", "\n", "\n\n", "\r\n", "\r", " ", "    ", "\t", "> ", ">", "- ", "\\`",
+    "```python", "```\n", "\n```\n", "\n``` \t\n", "\n~~~\n", "\n~~~ \r\n", "\n> ```\n", "``` ```", "~~~ x", "word", "a `b` c", "é", "=", "x",
 ];
 
 /// The tool's name on a line, then JSON.
@@ -294,7 +262,7 @@ $(mod $name {
 use super::*;
 
 proptest! {
-    #![proptest_config(shared(11))]
+    #![proptest_config(shared(12))]
 
     #[test]
     fn an_opening_counts_outside_of_code_only(case in case(stringify!($name)), cuts in prop::collection::vec(any::<Index>(), 0..5)) {
