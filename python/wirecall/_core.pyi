@@ -56,6 +56,7 @@ class Toolset:
         fallback_to_json: str = "complex",
         strict: bool = False,
         validate: str = "report",
+        code: str = "call",
         descriptions: str = "full",
         delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ...,
@@ -73,6 +74,7 @@ class Toolset:
             fallback_to_json: "complex", "error" or "force".
             strict: Refuse near misses (section 5).
             validate: "report" or "error" (section 4).
+            code: "call" or "text": what openings in Markdown's code are (section 1).
             descriptions: "full", "tools" or "none" (section 9).
             delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
             reasoning: What opens and closes reasoning (section 1), None for nothing.

@@ -136,6 +136,13 @@ Examples:
 @click.option("--strict", is_flag=True, help="Refuse near misses instead of repairing them.")
 @click.option("--validate", is_flag=True, help="Check the whole schema; what does not fit it is an error.")
 @click.option(
+    "--code",
+    type=click.Choice(["call", "text"]),
+    default="call",
+    show_default=True,
+    help="Whether calls in Markdown's code fences and inline code are calls or text.",
+)
+@click.option(
     "--truncated/--complete",
     default=None,
     help="Whether the message was cut off. Not knowing counts as cut off.",
@@ -151,6 +158,7 @@ def parse(
     whole: bool,
     strict: bool,
     validate: bool,
+    code: str,
     truncated: bool | None,
     in_reasoning: bool,
     file: str,
@@ -162,7 +170,8 @@ def parse(
     if only_text and whole:
         raise click.UsageError("--text and --whole exclude each other.")
     _not_both_stdin(tools_path, file)
-    toolset = _toolset(tools_path, protocol, strict=strict, validate="error" if validate else "report")
+    validation = "error" if validate else "report"
+    toolset = _toolset(tools_path, protocol, strict=strict, validate=validation, code=code)
     if not toolset.names and not _reads_any_name(toolset):
         raise click.UsageError(f"--protocol {protocol} needs --tools: only tags of their names are calls.")
     failed = False

@@ -32,8 +32,8 @@ class Options:
     """Options of `wrap`, `compact_tools` and the codec.
 
     Attributes:
-        protocol, recover, syntax, fallback_to_json, strict, validate, descriptions, delimiters, reasoning,
-            limits: As in `Toolset`.
+        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, delimiters,
+            reasoning, limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
         template: Writes the manual: gets the definitions of the request's tools, in their order.
         manual_header: Instead of the built-in header.
@@ -64,6 +64,7 @@ class Options:
     fallback_to_json: Literal["complex", "error", "force"] = "complex"
     strict: bool = False
     validate: Literal["report", "error"] = "report"
+    code: Literal["call", "text"] = "call"
     descriptions: Literal["full", "tools", "none"] = "full"
     delimiters: tuple[str, str] | None = None
     reasoning: tuple[str, str] | None = ("<think>", "</think>")
@@ -142,6 +143,7 @@ _TOOLSET = (
     "fallback_to_json",
     "strict",
     "validate",
+    "code",
     "descriptions",
     "delimiters",
     "reasoning",

@@ -34,6 +34,9 @@ class Toolset(_core.Toolset):
         strict: Refuse near misses instead of repairing them.
         validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
             and makes it an error.
+        code: What openings of calls and results in Markdown's code are, fences and inline code: "call", the
+            same as elsewhere, since some models put their calls into fences; "text", text, so that examples
+            of calls do not run. Then an unclosed fence makes the rest of the message text.
         descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
         delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
             `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` take none.
@@ -63,6 +66,7 @@ class Toolset(_core.Toolset):
         fallback_to_json: Literal["complex", "error", "force"] = "complex",
         strict: bool = False,
         validate: Literal["report", "error"] = "report",
+        code: Literal["call", "text"] = "call",
         descriptions: Literal["full", "tools", "none"] = "full",
         delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ("<think>", "</think>"),
@@ -78,6 +82,7 @@ class Toolset(_core.Toolset):
             fallback_to_json=fallback_to_json,
             strict=strict,
             validate=validate,
+            code=code,
             descriptions=descriptions,
             delimiters=delimiters,
             reasoning=reasoning,

@@ -78,6 +78,10 @@ OPENINGS = (
     "<CALL>", "<Call>", "<call >", "<call>'", "<call>functions.", "<call>tools.",
     "<call>`", "<call>\n", "<call>(", "<call>json ", "<call>a.",
 )
+# What opens and closes code.
+MARKDOWN = (
+    "`", "`", "``", "```", "~~~", "```\n", "\n```\n", "\n~~~~ x\n", "\n> ```", "\n    ````", "\n~~~~\r\n",
+)
 # fmt: on
 
 
@@ -105,6 +109,14 @@ def message(rng: random.Random, tools: dict[str, Schema]) -> str:
 
 
 # Calls ----------------------------------------------------------------------------------------
+
+
+def with_code(rng: random.Random, message: str) -> str:
+    """The message with Markdown anywhere in it."""
+    for _ in range(rng.randrange(1, 7)):
+        at = rng.randrange(len(message) + 1)
+        message = message[:at] + rng.choice(MARKDOWN) + message[at:]
+    return message
 
 
 def tool_of(rng: random.Random, tools: dict[str, Schema]) -> tuple[str, Schema]:

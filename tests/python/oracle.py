@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from oracle_call import WRAPPER, Bad, Call, CallReader, Error, Opened
+from oracle_code import in_code
 from oracle_parts import is_declared, tool_named, tool_style
 from oracle_text import (
     CLOSE,
@@ -29,6 +30,7 @@ __all__ = ["Call", "Elsewhere", "Error", "Item", "Text", "parse"]
 
 THINK, THOUGHT = "<think>", "</think>"
 FORGED = ("<tool-result", "<tool-error")
+_FORGED = re.compile("|".join(FORGED))
 
 # What may begin a call in another spelling, and what ends one.
 _MISSPELLED = re.compile(r"<call>|\[call\]|&lt;call&gt;|<tool_call>|<call(?=[ \t\r\n]|\Z)", re.IGNORECASE)
@@ -67,6 +69,7 @@ def parse(
     truncated: bool | None = None,
     in_reasoning: bool = False,
     validate: bool = False,
+    code: str = "call",
 ) -> list[Item]:
     """The items of a message; they tile it."""
     text = without_surrogates(message)
@@ -76,9 +79,17 @@ def parse(
     if in_reasoning or text.startswith(THINK):
         at = text.find(THOUGHT)
         at = len(text) if at < 0 else at + len(THOUGHT)
+    begun, since = "", at  # what precedes the text on its line, and where the text begins that has no calls
+
+    def is_text(at: int) -> bool:
+        return code == "text" and in_code(begun + text[since:at])
+
     while at < len(text):
         item: Item
         start = at
+        if text[at] not in "<[&" or is_text(at):
+            at += 1
+            continue
         forged = next((mark for mark in FORGED if text.startswith(mark, at)), None)
         if forged is not None:
             item = Error("forged_result", None, start, start + len(forged))
@@ -89,7 +100,9 @@ def parse(
             if text.startswith(OPEN, at):
                 attempt = Behind(text, at + len(OPEN), tools).look()
             if attempt is UNDECIDED:
-                at = undecided(text, at + 1)
+                # It is text, with all that follows it, but for the marks of results.
+                marks = (mark.start() for mark in _FORGED.finditer(text, at + 1))
+                at = next((mark for mark in marks if not is_text(mark)), len(text))
                 continue
             if attempt is None:
                 at += 1
@@ -107,7 +120,8 @@ def parse(
         if written < start:
             items.append(Text(text[written:start], written, start))
         items.append(item)
-        at = written = item.end
+        at = written = since = item.end
+        begun = "x"
         if forged is not None:
             break
     if written < len(text):
@@ -125,11 +139,6 @@ UNDECIDED = object()
 def is_cut(text: str, at: int, marks: tuple[str, ...]) -> bool:
     rest = text[at:].lower()
     return any(len(rest) < len(mark) and mark.startswith(rest) for mark in marks)
-
-
-def undecided(text: str, at: int) -> int:
-    """What is undecided is text, with all that follows it, but for the marks of results."""
-    return min((text.find(mark, at) for mark in FORGED if mark in text[at:]), default=len(text))
 
 
 def declared_tool(tools: dict[str, Schema], name: str) -> str | None:

@@ -318,6 +318,8 @@ def test_text_leaves_calls_out_and_reports_errors(tools: str) -> None:
         (["--complete"], "<call>get_weather city=Rome", "incomplete_call"),
         ([], "<call>get_time</call></think>", "call_end"),
         (["--in-reasoning"], "<call>get_time</call></think>", "text"),
+        ([], "```\n<call>get_time</call>\n```", "call_end"),
+        (["--code", "text"], "```\n<call>get_time</call>\n```", "text"),
     ],
 )
 @pytest.mark.parametrize("whole", [True, False])

@@ -54,6 +54,7 @@ DEFAULTS = {
     "fallback_to_json": "complex",
     "strict": False,
     "validate": "report",
+    "code": "call",
     "descriptions": "full",
     "delimiters": None,
     "reasoning": ("<think>", "</think>"),

@@ -14,7 +14,7 @@ use support::checks::{any_chunks, beginnings};
 use support::reading::{calls, read};
 use support::shared;
 use support::toolsets::{Setting, definition};
-use wirecall_core::{Limits, Options, Toolset};
+use wirecall_core::{CodeMode, Limits, Options, Toolset};
 
 /// Calls that are complete.
 #[rustfmt::skip]
@@ -46,8 +46,24 @@ const TOKENS: &[&str] = &[
     ">", "/>", "\"", "'", "\">", "=", ":", "#", "{", "}", "]", "{\"text\":\"", "\"}", "\n", "\n", " ", "word ", "q",
 ];
 
+/// What opens and closes code.
+const MARKDOWN: &[&str] = &[
+    "`",
+    "``",
+    "```",
+    "\n```",
+    "\n````\n",
+    "\n> ~~~ x\n",
+    "~~~\n",
+    "\n```\n",
+    "\r\n",
+    "    ```\n",
+    "```tool_call",
+    "` ",
+];
+
 /// Reads calls of `protocol`, or of others, too.
-fn toolset(protocol: &str, recover: bool, strict: bool) -> Toolset {
+fn toolset(protocol: &str, recover: bool, strict: bool, code: CodeMode) -> Toolset {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}, "other": {"type": "integer"}}});
     let tools = vec![
         definition("say", &text),
@@ -59,18 +75,24 @@ fn toolset(protocol: &str, recover: bool, strict: bool) -> Toolset {
     ];
     // It begins like a call.
     let reasoning = Some(("<ping/>>".into(), "</think>".into()));
-    let options = Options { protocol: protocol.into(), recover, strict, reasoning, ..Options::default() };
+    let options = Options { protocol: protocol.into(), recover, strict, code, reasoning, ..Options::default() };
     Toolset::new(tools, options).expect("the tools are fine")
 }
 
-/// Alone, strict, and with the others: of each protocol in turn.
+const KINDS: [(&str, bool, bool, CodeMode); 5] = [
+    ("alone", false, false, CodeMode::Call),
+    ("alone, strict", false, true, CodeMode::Call),
+    ("recovers", true, false, CodeMode::Call),
+    ("alone, without code", false, false, CodeMode::Text),
+    ("recovers, without code", true, false, CodeMode::Text),
+];
+
+/// Alone, strict, and with the others, with code and without: of each protocol in turn.
 static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     let mut out = Vec::new();
     for protocol in PROTOCOLS {
-        for (kind, recover, strict) in
-            [("alone", false, false), ("alone, strict", false, true), ("recovers", true, false)]
-        {
-            let (name, tools) = (format!("{protocol} {kind}"), toolset(protocol, recover, strict));
+        for (kind, recover, strict, code) in KINDS {
+            let (name, tools) = (format!("{protocol} {kind}"), toolset(protocol, recover, strict, code));
             out.push(Setting { tools, name });
         }
     }
@@ -79,11 +101,11 @@ static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 
 fn settings(protocol: &str) -> &'static [Setting] {
     let at = PROTOCOLS.iter().position(|name| *name == protocol).expect("it is one of them");
-    &SETTINGS[at * 3..][..3]
+    &SETTINGS[at * KINDS.len()..][..KINDS.len()]
 }
 
 fn message() -> impl Strategy<Value = String> {
-    let part = prop_oneof![4 => select(OPENINGS), 4 => select(TOKENS), 3 => select(CALLS)];
+    let part = prop_oneof![4 => select(OPENINGS), 4 => select(TOKENS), 3 => select(CALLS), 2 => select(MARKDOWN)];
     prop::collection::vec(part, 1..7).prop_map(|parts| parts.concat())
 }
 
@@ -102,7 +124,7 @@ proptest! {
 
     #[test]
     fn the_end_runs_no_call(
-        message in message(), at in 0..3_usize, cuts in prop::collection::vec(any::<Index>(), 0..20),
+        message in message(), at in 0..KINDS.len(), cuts in prop::collection::vec(any::<Index>(), 0..20),
         truncated in select(&[None, Some(true)][..]),
     ) {
         beginnings(&settings(PROTOCOL)[at].tools, &message, truncated, &cuts)?;
@@ -110,7 +132,7 @@ proptest! {
 
     #[test]
     fn chunking_does_not_matter(
-        message in message(), at in 0..3_usize, truncated in select(&[None, Some(true), Some(false)][..]),
+        message in message(), at in 0..KINDS.len(), truncated in select(&[None, Some(true), Some(false)][..]),
         cuts in prop::collection::vec(any::<Index>(), 0..5),
     ) {
         any_chunks(&settings(PROTOCOL)[at].tools, &message, truncated, &cuts)?;

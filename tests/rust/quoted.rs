@@ -19,7 +19,7 @@ use support::checks::per_character;
 use support::reading::{Seen, boundaries, pieces, read, read_chunks};
 use support::shared;
 use support::toolsets::definition;
-use wirecall_core::{Options, Toolset};
+use wirecall_core::{CodeMode, Options, Toolset};
 
 /// What stands in P: calls of `rm` in every format, without double quotes or without any, and what could end what is around.
 #[rustfmt::skip]
@@ -146,14 +146,14 @@ struct Setting {
     openings: Vec<&'static str>,
 }
 
-fn toolset(protocol: &str, strict: bool, recover: bool) -> Toolset {
+fn toolset(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
     let text = json!({"type": "string"});
     let save = json!({"type": "object", "properties": {
         "title": text, "body": text, "days": {"type": "integer"}, "tags": {"type": "array", "items": text},
         "opts": {"type": "object", "additionalProperties": text}}});
     let rm = json!({"type": "object", "properties": {"path": text}});
     let tools = vec![definition("save", &save), definition("rm", &rm), definition("ping", &json!({"type": "object"}))];
-    let options = Options { protocol: protocol.into(), strict, recover, ..Options::default() };
+    let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
     Toolset::new(tools, options).expect("the tools are fine")
 }
 
@@ -171,16 +171,20 @@ fn openings(protocol: &str) -> Vec<&'static str> {
 }
 
 fn settings(protocol: &str) -> Vec<Setting> {
-    let modes: &[(&str, bool, bool)] = match protocol {
-        "auto" => &[("lenient", false, false), ("strict", true, false)],
-        _ => &[("lenient", false, false), ("strict", true, false), ("recovers", false, true)],
-    };
-    let setting = |&(mode, strict, recover): &(&str, bool, bool)| Setting {
+    const MODES: [(&str, bool, bool, CodeMode); 4] = [
+        ("lenient", false, false, CodeMode::Call),
+        ("strict", true, false, CodeMode::Call),
+        // The openings are outside of code.
+        ("without code", false, false, CodeMode::Text),
+        ("recovers", false, true, CodeMode::Call),
+    ];
+    let setting = |&(mode, strict, recover, code): &(&str, bool, bool, CodeMode)| Setting {
         name: format!("{protocol} {mode}"),
-        tools: toolset(protocol, strict, recover),
+        tools: toolset(protocol, strict, recover, code),
         openings: if recover { [openings("auto"), BARE.to_vec()].concat() } else { openings(protocol) },
     };
-    modes.iter().map(setting).collect()
+    // `auto` recovers nothing.
+    MODES.iter().filter(|mode| protocol != "auto" || !mode.2).map(setting).collect()
 }
 
 /// A message, and where its P stands.

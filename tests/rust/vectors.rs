@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use wirecall_core::{
-    CallEnd, CallError, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax, Toolset,
-    parse, parse_json,
+    CallEnd, CallError, CodeMode, Definition, Descriptions, Event, Fallback, Item, Limits, Options, Parser, Syntax,
+    Toolset, parse, parse_json,
 };
 
 const BEFORE: &str = "Text before. ";
@@ -78,6 +78,7 @@ fn options(case: &Value, strict: bool) -> Options {
                     _ => Fallback::Complex,
                 }
             }
+            "code" => options.code = if value == "text" { CodeMode::Text } else { CodeMode::Call },
             "validate" => options.validate = value == "error",
             "descriptions" => {
                 options.descriptions = match value.as_str().unwrap() {

@@ -43,5 +43,5 @@ pub use parser::{Parser, Plain};
 pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
 pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
-pub use toolset::{Definition, Fallback, Options, Syntax, Tool, Toolset};
+pub use toolset::{CodeMode, Definition, Fallback, Options, Syntax, Tool, Toolset};
 pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};

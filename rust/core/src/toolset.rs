@@ -34,6 +34,15 @@ pub enum Fallback {
     Force,
 }
 
+/// What the openings of calls and results are inside of Markdown's code: fences, and inline code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeMode {
+    /// The same as elsewhere.
+    Call,
+    /// Text.
+    Text,
+}
+
 #[derive(Clone, Debug)]
 pub struct Options {
     pub protocol: String,
@@ -46,6 +55,7 @@ pub struct Options {
     pub strict: bool,
     /// Check the whole vocabulary, and refuse calls with problems.
     pub validate: bool,
+    pub code: CodeMode,
     pub descriptions: Descriptions,
     /// `None`: those of the protocol.
     pub delimiters: Option<(String, String)>,
@@ -64,6 +74,7 @@ impl Default for Options {
             fallback: Fallback::Complex,
             strict: false,
             validate: false,
+            code: CodeMode::Call,
             descriptions: Descriptions::Full,
             delimiters: None,
             reasoning: Some(("<think>".into(), "</think>".into())),
@@ -232,6 +243,7 @@ pub struct Toolset {
     pub(crate) strict: bool,
     /// Strict, but for how values and keys are written.
     any_style: bool,
+    pub(crate) code: CodeMode,
     pub(crate) descriptions: Descriptions,
     pub delimiters: Delimiters,
     pub(crate) reasoning: Option<(String, String)>,
@@ -240,7 +252,7 @@ pub struct Toolset {
 
 impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let Options { strict, descriptions, reasoning, limits, .. } = options.clone();
+        let Options { strict, code, descriptions, reasoning, limits, .. } = options.clone();
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
         let recovers = options.recover && !strict;
         let (protocol, others, reads) = match &options.custom {
@@ -260,6 +272,7 @@ impl Toolset {
             protocol,
             strict,
             any_style: false,
+            code,
             descriptions,
             delimiters,
             reasoning,

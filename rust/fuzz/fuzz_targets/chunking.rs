@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use reading::holds;
-use wirecall_core::{Definition, Options, Toolset};
+use wirecall_core::{CodeMode, Definition, Options, Toolset};
 
 const SCHEMA: &str = r##"{"type":"object","properties":{
     "city":{"type":"string"},"units":{"enum":["metric","Imperial",7,null]},"limit":{"type":["integer","null"]},"deep":{"type":"boolean"},
@@ -17,12 +17,14 @@ const SCHEMA: &str = r##"{"type":"object","properties":{
     "additionalProperties":false}},"next":{"$ref":"#"},"by":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"integer"}}]}},
     "required":["city"]}"##;
 
-/// Lenient and strict, validated and not, with tools and without, in two kinds of delimiters.
+/// Lenient and strict, validated and not, with tools and without, in two kinds of delimiters, with code and without.
 static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     let build = |bits: usize| {
         let (open, close) = if bits & 1 == 0 { ("<call>", "</call>") } else { ("<|t|>", "<|/t|>") };
         let delimiters = Some((open.to_owned(), close.to_owned()));
-        let options = Options { strict: bits & 2 != 0, validate: bits & 4 != 0, delimiters, ..Options::default() };
+        let code = if bits & 16 == 0 { CodeMode::Call } else { CodeMode::Text };
+        let (strict, validate) = (bits & 2 != 0, bits & 4 != 0);
+        let options = Options { strict, validate, code, delimiters, ..Options::default() };
         let tools = ["create", "ping", "get_weather", "find", "say"].map(|name| Definition {
             name: name.into(),
             description: None,
@@ -35,7 +37,7 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
         });
         Toolset::new(if bits & 8 == 0 { tools.into() } else { Vec::new() }, options).expect("the tools are fine")
     };
-    (0..16).map(build).collect()
+    (0..32).map(build).collect()
 });
 
 /// The message is the front of the input, so that seeds stay readable; one byte of options and the cuts are behind it.
@@ -44,7 +46,7 @@ const TAIL: usize = 5;
 fuzz_target!(|data: &[u8]| {
     let (message, tail) = data.split_at(data.len().saturating_sub(TAIL));
     let (Ok(message), Some((&bits, cuts))) = (std::str::from_utf8(message), tail.split_first()) else { return };
-    let tools = &TOOLSETS[usize::from(bits & 15)];
+    let tools = &TOOLSETS[usize::from(bits & 15 | bits >> 7 << 4)];
     let truncated = [None, Some(false), Some(true), Some(false)][usize::from(bits >> 4 & 3)];
     let reasoning = bits & 64 != 0;
     holds(tools, message, truncated, reasoning, cuts);

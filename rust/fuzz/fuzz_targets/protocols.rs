@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use reading::holds;
-use wirecall_core::{Definition, Options, Toolset};
+use wirecall_core::{CodeMode, Definition, Options, Toolset};
 
 const SCHEMA: &str = r##"{"type":"object","properties":{
     "city":{"type":"string"},"units":{"enum":["metric","Imperial",7,null]},"limit":{"type":["integer","null"]},"deep":{"type":"boolean"},
@@ -16,11 +16,12 @@ const SCHEMA: &str = r##"{"type":"object","properties":{
     "items":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"},"n":{"type":"integer"}}}},
     "by":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"integer"}}]}},"required":["city"]}"##;
 
-/// Of each protocol, and of auto: lenient, strict, open, and one that recovers calls of the others.
+/// Of each protocol, and of auto: lenient, strict, open, one that recovers calls of the others, and these without code.
 static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
     let build = |protocol: &str, bits: usize| {
-        let (strict, open, recover) = (bits == 1, bits == 2, bits == 3 && protocol != "auto");
-        let options = Options { protocol: protocol.into(), strict, recover, ..Options::default() };
+        let (strict, open, recover) = (bits == 1, bits == 2, matches!(bits, 3 | 5) && protocol != "auto");
+        let code = if bits > 3 { CodeMode::Text } else { CodeMode::Call };
+        let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
         let tools = ["create", "ping", "say"].map(|name| Definition {
             name: name.into(),
             description: None,
@@ -30,7 +31,7 @@ static TOOLSETS: LazyLock<Vec<Toolset>> = LazyLock::new(|| {
         Toolset::new(if open { Vec::new() } else { tools.into() }, options).expect("the tools are fine")
     };
     let protocols = wirecall_core::protocols().chain(["auto"]);
-    protocols.flat_map(|protocol| (0..4).map(move |bits| build(protocol, bits))).collect()
+    protocols.flat_map(|protocol| (0..6).map(move |bits| build(protocol, bits))).collect()
 });
 
 /// The message is the front of the input, so that seeds stay readable; the toolset, a byte of options and the cuts are behind it.

@@ -131,7 +131,7 @@ impl Toolset {
 impl Toolset {
     #[new]
     #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", descriptions="full", delimiters=None,
+        validate="report", code="call", descriptions="full", delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -143,6 +143,7 @@ impl Toolset {
         fallback_to_json: &str,
         strict: bool,
         validate: &str,
+        code: &str,
         descriptions: &str,
         delimiters: Option<(String, String)>,
         reasoning: Option<(String, String)>,
@@ -169,6 +170,7 @@ impl Toolset {
             )?,
             strict,
             validate: one_of("validate", validate, &[("report", false), ("error", true)])?,
+            code: one_of("code", code, &[("call", core::CodeMode::Call), ("text", core::CodeMode::Text)])?,
             descriptions: one_of(
                 "descriptions",
                 descriptions,

@@ -71,6 +71,14 @@ def test_however_it_is_delivered(play: Play, sdk: Sdk, kind: Any, ask: Ask, deli
 
 
 @asks
+def test_code_is_text_if_asked_for(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> None:
+    shown = f"Like `{BAD}`:\n```\n{CALL}\n```\n"
+    server = play([Answer(f"{shown}{CALL}{CALL}")])
+    assert run(sdk.made(kind, server, {"code": "text"}), ask) == Seen(shown, CALLS, finish(sdk, ask))
+    assert len(server.requests) == 1
+
+
+@asks
 def test_a_bad_call_is_asked_for_again(play: Play, sdk: Sdk, kind: Any, ask: Ask) -> None:
     server = play([Answer(f"So: {BAD}"), Answer(CALL)])
     assert run(sdk.made(kind, server), ask) == Seen("So: ", CALLS[:1], finish(sdk, ask))

@@ -7,14 +7,14 @@
 use std::time::Duration;
 
 use serde_json::json;
-use wirecall_core::{Definition, Options, Toolset, Value};
+use wirecall_core::{CodeMode, Definition, Options, Toolset, Value};
 
 use super::counting::{KIB, read, schema};
 
 /// Special characters, the openings and endings of every format, halves of them, and names of tools and fields.
 #[rustfmt::skip]
 const MARKS: &[&str] = &[
-    "`", "``", "```", "````", "```\n", "```json\n", "```tool_call", "```tool_call\n{", "~", "~~~\n", "<", "</", "/>", ">", "<!--", "-->", "<![CDATA[",
+    "`", "``", "```", "````", "` ", "` `` ", "\n`", "\n```\n", "<x> `", "```\n", "```json\n", "```tool_call", "```tool_call\n{", "~", "~~~\n", "<", "</", "/>", ">", "<!--", "-->", "<![CDATA[",
     "]]>", "<!", "<?", "&", "&lt;", "&#", "\"", "'", "\\", "\\\"", "[", "]", "{", "}", "[{", "{\"a\":", "\"a\":1,", "(", ")", ",", ":", "=", "#", "-", "|",
     "\n", "\n\n", "\r\n", " ", "\t", "\n ", "é", "x", "x ", "1", "//", "/*", "* ", "> ", "“",
     "<call>", "</call>", "<call>t", "<call>t ", "<call>t s=", "<call>t s=\"", "<call>t s=\"x\" ", "<call>t {", "<call>nope ", "<CALL>", "<cal", " s=", "s=\"",
@@ -27,7 +27,7 @@ const MARKS: &[&str] = &[
     "\nget_weather\n",
 ];
 
-fn tools(protocol: &str, strict: bool, recover: bool) -> Toolset {
+fn tools(protocol: &str, strict: bool, recover: bool, code: CodeMode) -> Toolset {
     let tool = |name: &str, schema: &serde_json::Value| Definition {
         name: name.into(),
         description: None,
@@ -35,7 +35,7 @@ fn tools(protocol: &str, strict: bool, recover: bool) -> Toolset {
         strict: false,
     };
     let weather = json!({"type": "object", "properties": {"city": {"type": "string"}, "t": {"type": "string"}}});
-    let options = Options { protocol: protocol.into(), strict, recover, ..Options::default() };
+    let options = Options { protocol: protocol.into(), strict, recover, code, ..Options::default() };
     Toolset::new(vec![tool("t", &schema()), tool("get_weather", &weather)], options).expect("the tools are fine")
 }
 
@@ -115,11 +115,17 @@ fn nested(open: &str, close: &str, bytes: usize) -> String {
 }
 
 fn check(protocol: &str) {
-    let modes = [("own", false, false), ("strict", true, false), ("recover", false, true)];
+    let modes = [
+        ("own", false, false, CodeMode::Call),
+        ("strict", true, false, CodeMode::Call),
+        ("recover", false, true, CodeMode::Call),
+        ("without code", false, false, CodeMode::Text),
+        ("recover without code", false, true, CodeMode::Text),
+    ];
     let mut slow = Vec::new();
     let pairs = std::env::var("WIRECALL_LAW_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(10_000) / 100;
-    for (mode, strict, recover) in modes {
-        let tools = tools(protocol, strict, recover);
+    for (mode, strict, recover, code) in modes {
+        let tools = tools(protocol, strict, recover, code);
         let mut one = |name: String, bytes: usize, build: &dyn Fn(usize) -> String| {
             for (how, act) in USES {
                 if let Some(growth) = grows(&tools, act, build, bytes) {

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::protocol::Reads;
-use crate::scan::{Mark, starts};
+use crate::scan::{CodeScanner, Mark, starts};
 use crate::state::{Call, State};
-use crate::toolset::Toolset;
+use crate::toolset::{CodeMode, Toolset};
 
 /// Reads a message; after its end, the next one. It has the tools that it was made with.
 ///
@@ -121,6 +121,8 @@ struct Machine {
     other: Option<usize>,
     /// Which protocol is read is decided.
     settled: bool,
+    /// Up to where text is consumed, if code in it matters.
+    code: CodeScanner,
     /// The last call, for its memory.
     spare: Option<Box<Call>>,
 }
@@ -208,7 +210,12 @@ impl Machine {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.are_missing(text.as_bytes()) => Plain::Text,
+            State::Text if tools.candidates.are_missing(text.as_bytes()) => {
+                if tools.code == CodeMode::Text {
+                    self.code.read(text.as_bytes());
+                }
+                Plain::Text
+            }
             State::Call(call) if !self.whole && call.failure.is_none() => {
                 if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
                     return Plain::No;
@@ -315,7 +322,14 @@ impl Machine {
         let close = tools.reasoning.as_ref().map_or("", |(_, close)| close);
         let closed = memchr::memmem::find(rest.as_bytes(), close.as_bytes()).map(|found| found + close.len());
         let reasoned = &rest[..closed.unwrap_or(rest.len())];
+        let (mut code, mut read) = (self.code, 0);
+        let mut is_outside = |at: usize| {
+            code.read(&reasoned.as_bytes()[read..at]);
+            read = at;
+            code.is_outside(b'<')
+        };
         let call = memchr::memchr_iter(b'<', reasoned.as_bytes())
+            .filter(|at| tools.code == CodeMode::Call || is_outside(*at))
             .map(|at| (at, tools.protocol.ends_reasoning(&rest[at..])))
             .find(|(_, mark)| *mark != Mark::No);
         let (end, more) = match (call, closed) {
@@ -327,11 +341,24 @@ impl Machine {
             (_, None) => (partial_end(rest, close), false),
         };
         emit_text(&rest[..end], sink);
+        self.read_code(tools, &rest[..end]);
         window.at += end;
         if more {
+            // Code that reasoning leaves open is not the message's.
+            if !matches!(call, Some((_, Mark::Yes))) {
+                self.code = CodeScanner::default();
+            }
             self.state = State::Text;
         }
         more
+    }
+
+    /// Text is consumed.
+    #[inline]
+    fn read_code(&mut self, tools: &Toolset, text: &str) {
+        if tools.code == CodeMode::Text {
+            self.code.read(text.as_bytes());
+        }
     }
 
     /// The toolset in whose protocol the call, or the rest of the message, is read.

@@ -9,9 +9,9 @@ use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::protocol::{Attempt, Bad, Reads};
-use crate::scan::{Closers, Mark, starts};
+use crate::scan::{Closers, CodeScanner, Mark, starts};
 use crate::state::State;
-use crate::toolset::Toolset;
+use crate::toolset::{CodeMode, Toolset};
 
 /// What stands at a place where a call could begin.
 enum Look<'t> {
@@ -31,6 +31,12 @@ fn marks<'t>(tools: &Toolset, (other, set): (Option<usize>, &'t Toolset)) -> &'t
     if asks { set.protocol.result_marks() } else { &[] }
 }
 
+/// Whether what could begin a call of another format is a fence, which is code.
+#[inline]
+fn is_code(tools: &Toolset, other: Option<usize>, rest: &str) -> bool {
+    other.is_some() && tools.code == CodeMode::Text && tools.reads == Reads::Recovers && rest.starts_with(['`', '~'])
+}
+
 impl Machine {
     pub(super) fn text(&mut self, tools: &Toolset, window: &mut Window<'_>, sink: Sink<'_>) -> bool {
         let text = window.text;
@@ -38,15 +44,18 @@ impl Machine {
         let mut begins = window.before + at == 0;
         loop {
             let begin = std::mem::take(&mut begins);
-            let found = if begin { Some(0) } else { tools.candidates.find(&text.as_bytes()[at..]) };
-            let Some(offset) = found else {
+            let found = if begin { Some(at) } else { self.candidate(tools, text, at) };
+            let Some(found) = found else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
                 return false;
             };
-            at += offset;
+            at = found;
             match self.look(tools, &text[at..], begin, window.last) {
-                Look::Text(length) => at += length,
+                Look::Text(length) => {
+                    self.read_code(tools, &text[at..at + length]);
+                    at += length;
+                }
                 Look::Forged(mark) => return self.forged(window, at, mark, sink),
                 Look::Need if window.last => return self.undecided(tools, window, at, sink),
                 Look::Need => {
@@ -61,8 +70,32 @@ impl Machine {
                     emit_text(&text[window.at..at], sink);
                     window.at = at;
                     self.other = other;
+                    self.code = CodeScanner::AFTER_CALL;
                     return self.commit(tools, window, attempt, sink);
                 }
+            }
+        }
+    }
+
+    /// The next candidate from byte `at` on that is not in code. The text before it is read as code.
+    #[inline]
+    fn candidate(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
+        match tools.code {
+            CodeMode::Call => tools.candidates.find(&text.as_bytes()[at..]).map(|offset| at + offset),
+            CodeMode::Text => self.candidate_outside_code(tools, text, at),
+        }
+    }
+
+    #[inline(never)]
+    fn candidate_outside_code(&mut self, tools: &Toolset, text: &str, at: usize) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let (mut read, mut from) = (at, at);
+        loop {
+            let found = tools.candidates.find(&bytes[from..]).map(|offset| from + offset);
+            self.code.read(&bytes[read..found.unwrap_or(bytes.len())]);
+            match found {
+                Some(found) if !self.code.is_outside(bytes[found]) => (read, from) = (found, found + 1),
+                _ => return found,
             }
         }
     }
@@ -80,7 +113,7 @@ impl Machine {
         let mut bad = None;
         for (other, set) in self.sets(tools) {
             // Where nothing of this format begins, something of another may.
-            if !begin && !set.candidates.may_begin(rest.as_bytes()) {
+            if (!begin && !set.candidates.may_begin(rest.as_bytes())) || is_code(tools, other, rest) {
                 step = step.min(rest.chars().next().map_or(1, char::len_utf8));
                 continue;
             }
@@ -124,13 +157,14 @@ impl Machine {
     fn undecided(&mut self, tools: &Toolset, window: &mut Window<'_>, mut at: usize, sink: Sink<'_>) -> bool {
         let text = window.text;
         loop {
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-            let Some(offset) = tools.candidates.find(&text.as_bytes()[at..]) else {
+            let step = text[at..].chars().next().map_or(0, char::len_utf8);
+            self.read_code(tools, &text[at..at + step]);
+            let Some(found) = self.candidate(tools, text, at + step) else {
                 emit_text(&text[window.at..], sink);
                 window.at = text.len();
                 return false;
             };
-            at += offset;
+            at = found;
             let mut known = self.sets(tools).flat_map(|set| marks(tools, set));
             if let Some(mark) = known.find(|mark| text[at..].starts_with(mark.as_ref())) {
                 return self.forged(window, at, mark, sink);

@@ -2,10 +2,12 @@
 
 mod candidates;
 mod closers;
+mod code;
 mod delimiters;
 
 pub use candidates::{Candidates, neutralise_marks};
 pub use closers::{Closer, Closers};
+pub use code::CodeScanner;
 pub use delimiters::Delimiters;
 
 /// How a text stands to a marker.
