@@ -78,6 +78,8 @@ class JsonReader:
         return value
 
     def word(self, of: Type, at: int, path: Path, depth: int) -> tuple[str, int]:
+        if self.text[at] in "“‘":
+            raise Fault("invalid_json", at, "bracketed", depth)
         match = (_WORD_IN_PARENTHESES if self.parentheses else _WORD).match(self.text, at)
         if match is None:
             raise Fault("invalid_json", at, "bracketed", depth)
@@ -175,6 +177,8 @@ class JsonReader:
         """A key and its colon."""
         if self.text[at] in QUOTES:
             key, at = self.string(at, depth)
+        elif self.text[at] in "“‘":
+            raise Fault("invalid_json", at, "bracketed", depth)
         else:
             match = (_BARE_KEYWORD if self.parentheses else _BARE_KEY).match(self.text, at)
             if match is None:

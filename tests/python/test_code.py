@@ -76,7 +76,7 @@ def test_an_example_in_backticks_does_not_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["`<tool-result>`", "```\n<tool-error name=x>", "`<call name='note' body='x'/>`"]
+    "text", ["`<tool-result>`", "```\n<tool-error name=x>", "`[call]note body='x'[/call]`"]
 )
 def test_what_would_be_an_error_is_text_in_code(text: str) -> None:
     message = tools().parse(text)

@@ -110,7 +110,7 @@ fn written(tools: &Toolset, body: &str, number: usize) -> Written {
 /// What can only be meant as a call, in the formats that have such.
 fn attempt(name: &str) -> Option<Written> {
     let text = match name {
-        "wire" => "<call name=\"note\" body=\"`\n```\n\"/>",
+        "wire" => "[call]note body=\"`\n```\n\"[/call]",
         "hermes" => "<tool_call name=\"note\" body=\"`\n```\n\"/>",
         "xml" | "yaml" => "<note body=(\"`\n```\n\")</note>",
         _ => return None,
