@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import wirecall._core as core
-from wirecall.options import Notice, Options
+from wirecall.kinds import ErrorKind
+from wirecall.options import Notice, NoticeKind, Options
 from wirecall.toolset import Toolset
 
 log = logging.getLogger("wirecall")
@@ -227,7 +228,7 @@ class Turn:
         self.tell("retry", None, message)
         return words, message
 
-    def tell(self, kind: str, tool: str | None, detail: str) -> None:
+    def tell(self, kind: NoticeKind, tool: str | None, detail: str) -> None:
         """Tells the host, and the log: never with bodies, so never with what the model or a user wrote."""
         # A name that is no tool's is what the model wrote.
         log.info("%s: tool %s", kind, tool if tool in self.toolset.names else None)
@@ -425,7 +426,7 @@ class Reader:
             self._hand_over(parts)
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
-    def _made(self, event: core.CallEnd, kind: str, message: str) -> core.CallError:
+    def _made(self, event: core.CallEnd, kind: ErrorKind, message: str) -> core.CallError:
         """A `CallError` for a call that was read but may not be handed over."""
         raw = self._source(event.start, event.end)
         return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)

@@ -8,14 +8,17 @@ middlewares stack: what is sent may be another one's hook.
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirecall.answer import CallFailed
 from wirecall.dialects.base import Json, Stream
 from wirecall.dialects.chat import chat
 from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall.options import Options, WrapOptions
 from wirecall.toolset import Toolset
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Request = Mapping[str, Any]
 Generate = Callable[[Any], Mapping[str, Any]]
@@ -50,14 +53,14 @@ class CompactTools:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def transform_params(self, params: Request, **overrides: Any) -> Rewritten:
+    def transform_params(self, params: Request, **overrides: "Unpack[WrapOptions]") -> Rewritten:
         """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
         chosen = self.options.with_overrides(overrides) if overrides else self.options
         exchange = Exchange(chat, params, chosen)
         return Rewritten(exchange.request, exchange.toolset, exchange)
 
     def wrap_generate(
-        self, generate: Generate, params: Request | Rewritten, **overrides: Any
+        self, generate: Generate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> Mapping[str, Any]:
         """An answer with native calls.
 
@@ -75,7 +78,7 @@ class CompactTools:
                 return read
 
     async def awrap_generate(
-        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: Any
+        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
         exchange = self._exchange(params, overrides)
@@ -84,7 +87,9 @@ class CompactTools:
             if read is not None:
                 return read
 
-    def wrap_stream(self, stream: Streaming, params: Request | Rewritten, **overrides: Any) -> Iterator[Any]:
+    def wrap_stream(
+        self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> Iterator[Any]:
         """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
         fails, what was held back goes out before its exception.
 
@@ -98,13 +103,13 @@ class CompactTools:
         return _stream(stream, self._exchange(params, overrides))
 
     def awrap_stream(
-        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: Any
+        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
         return _astream(stream, self._exchange(params, overrides))
 
-    def _exchange(self, params: Request | Rewritten, overrides: Mapping[str, Any]) -> Exchange:
+    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
         if not isinstance(params, Rewritten):
             return self.transform_params(params, **overrides)._exchange
         if overrides:
@@ -112,17 +117,17 @@ class CompactTools:
         return params._exchange
 
 
-def compact_tools(**options: Any) -> CompactTools:
+def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
     """A middleware for requests and answers in the form of chat completions.
 
         tools = compact_tools(on_error="text")
         answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
 
     Args:
-        options: Those of `Options`.
+        options: Those of `WrapOptions`.
 
     Raises:
-        TypeError: An option that does not exist.
+        TypeError: An option that does not exist, or whose value has another type.
         ValueError: An option that is none of its choices.
     """
     return CompactTools(Options().with_overrides(options))

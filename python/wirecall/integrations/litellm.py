@@ -6,7 +6,7 @@ speaks the chat dialect on both sides of it.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirecall.answer import CallFailed
 from wirecall.codec import OVERRIDES
@@ -15,7 +15,10 @@ from wirecall.dialects.chat import chat
 from wirecall.errors import ToolError, both
 from wirecall.exchange import Exchange
 from wirecall.integrations.versions import require
-from wirecall.options import Options
+from wirecall.options import Options, WrapOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 OLDEST = "1.100"
 require("litellm", OLDEST, "litellm")
@@ -54,12 +57,12 @@ _ITS_OWN = frozenset(
 )
 
 
-def register(name: str = "wirecall", **options: Any) -> "Provider":
+def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provider":
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
         name: What the models begin with.
-        **options: Those of `wirecall.Options`. One request's own are its parameter `wirecall`, a dict.
+        **options: Those of `wirecall.WrapOptions`. One request's own are its parameter `wirecall`, a dict.
 
     Raises:
         TypeError, ValueError: There is no such option, or no such choice.
