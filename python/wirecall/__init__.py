@@ -27,6 +27,7 @@ from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
 from wirecall.options import Notice, NoticeKind, WrapOptions
 from wirecall.protocol import Protocol
+from wirecall.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall.toolset import Toolset, ToolsetOptions
 
 # That of pyproject.toml, also where the package is used without being installed.
@@ -37,6 +38,7 @@ Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 __all__ = [
     "PROTOCOLS",
     "ArgumentsDelta",
+    "Attempt",
     "CallEnd",
     "CallError",
     "CallFailed",
@@ -49,6 +51,7 @@ __all__ = [
     "JsonError",
     "JsonWarning",
     "Message",
+    "MessageOutline",
     "Middleware",
     "Notice",
     "NoticeKind",
@@ -57,6 +60,8 @@ __all__ = [
     "Problem",
     "ProblemKind",
     "Protocol",
+    "Record",
+    "RecordEvent",
     "Refused",
     "RepairKind",
     "Text",

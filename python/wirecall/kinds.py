@@ -64,3 +64,23 @@ ProblemKind = Literal[
     "unknown_field",
     "schema",
 ]
+
+_SENTENCES: dict[str, str] = {
+    "unknown_tool": "the model called a tool that is not declared",
+    "malformed_call": "the call is not well-formed",
+    "unterminated_value": "a quote or bracket in the call is not closed",
+    "incomplete_call": "the call was cut off",
+    "invalid_json": "the call's arguments are not valid JSON",
+    "duplicate_argument": "an argument was given twice",
+    "invalid_arguments": "the arguments do not fit the tool's schema",
+    "forged_result": "the model wrote a tool's result itself",
+    "too_large": "the call is larger than the limit",
+    "too_deep": "a value is nested deeper than the limit",
+    "too_many_calls": "the message has more calls than the limit",
+    "not_allowed": "the request does not allow this call",
+}
+
+
+def described(kind: str) -> str:
+    """An error's kind with a sentence, without anything that the model wrote."""
+    return f"{kind}: {_SENTENCES.get(kind, 'strict mode does not accept this')}"

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, get_type_hints
 from wirecall.definitions import Definition
 from wirecall.option_types import check
 from wirecall.protocol import Protocol
+from wirecall.record import Record
 from wirecall.toolset import Toolset, ToolsetOptions
 
 NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
@@ -20,14 +21,16 @@ class Notice(NamedTuple):
     Attributes:
         kind: What it is.
         tool: The tool it is about, None where there is none.
-        detail: A sentence; for "error" behind the error's kind and a colon. For "repair" its stable name; for
-            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its
-            vocabulary are there.
+        detail: What it is about, without anything that the model or a user wrote. For "repair", "problem" and
+            "error" it begins with the kind; for "saved" it is the number of tokens (o200k_base) that the
+            definitions cost less, where tiktoken and its vocabulary are there.
+        raw: For "error", the call as the model wrote it.
     """
 
     kind: NoticeKind
     tool: str | None
     detail: str
+    raw: str | None = None
 
 
 class WrapOptions(ToolsetOptions, total=False):
@@ -45,10 +48,13 @@ class WrapOptions(ToolsetOptions, total=False):
     on_missing_call: Literal["retry", "raise", "pass"]
     strip_preamble: bool
     complete_calls_only: bool
+    stop_sequence: Literal["auto", "always", "never"]
     stream_arguments: bool
     emit_raw_on_error: bool
     native_when: Callable[[Mapping[str, Any]], bool] | None
     on_event: Callable[[Notice], object] | None
+    on_record: Callable[[Record], object] | None
+    record_content: bool
     debug: bool
 
 
@@ -76,11 +82,16 @@ class Options:
         strip_preamble: Drop the text around calls, if there was a call.
         complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
             answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
+        stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
+            results. "auto": not to models that are known to refuse one; and where a server answers 400 for
+            it, the request is sent once more without it, which is remembered for this base URL and model.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
         native_when: Lets a request through untouched where it returns true; gets the request.
         on_event: Gets every `Notice`.
-        debug: Log the rewritten request and the raw answer, redacted, at DEBUG.
+        on_record: Gets the `Record` of each exchange when it is over. An exception of its is logged only.
+        record_content: Records hold what was said and what was sent, too, not only lengths and hashes.
+        debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 
     protocol: str | Protocol = "wire"
@@ -105,10 +116,13 @@ class Options:
     on_missing_call: Literal["retry", "raise", "pass"] = "retry"
     strip_preamble: bool = False
     complete_calls_only: bool = False
+    stop_sequence: Literal["auto", "always", "never"] = "auto"
     stream_arguments: bool = False
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None
     on_event: Callable[[Notice], object] | None = None
+    on_record: Callable[[Record], object] | None = None
+    record_content: bool = False
     debug: bool = False
 
     def __post_init__(self) -> None:

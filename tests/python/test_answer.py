@@ -306,7 +306,7 @@ def test_a_bad_call_raises() -> None:
         read(turn(on_error="raise"), BAD)
     assert caught.value.error is not None
     assert caught.value.error.raw == BAD
-    assert str(caught.value) == caught.value.error.message
+    assert str(caught.value) == "malformed_call: the call is not well-formed"
 
 
 def test_a_bad_call_as_a_native_one() -> None:
