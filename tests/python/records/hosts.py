@@ -88,6 +88,7 @@ class Host:
         headers: Json | None = None,
         reads: int | None = None,
         sent: list[httpx2.Request] | None = None,
+        pieces: list[bytes] | None = None,
         **options: Any,
     ) -> bytes:
         """What the application reads.
@@ -95,7 +96,9 @@ class Host:
         Args:
             reads: So many pieces of the stream are read before it is closed; None for all.
             sent: Gets the requests that the provider is sent.
+            pieces: Gets what is read, also if the stream breaks.
         """
+        pieces = [] if pieces is None else pieces
         provider = _Provider(self, script, [] if sent is None else sent)
         given = {
             "url": f"{url}{PATHS[self.api]}{query}",
@@ -103,17 +106,16 @@ class Host:
             "headers": headers,
         }
         if self.asynchronous:
-            return asyncio.run(_aread(provider, given, options, reads))
+            return asyncio.run(_aread(provider, given, options, reads, pieces))
         with (
             wirecall.wrap(httpx2.Client(transport=httpx2.MockTransport(provider)), **options) as client,
             client.stream("POST", **given) as response,
         ):
-            found = b""
-            for number, piece in enumerate(response.iter_bytes(), 1):
-                found += piece
-                if number == reads:
+            for piece in response.iter_bytes():
+                pieces.append(piece)
+                if len(pieces) == reads:
                     break
-            return found
+            return b"".join(pieces)
 
 
 HOSTS = [
@@ -125,16 +127,14 @@ HOSTS = [
 STREAMS = [host for host in HOSTS if host.stream]
 
 
-async def _aread(provider: Any, given: Json, options: Json, reads: int | None) -> bytes:
+async def _aread(provider: Any, given: Json, options: Json, reads: int | None, pieces: list[bytes]) -> bytes:
     client = wirecall.wrap(httpx2.AsyncClient(transport=httpx2.MockTransport(provider)), **options)
     async with client, client.stream("POST", **given) as response:
-        found, number = b"", 0
         async for piece in response.aiter_bytes():
-            found += piece
-            number += 1
-            if number == reads:
+            pieces.append(piece)
+            if len(pieces) == reads:
                 break
-        return found
+        return b"".join(pieces)
 
 
 class _Provider:

@@ -10,7 +10,7 @@ from hosts import BAD, CALL, HOSTS, PATHS, STREAMS, Broken, Host
 from server import Answer, Failure, Usage
 
 import wirecall
-from wirecall import Record
+from wirecall import Record, sse
 
 every = pytest.mark.parametrize("host", HOSTS, ids=str)
 streamed = pytest.mark.parametrize("host", STREAMS, ids=str)
@@ -139,13 +139,46 @@ def test_a_stream_that_is_closed(host: Host) -> None:
     assert record.outcome == "closed"
 
 
+def texts(stream: bytes) -> str:
+    """All that an application reads as text."""
+    said = ""
+    for line in stream.splitlines():
+        data = sse.load(line.removeprefix(b"data: ")) or {}
+        delta = data.get("delta")
+        if isinstance(delta, dict):
+            said += delta.get("text", "")
+        elif data.get("type") == "response.output_text.delta":
+            said += str(delta)
+        for choice in data.get("choices", ()):
+            said += choice["delta"].get("content") or ""
+    return said
+
+
+SAID = ["Look. <call>go to=Graz</call> Done.", "<call>go to=x</call>", f"{BAD} Sorry.", "a < b <"]
+
+
 @streamed
-def test_a_connection_that_breaks(host: Host) -> None:
-    found: list[Record] = []
-    broken = Broken(Answer("Look. <call>go to=Graz</call>"), events=6)
-    with pytest.raises(httpx2.ReadError):
-        host.ask([broken], on_record=found.append)
-    assert [(one.outcome, one.error) for one in found] == [("broken", "ReadError")]
+@pytest.mark.parametrize("options", [{}, {"stream_arguments": True}, {"on_error": "text"}], ids=str)
+@pytest.mark.parametrize("said", SAID)
+def test_a_connection_that_breaks(host: Host, said: str, options: Any) -> None:
+    """Wherever it breaks, what was read is a beginning of what is read of the whole: no half of a call."""
+    whole = texts(host.ask([Answer(said)] * 2, **options))
+    assert "<call" not in whole or options == {"on_error": "text"}
+    for number in range(100):
+        found: list[Record] = []
+        pieces: list[bytes] = []
+        broken = True
+        try:
+            host.ask([Broken(Answer(said), number)] * 2, pieces=pieces, on_record=found.append, **options)
+            broken = False
+        except httpx2.ReadError:
+            assert [(one.outcome, one.error) for one in found] == [("broken", "ReadError")]
+        text = texts(b"".join(pieces))
+        assert whole.startswith(text)
+        if not broken:
+            break
+    assert text == whole
+    assert 5 < number < 100
 
 
 @every
