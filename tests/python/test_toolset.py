@@ -78,6 +78,7 @@ def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -
         "fallback_to_json": "force",
         "strict": True,
         "validate": "error",
+        "code": "text",
         "descriptions": "none",
         "delimiters": ("[c]", "[/c]"),
         "reasoning": None,
