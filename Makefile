@@ -102,8 +102,9 @@ lint-rust:
 lint-python: $(VENV)/.installed
 	$(BIN)/ruff check .
 
-types: build ## mypy, strict
+types: build ## mypy, strict; and uses of the options that mypy and pyright must accept or refuse
 	$(BIN)/mypy
+	$(BIN)/python tests/types/check.py
 
 stubtest: build ## _core.pyi against the compiled module
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest wirecall._core --mypy-config-file pyproject.toml

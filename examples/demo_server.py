@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import wirecall
+
 DEMO = "--demo" in sys.argv[1:]
 if DEMO:
     # litellm would fetch prices when it is imported.
@@ -60,7 +62,7 @@ def _endpoint(default_model: str, made: Callable[[], Any]) -> Iterator[str]:
     if not DEMO:
         yield os.environ.get("MODEL", default_model)
         return
-    sys.path.append(str(Path(__file__).parents[1] / "tests" / "clients"))
+    sys.path.append(str(_tests()))
     from server import serve
 
     with serve(made()) as server:
@@ -71,3 +73,14 @@ def _endpoint(default_model: str, made: Callable[[], Any]) -> Iterator[str]:
             ANTHROPIC_API_KEY="demo",
         )
         yield "demo"
+
+
+def _tests() -> Path:
+    """The folder of the test server: in this checkout, or in the one that wirecall is installed from."""
+    for root in (Path(__file__).resolve().parents[1], Path(wirecall.__file__).resolve().parents[2]):
+        if (found := root / "tests" / "clients").is_dir():
+            return found
+    sys.exit(
+        "--demo needs a checkout of wirecall, for the server of its tests. Run the example in the checkout, "
+        "or install wirecall from it: pip install -e PATH"
+    )

@@ -22,11 +22,13 @@ from wirecall.definitions import Definition, definitions
 from wirecall.detection import Detection, detect
 from wirecall.dialects.base import Refused
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
+from wirecall.kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall.markup import XmlParser, format_xml, parse_xml
 from wirecall.middleware import compact_tools
-from wirecall.options import Notice, Options
+from wirecall.options import Notice, NoticeKind, WrapOptions
 from wirecall.protocol import Protocol
-from wirecall.toolset import Toolset
+from wirecall.record import Attempt, MessageOutline, Record, RecordEvent
+from wirecall.toolset import Toolset, ToolsetOptions
 
 # That of pyproject.toml, also where the package is used without being installed.
 __version__ = "0.1.0"
@@ -36,28 +38,37 @@ Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
 __all__ = [
     "PROTOCOLS",
     "ArgumentsDelta",
+    "Attempt",
     "CallEnd",
     "CallError",
     "CallFailed",
     "CallStart",
     "Definition",
     "Detection",
+    "ErrorKind",
     "Event",
     "Field",
     "JsonError",
     "JsonWarning",
     "Message",
+    "MessageOutline",
     "Middleware",
     "Notice",
-    "Options",
+    "NoticeKind",
     "Parser",
     "Plan",
     "Problem",
+    "ProblemKind",
     "Protocol",
+    "Record",
+    "RecordEvent",
     "Refused",
+    "RepairKind",
     "Text",
     "ToolError",
     "Toolset",
+    "ToolsetOptions",
+    "WrapOptions",
     "XmlError",
     "XmlParser",
     "XmlWarning",

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 from typing_extensions import Self, disjoint_base
 
 from wirecall.errors import JsonWarning, XmlWarning
+from wirecall.kinds import ErrorKind, ProblemKind, RepairKind
 
 __all__ = [
     "PROTOCOLS",
@@ -370,7 +371,7 @@ class CallEnd:
         arguments: str,
         start: int,
         end: int,
-        repairs: Sequence[str] = ...,
+        repairs: Sequence[RepairKind] = ...,
         problems: Sequence[Problem] = ...,
     ) -> Self: ...
     @property
@@ -409,7 +410,7 @@ class CallEnd:
         """Offset behind CLOSE, in characters of the message."""
 
     @property
-    def repairs(self) -> tuple[str, ...]:
+    def repairs(self) -> tuple[RepairKind, ...]:
         """What was read as meant: names of section 5, or of docs/protocols.md where a protocol adds some.
 
         Each once, in the order of first use.
@@ -449,7 +450,7 @@ class CallError:
         index: int | None,
         id: str | None,
         name: str | None,
-        kind: str,
+        kind: ErrorKind,
         message: str,
         raw: str,
         start: int,
@@ -471,7 +472,7 @@ class CallError:
         """The tool's name, None where it is not known."""
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ErrorKind:
         """A kind of section 6; in strict mode also the name of a repair."""
 
     @property
@@ -517,9 +518,9 @@ class Problem:
     """One thing in a call's arguments that does not fit the schema (section 4 of docs/wire-format.md)."""
 
     __match_args__ = ("kind", "field", "message")
-    def __new__(cls, kind: str, field: str, message: str) -> Self: ...
+    def __new__(cls, kind: ProblemKind, field: str, message: str) -> Self: ...
     @property
-    def kind(self) -> str:
+    def kind(self) -> ProblemKind:
         """`wrong_type`, `not_in_enum`, `missing_required`, `unknown_field` or `schema`."""
 
     @property

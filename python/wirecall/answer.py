@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import wirecall._core as core
-from wirecall.options import Notice, Options
+from wirecall.kinds import ErrorKind, described
+from wirecall.options import Notice, NoticeKind, Options
+from wirecall.record import Outcome, Recorder
 from wirecall.toolset import Toolset
 
 log = logging.getLogger("wirecall")
@@ -113,6 +115,7 @@ class Turn:
         alone: One answer was asked for; of several none is asked for again.
         legacy: The host reads the API's older form of a call (chat's `function_call`).
         stops: The stop sequences of the host's own request.
+        recorder: Gets what is read, if a record is wanted.
 
     Attributes:
         called: Calls handed over, native ones of the model included: the dialect counts those itself.
@@ -130,7 +133,9 @@ class Turn:
         alone: bool = True,
         legacy: bool = False,
         stops: tuple[object, ...] = (),
+        recorder: Recorder | None = None,
     ) -> None:
+        self.recorder = recorder
         self.toolset = toolset
         self.options = options
         self.choice = choice
@@ -147,6 +152,8 @@ class Turn:
         self._late = 0
         self._excused = False
         self._stops = frozenset(stops) - {toolset.result_marks[0]}
+        self._siblings: list[Turn] = []
+        self._over = False
 
     @property
     def reads(self) -> bool:
@@ -168,8 +175,27 @@ class Turn:
     def sibling(self) -> "Turn":
         """A turn of its own for one of several answers: what one of them calls says nothing of the others,
         and none is asked for again."""
-        stops = tuple(self._stops)
-        return Turn(self.toolset, self.options, self.choice, alone=False, legacy=self.legacy, stops=stops)
+        made = Turn(
+            self.toolset,
+            self.options,
+            self.choice,
+            alone=False,
+            legacy=self.legacy,
+            stops=tuple(self._stops),
+            recorder=self.recorder,
+        )
+        self._siblings.append(made)
+        return made
+
+    @property
+    def outcome(self) -> Outcome:
+        """What became of the answer, for its record."""
+        turns = (self, *self._siblings)
+        if not any(turn._over for turn in turns):
+            return "closed"
+        if any(turn.called for turn in turns):
+            return "calls"
+        return "bad_call" if any(turn._failures for turn in turns) else "text"
 
     def was_cut(self, matched: object = None) -> bool | None:
         """The `truncated` of an answer that stopped by itself or at a stop sequence; None: it may be cut off.
@@ -211,6 +237,7 @@ class Turn:
             return True
         self.called += self._late
         self._late = 0
+        self._over = True
         return False
 
     def again(self) -> tuple[str, str]:
@@ -221,18 +248,20 @@ class Turn:
             message = "\n".join(texts)
         else:
             message = self._missing_message()
+        reasons = ", ".join(error.kind for error in self._failures) or "missing_call"
         self.attempt += 1
         self._heard, self._failures = [], []
         self._late, self._excused = 0, False
-        self.tell("retry", None, message)
+        self.tell("retry", None, reasons)
         return words, message
 
-    def tell(self, kind: str, tool: str | None, detail: str) -> None:
-        """Tells the host, and the log: never with bodies, so never with what the model or a user wrote."""
+    def tell(self, kind: NoticeKind, tool: str | None, detail: str, raw: str | None = None) -> None:
+        """Tells the host, and the log. What the model or a user wrote is in `raw` only."""
         # A name that is no tool's is what the model wrote.
-        log.info("%s: tool %s", kind, tool if tool in self.toolset.names else None)
+        tool = tool if tool in self.toolset.names else None
+        log.info("%s: tool %s", kind, tool)
         if self.options.on_event is not None:
-            self.options.on_event(Notice(kind, tool, detail))
+            self.options.on_event(Notice(kind, tool, detail, raw))
 
     def _may_ask_again(self) -> bool:
         return self.alone and not self.called and self.attempt < self.options.max_retries
@@ -246,7 +275,7 @@ class Turn:
 
     def _failed(self, error: core.CallError) -> bool:
         """Notes a failure. True: what follows is held, because the answer may be asked for again."""
-        self.tell("error", error.name, f"{error.kind}: {error.message}")
+        self.tell("error", error.name, described(error.kind), error.raw)
         self._failures.append(error)
         return self.options.on_error == "retry" and len(self._failures) == 1 and self._may_ask_again()
 
@@ -276,6 +305,10 @@ class Reader:
 
     def __init__(self, turn: Turn, heard: list[str], prefix: str, fragments: bool) -> None:
         self._turn = turn
+        self._record = turn.recorder
+        # For the record: which of the answer's texts this is, and how much of it was read.
+        self._number = 0 if self._record is None else self._record.next_text()
+        self._at = 0
         self._heard = heard
         self._length = 0
         self._prefix = prefix
@@ -313,6 +346,7 @@ class Reader:
         self._heard.append(text)
         self._length += len(text)
         if self._parser is None:
+            self._note_text(text)
             return [Said(text)] if text else []
         return self._read(self._parser.feed(text))
 
@@ -336,6 +370,7 @@ class Reader:
         parts: list[Part] = []
         for event in events:
             if isinstance(event, core.Text):
+                self._note_text(event.text)
                 self._say(event.text, parts)
             elif isinstance(event, core.ArgumentsDelta):
                 self._fragment(event.delta, parts)
@@ -350,6 +385,11 @@ class Reader:
                 self._fail(event, parts)
                 self._refused = None
         return parts
+
+    def _note_text(self, text: str) -> None:
+        if self._record is not None and text:
+            self._record.text(self._number, self._at, text)
+        self._at += len(text)
 
     def _say(self, text: str, parts: list[Part]) -> None:
         if self._turn.options.strip_preamble:
@@ -394,6 +434,8 @@ class Reader:
 
     def _start(self, event: core.CallStart) -> None:
         self._inside = True
+        if self._record is not None:
+            self._record.event("call_start", event.name, text=self._number)
         self._refused = self._turn._refusal(event.name)
         if self._fragments and self._refused is None:
             self._begun = CallBegun(self._id(event.id), event.name)
@@ -409,35 +451,61 @@ class Reader:
             parts.append(CallFragment(delta))
 
     def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
+        self._at = event.end
         for repair in event.repairs:
             self._turn.tell("repair", event.name, repair)
         for problem in event.problems:
-            self._turn.tell("problem", event.name, problem.message)
+            self._turn.tell("problem", event.name, problem.kind)
         if self._turn.options.complete_calls_only and "missing_close" in event.repairs:
             self._fail(self._made(event, "incomplete_call", "The call is not closed."), parts)
-        elif self._open:
-            self._open = False
-            parts.append(CallDone())
         elif self._refused is not None:
             self._fail(self._made(event, "not_allowed", self._refused), parts)
         else:
+            self._note_call(event)
+            if self._open:
+                self._open = False
+                parts.append(CallDone())
+                return
             self._begun = None
             self._hand_over(parts)
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
-    def _made(self, event: core.CallEnd, kind: str, message: str) -> core.CallError:
+    def _note_call(self, event: core.CallEnd) -> None:
+        if self._record is not None:
+            self._record.event(
+                "call",
+                event.name,
+                event.arguments,
+                text=self._number,
+                start=event.start,
+                end=event.end,
+                repairs=event.repairs,
+                problems=tuple(problem.kind for problem in event.problems),
+            )
+
+    def _made(self, event: core.CallEnd, kind: ErrorKind, message: str) -> core.CallError:
         """A `CallError` for a call that was read but may not be handed over."""
         raw = self._source(event.start, event.end)
         return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)
 
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
-        turn, self._begun = self._turn, None
+        turn, self._begun, self._at = self._turn, None, error.end
+        if self._record is not None:
+            self._record.event(
+                "error",
+                error.name,
+                error.raw,
+                text=self._number,
+                start=error.start,
+                end=error.end,
+                error=error.kind,
+            )
         mode = turn.options.on_error
         # A call that was read completely goes to the host's own validation, unless the host forbade it.
         native = None if self._refused is not None else error.arguments
         if self._open:
             self._open = False
-            turn.tell("error", error.name, f"{error.kind}: {error.message}")
+            turn.tell("error", error.name, described(error.kind), error.raw)
             if native is None or mode not in ("retry", "native"):
                 parts.append(CallBroken(error))
                 return
@@ -447,7 +515,7 @@ class Reader:
         if turn._failed(error):
             parts.append(Held())
         if mode == "raise":
-            raise CallFailed(error.message, error)
+            raise CallFailed(described(error.kind), error)
         # Forged results and forbidden calls are never handed over.
         if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
             native = error.raw

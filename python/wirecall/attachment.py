@@ -41,13 +41,13 @@ class Layer:
 
     def open(self, request: Any, body: bytes) -> ByteExchange | Reply | None:
         try:
-            return self.codec.open(request.url.path, request.headers, body, method=request.method)
+            return self.codec.open(str(request.url), request.headers, body, method=request.method)
         except Exception as error:
             return self._not_opened(request, error)
 
     async def aopen(self, request: Any, body: bytes) -> ByteExchange | Reply | None:
         try:
-            return await self.codec.aopen(request.url.path, request.headers, body, method=request.method)
+            return await self.codec.aopen(str(request.url), request.headers, body, method=request.method)
         except Exception as error:
             return self._not_opened(request, error)
 
@@ -156,12 +156,27 @@ class SyncAttachment:
             response = inner.send(layer.rewritten(request, exchange), stream=stream, **options)
             response.request = request
             return response
+        try:
+            return self._exchanged(request, exchange, stream, options)
+        except BaseException as error:
+            exchange.finish(error)
+            raise
+
+    def _exchanged(self, request: Any, exchange: ByteExchange, stream: bool, options: dict[str, Any]) -> Any:
+        inner, layer = self._wirecall_inner, self._wirecall_layer
         start = time.perf_counter()
         while True:
             response = inner.send(layer.rewritten(request, exchange), stream=True, **options)
             response.request = request
             if not response.is_success:
-                return _read(response, stream)
+                if not exchange.reads_error(response.status_code):
+                    return _read(response, stream)
+                body = (_read(response, stream=False)).content
+                if exchange.answers(response.status_code, body):
+                    continue
+                exchange.finish()
+                return layer.whole_response(request, response, body, start) if stream else response
+            exchange.answers(response.status_code)
             if is_events(response, exchange):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(SyncEvents, layer.http.SyncByteStream)(
@@ -211,12 +226,29 @@ class AsyncAttachment:
             response = await inner.send(layer.rewritten(request, exchange), stream=stream, **options)
             response.request = request
             return response
+        try:
+            return await self._exchanged(request, exchange, stream, options)
+        except BaseException as error:
+            exchange.finish(error)
+            raise
+
+    async def _exchanged(
+        self, request: Any, exchange: ByteExchange, stream: bool, options: dict[str, Any]
+    ) -> Any:
+        inner, layer = self._wirecall_inner, self._wirecall_layer
         start = time.perf_counter()
         while True:
             response = await inner.send(layer.rewritten(request, exchange), stream=True, **options)
             response.request = request
             if not response.is_success:
-                return await _aread(response, stream)
+                if not exchange.reads_error(response.status_code):
+                    return await _aread(response, stream)
+                body = (await _aread(response, stream=False)).content
+                if exchange.answers(response.status_code, body):
+                    continue
+                exchange.finish()
+                return layer.whole_response(request, response, body, start) if stream else response
+            exchange.answers(response.status_code)
             if is_events(response, exchange):
                 send = functools.partial(inner.send, stream=True, **options)
                 events = _stream_type(AsyncEvents, layer.http.AsyncByteStream)(
@@ -261,6 +293,8 @@ class _Events:
         self._response = response
         self._send = send
         self._start = start
+        # Of the current response. SDKs that drain a stream iterate it once more, and get the rest.
+        self._chunks: Any = None
         self.elapsed: datetime.timedelta | None = None
 
     def _next_request(self) -> Any:
@@ -294,6 +328,7 @@ class _Events:
         return self._exchange.fail(f"The model was asked again, and the server answered {status}: {shown}")
 
     def _closed(self) -> None:
+        self._exchange.finish()
         self.elapsed = _since(self._start)
         response = self.owner() if self.owner is not None else None
         if response is not None:
@@ -323,7 +358,7 @@ class SyncEvents(_Events):
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = _pieces(self._response)
+                chunks = self._chunks = self._chunks or _pieces(self._response)
                 while not exchange.ended:
                     try:
                         chunk = next(chunks)
@@ -334,15 +369,19 @@ class SyncEvents(_Events):
                         break
                     if out := exchange.chunk(chunk):
                         yield out
-                if out := exchange.end():
+                if out := exchange.end() if dropped is None else exchange.abort():
                     yield out
                 if not self._goes_on(dropped):
                     return
                 self._response.close()
-                self._response = self._send(self._next_request())
+                self._response, self._chunks = self._send(self._next_request()), None
+                exchange.answers(self._response.status_code)
                 if not self._can_be_read():
                     yield self._failed(self._response.read())
                     return
+        except BaseException as error:
+            exchange.finish(error)
+            raise
         finally:
             self.close()
 
@@ -361,7 +400,7 @@ class AsyncEvents(_Events):
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = _apieces(self._response)
+                chunks = self._chunks = self._chunks or _apieces(self._response)
                 while not exchange.ended:
                     try:
                         chunk = await anext(chunks)
@@ -372,15 +411,19 @@ class AsyncEvents(_Events):
                         break
                     if out := exchange.chunk(chunk):
                         yield out
-                if out := exchange.end():
+                if out := exchange.end() if dropped is None else exchange.abort():
                     yield out
                 if not self._goes_on(dropped):
                     return
                 await self._response.aclose()
-                self._response = await self._send(self._next_request())
+                self._response, self._chunks = await self._send(self._next_request()), None
+                exchange.answers(self._response.status_code)
                 if not self._can_be_read():
                     yield self._failed(await self._response.aread())
                     return
+        except BaseException as error:
+            exchange.finish(error)
+            raise
         finally:
             await self.aclose()
 

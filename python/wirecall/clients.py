@@ -9,7 +9,7 @@ import functools
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
 from wirecall.attachment import AsyncAttachment, Layer, SyncAttachment
@@ -18,7 +18,10 @@ from wirecall.codec import Codec
 from wirecall.dialects.base import Refused
 from wirecall.integrations import langchain
 from wirecall.integrations.versions import require
-from wirecall.options import Options
+from wirecall.options import Options, WrapOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 
@@ -33,7 +36,7 @@ class _Sdk(NamedTuple):
     guard: Callable[[Any], None] | None = None
 
 
-def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: Any) -> T:
+def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> T:
     """A client that works over text: of the same type, with native tools on the application's side.
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
@@ -47,10 +50,11 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: Any) ->
         middleware: Each gets every request, in this order, before its tools are rewritten, and what the
             answer says of tokens. Which conversation a request belongs to is said by
             `extra_body={"wirecall": {"session": "…"}}`.
-        options: As in `Options`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
+        options: As in `WrapOptions`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
 
     Raises:
-        TypeError: It is none of these, a middleware is none, or there is no such option.
+        TypeError: It is none of these, a middleware is none, there is no such option, or the option has
+            another type.
         ValueError: An option has no such value, or the client is wrapped already.
         ImportError: The SDK is too old.
     """

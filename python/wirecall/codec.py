@@ -15,21 +15,18 @@ answer to it used; if there is nothing else to do with it, each chunk goes out a
 """
 
 import functools
-import json
-import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from wirecall import sse
+from wirecall import sse, stops
 from wirecall.answer import CallFailed
 from wirecall.chain import Chain
 from wirecall.dialects.base import Dialect, DialectName, Refused, Stream
 from wirecall.exchange import Exchange
 from wirecall.options import Options
-
-log = logging.getLogger("wirecall")
+from wirecall.record import Where
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
@@ -37,8 +34,6 @@ OVERRIDES = "wirecall"
 _SESSION = "session"
 
 _DONE = b"[DONE]"
-# Longer texts are logged by their length.
-_LOGGED_TEXT = 32
 # What stands in each event that says what was used.
 _USAGE = b'"usage"'
 
@@ -69,6 +64,9 @@ class _Asked(NamedTuple):
     # It holds what is not for the provider, so its bytes cannot be sent.
     overridden: bool
     signed: bool
+    where: Where
+    # The URL without the ending that chose the dialect; with the model it is who refuses a stop sequence.
+    base_url: str
 
 
 class Reply(NamedTuple):
@@ -147,30 +145,34 @@ class Codec:
         if overridden:
             options, session = _overridden(options, request.pop(OVERRIDES))
         signed = lower.get("authorization", "").startswith("AWS4-")
-        return _Asked(route, body, request, options, session, overridden, signed)
+        where = Where.of(method, url, headers)
+        return _Asked(route, body, request, options, session, overridden, signed, where, _base_url(url))
 
     def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
         """What is done with a request, now that the middlewares have had it."""
         dialect, answers = asked.route
-        exchange = Exchange(self._dialect(dialect), request, asked.options)
+        served = asked.base_url, str(request.get("model"))
+        exchange = Exchange(
+            self._dialect(dialect),
+            request,
+            asked.options,
+            asked.where,
+            refuses_stop=stops.REFUSALS.has(*served),
+        )
         hears = None
         if self._chain and answers:
             hears = functools.partial(self._chain.answered, format=dialect, session=asked.session)
         same = exchange.untouched and not asked.overridden and request is asked.request
-        if same and hears is None:
+        reads = answers and not (exchange.untouched and hears is None and exchange.recorder is None)
+        if same and not reads:
             return None
         if asked.signed and not same:
             raise Refused(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client whose requests carry a key."
             )
-        return ByteExchange(
-            exchange,
-            asked.options,
-            body=asked.body if same else None,
-            reads=answers and (not exchange.untouched or hears is not None),
-            hears=hears,
-        )
+        body = asked.body if same else None
+        return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears, served=served)
 
     @staticmethod
     def serves(url: str, method: str = "POST") -> bool:
@@ -200,11 +202,12 @@ class ByteExchange:
 
     Args:
         exchange: The same as dicts.
-        options: Of the request.
+        where: Where the request goes.
         body: The request's own bytes, where they are to be sent.
         reads: As the attribute.
         hears: Gets what the provider answers to the first request; what is asked again is longer than what
             the host asked.
+        served: The base URL and the model.
 
     Attributes:
         request: The bytes to send now.
@@ -218,23 +221,28 @@ class ByteExchange:
     def __init__(
         self,
         exchange: Exchange,
-        options: Options,
+        where: Where,
         *,
         body: bytes | None,
         reads: bool,
         hears: Callable[[Mapping[str, Any]], None] | None,
+        served: tuple[str, str],
     ) -> None:
+        self._where = where
+        self._served = served
+        self._dropped_stop = False
         self._exchange = exchange
-        self._options = options
+        self._recorder = exchange.recorder
         self.reads = reads
         self._hears = hears
+        self._listens = hears is not None or self._recorder is not None
         self.asks_again = False
         self.ended = False
         self.failure: CallFailed | None = None
         self._stream: Stream | None = None
         self._events = sse.Parser()
         self._stream_over = False
-        self.request = self._write_request() if body is None else body
+        self.request = sse.dump(exchange.request) if body is None else body
 
     @property
     def streams(self) -> bool:
@@ -243,9 +251,50 @@ class ByteExchange:
 
     @property
     def attempt(self) -> int:
-        """0 for the first request; one more each time the model is asked again."""
+        """0 for the first request; one more for each that is another one."""
+        return self._retries + self._dropped_stop
+
+    @property
+    def _retries(self) -> int:
         turn = self._exchange.turn
         return 0 if turn is None else turn.attempt
+
+    def reads_error(self, status: int) -> bool:
+        """Whether the body of an error with this status is to be given to `answers`."""
+        return status >= 400 and (self._recorder is not None or self._exchange.may_drop_stop)
+
+    def answers(self, status: int, body: bytes | None = None) -> bool:
+        """Notes the status of an answer, before the rest of it is given.
+
+        Args:
+            body: Of an error.
+
+        Returns:
+            Whether to send `request`, which is another one now, instead of handing the error over: the server
+            refused our stop sequence.
+        """
+        if self._recorder is not None:
+            self._recorder.answers(status)
+            if body is not None:
+                self._recorder.receives(body)
+        if body is not None and self._exchange.may_drop_stop and stops.is_refusal(status, body):
+            self._exchange.drop_stop()
+            self._dropped_stop = True
+            self.request = sse.dump(self._exchange.request)
+            return True
+        if self._dropped_stop and status < 400:
+            stops.REFUSALS.add(*self._served)
+        if body is not None:
+            self._gives(body)
+        return False
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The answer is over, also where its end was never read: the record goes out.
+
+        Args:
+            error: What the application gets instead of it.
+        """
+        self._exchange.finish(error)
 
     def whole(self, body: bytes) -> bytes | None:
         """The answer with native calls. None: send `request`, and give its answer here.
@@ -253,17 +302,29 @@ class ByteExchange:
         Raises:
             CallFailed: As the options say.
         """
+        if self._recorder is not None:
+            self._recorder.receives(body)
+        out = self._whole(body)
+        if out is not None:
+            self._gives(out)
+            self._exchange.finish()
+        return out
+
+    def _gives(self, out: bytes) -> bytes:
+        if self._recorder is not None:
+            self._recorder.gives(out)
+        return out
+
+    def _whole(self, body: bytes) -> bytes | None:
         self.asks_again = False
         given = sse.load(body.removeprefix(sse.BOM))
         if given is None:
             return body
-        if self._options.debug:
-            log.debug("answer: %s", _Redacted(given))
         self._hear(given)
         read = self._exchange.whole(given)
         if read is None:
             self.asks_again = True
-            self.request = self._write_request()
+            self.request = sse.dump(self._exchange.request)
             return None
         return body if read is given else sse.dump(read)
 
@@ -271,6 +332,11 @@ class ByteExchange:
         """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
         if self.ended:
             return b""
+        if self._recorder is not None:
+            self._recorder.receives(chunk)
+        return self._gives(self._chunk(chunk))
+
+    def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
             self._overhear(lambda: self._events.feed(chunk))
             return chunk
@@ -280,16 +346,17 @@ class ByteExchange:
         try:
             events = self._events.feed(chunk)
         except sse.TooLarge as error:
-            return self.fail(str(error))
+            return self._failed(str(error))
         out = self._take(events)
         if not out and not self._is_over() and self._reader().holds:
             return sse.KEEP_ALIVE
         return out
 
     def end(self) -> bytes:
-        """The provider's stream is over, or broke off: what still goes out. Then look at `asks_again`."""
-        if self._is_over():
-            return b""
+        """The provider's stream is over: what still goes out. Then look at `asks_again`."""
+        return b"" if self._is_over() else self._gives(self._end())
+
+    def _end(self) -> bytes:
         if self._exchange.untouched:
             self._overhear(self._events.finish)
             self.ended = True
@@ -306,36 +373,46 @@ class ByteExchange:
             return out
         if self._reader().asks_again:
             self._exchange.ask_again()
-            self.request = self._write_request()
+            self.request = sse.dump(self._exchange.request)
             self.asks_again = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
         return out + half
 
+    def abort(self) -> bytes:
+        """The provider's stream broke off: what still goes out, which is nothing unless the answer was
+        complete. What may be the beginning of a call is not text. Then look at `asks_again`."""
+        if not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
+            self.ended = True
+        return self.end()
+
     def fail(self, message: str) -> bytes:
         """Ends the stream with the dialect's error, behind what is still to go out."""
-        if self._is_over():
-            return b""
+        return b"" if self._is_over() else self._gives(self._failed(message))
+
+    def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.asks_again = True, False
-            out += self._write(self._exchange.dialect.error(BrokenAnswer(message)))
+            out += self._write(self._exchange.dialect.error(BrokenAnswer(self._where.hides(message))))
         return out
 
     def _hear(self, given: Mapping[str, Any]) -> None:
-        if self._hears is not None and self.attempt == 0:
+        if self._recorder is not None:
+            self._recorder.uses(given)
+        if self._hears is not None and self._retries == 0:
             self._hears(given)
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
         """Hears what passes untouched."""
-        if self._hears is None:
+        if not self._listens:
             return
         try:
             events = read()
         except sse.TooLarge:
             # The stream is not ours to end; what it used stays unknown.
-            self._hears = None
+            self._listens = False
             return
         for event in events:
             if (
@@ -368,8 +445,6 @@ class ByteExchange:
                 if not stream.asks_again and not self.ended:
                     out.append(event.raw)
                 continue
-            if self._options.debug:
-                log.debug("event: %s", _Redacted(given))
             self._hear(given)
             try:
                 read = stream.feed(given)
@@ -403,35 +478,10 @@ class ByteExchange:
         named = self._exchange.dialect.name != "chat" and isinstance(kind, str)
         return sse.format_event(event, name=kind if named else None)
 
-    def _write_request(self) -> bytes:
-        if self._options.debug and not self._exchange.untouched:
-            log.debug("request: %s", _Redacted(self._exchange.request))
-        return sse.dump(self._exchange.request)
-
 
 def _is_complete(event: sse.Event) -> bool:
     """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
-
-
-class _Redacted:
-    """A body for the log, written only if it is logged: long texts by their length."""
-
-    def __init__(self, body: object) -> None:
-        self._body = body
-
-    def __str__(self) -> str:
-        return json.dumps(_redact(self._body), ensure_ascii=False, separators=(",", ":"))
-
-
-def _redact(value: object) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= _LOGGED_TEXT else f"({len(value)} characters)"
-    if isinstance(value, Mapping):
-        return {key: _redact(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_redact(item) for item in value]
-    return value
 
 
 def _route(url: str, method: str) -> _Route | None:
@@ -442,6 +492,13 @@ def _route(url: str, method: str) -> _Route | None:
         if path.endswith(ending):
             return route
     return None
+
+
+def _base_url(url: str) -> str:
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    ending = next((ending for ending in _ROUTES if path.endswith(ending)), "")
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path.removesuffix(ending)}"
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

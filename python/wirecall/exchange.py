@@ -1,16 +1,19 @@
 """One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from wirecall import manual
-from wirecall.answer import Turn
+from wirecall import manual, stops
+from wirecall.answer import CallFailed, Turn
 from wirecall.definitions import definitions
-from wirecall.dialects.base import Dialect, Refused, Stream, listed
+from wirecall.dialects.base import Dialect, Refused, Stream, listed, summed
 from wirecall.history import History
 from wirecall.options import Options
+from wirecall.protocol import Protocol
+from wirecall.record import Outcome, Recorder, Where
 from wirecall.toolset import Toolset
 
 
@@ -24,30 +27,69 @@ class Exchange:
         dialect: The API's.
         request: The host's request; never mutated.
         options: The host's.
+        where: Where the request goes, for its record; None for hosts without HTTP.
+        refuses_stop: The model is known to refuse stop sequences.
 
     Attributes:
         request: What to send now. The very request where nothing is to be rewritten.
         toolset: Its tools, compiled; None where nothing is to be rewritten.
         streams: The answer is to be streamed.
         turn: The answer's state; None where nothing is to be rewritten.
+        recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
+            the exchange with `finish` or `recording`.
 
     Raises:
         Refused: The request cannot work over text.
         ToolError: A tool definition cannot work.
     """
 
-    def __init__(self, dialect: Dialect, request: Mapping[str, Any], options: Options) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        request: Mapping[str, Any],
+        options: Options,
+        where: Where | None = None,
+        refuses_stop: bool = False,
+    ) -> None:
         self.dialect = dialect
+        self._given = request
+        self._stops = options.stop_sequence == "always" or (
+            options.stop_sequence == "auto" and not refuses_stop
+        )
+        # "always" means what it says: then the server's answer is the application's.
+        self._may_drop_stop = options.stop_sequence == "auto"
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
         self.turn: Turn | None = None
+        self.recorder: Recorder | None = None
+        if options.on_record is not None or options.debug:
+            self.recorder = Recorder(
+                options.on_record,
+                content=options.record_content,
+                logs=options.debug,
+                api=dialect.name,
+                request=request,
+                where=where,
+            )
+        try:
+            self._rewrite(request, options)
+        except Exception as error:
+            self.finish(error)
+            raise
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "first")
+
+    def _rewrite(self, request: Mapping[str, Any], options: Options) -> None:
         if options.native_when is not None and options.native_when(request):
             return
-        asked = dialect.read(request)
+        asked = self.dialect.read(request)
         if not asked.tools and not asked.history:
             return
         toolset = self.toolset = options.toolset(asked.tools)
+        if self.recorder is not None:
+            protocol = options.protocol
+            self.recorder.knows(toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol)
         choice = asked.choice
         if not asked.tools:
             choice = choice._replace(mode="none")
@@ -55,10 +97,16 @@ class Exchange:
             raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
         told = manual.write(toolset, asked.tools, choice, options)
         self.turn = Turn(
-            toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy, stops=asked.stops
+            toolset,
+            options,
+            choice,
+            alone=asked.answers == 1,
+            legacy=asked.legacy,
+            stops=asked.stops,
+            recorder=self.recorder,
         )
-        history = History(toolset, shows=_shown(request, options.media))
-        self.request = dialect.rewrite(request, asked, told, history, options)
+        history = History(toolset, shows=_shown(request, options.media), stops=self._stops)
+        self.request = self.dialect.rewrite(request, asked, told, history, options)
         if told is not None and options.on_event is not None:
             try:
                 listed = json.dumps(asked.tools)
@@ -101,6 +149,62 @@ class Exchange:
             raise ValueError("an untouched request is never asked again")
         words, message = self.turn.again()
         self.request = self.dialect.again(self.request, words, message)
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "retry")
+
+    @property
+    def may_drop_stop(self) -> bool:
+        """Whether the request has a stop sequence of ours that it may do without."""
+        return self._may_drop_stop and stops.without(self.request, self._given) is not self.request
+
+    def drop_stop(self) -> None:
+        """Makes `request` the same one without it."""
+        self._may_drop_stop = False
+        self.request = stops.without(self.request, self._given)
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "without_stop")
+
+    def hears(self, given: Mapping[str, Any]) -> None:
+        """Notes an answer, or an event of one, of a host without HTTP."""
+        if self.recorder is not None:
+            self.recorder.receives(given)
+            self.recorder.uses(given)
+
+    def gives(self, out: Mapping[str, Any]) -> None:
+        """Notes what the application gets, of a host without HTTP."""
+        if self.recorder is not None:
+            self.recorder.gives(out)
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Ends the record with the block, whatever ends that."""
+        try:
+            yield
+        except BaseException as error:
+            self.finish(error)
+            raise
+        self.finish()
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The exchange is over: its record goes out. Only the first call counts.
+
+        Args:
+            error: What the application gets instead of the answer, or of the rest of it.
+        """
+        if self.recorder is None:
+            return
+        outcome, name = self._outcome(error)
+        self.recorder.finish(outcome, name, summed(self.recorder.usages))
+
+    def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
+        if isinstance(error, CallFailed):
+            return "bad_call", "missing_call" if error.error is None else error.error.kind
+        if error is not None and not isinstance(error, GeneratorExit):
+            assert self.recorder is not None
+            return self.recorder.failure, type(error).__name__
+        if self.turn is None:
+            return "passed", None
+        return self.turn.outcome, None
 
 
 def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:

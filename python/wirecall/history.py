@@ -43,10 +43,12 @@ class History:
     Args:
         toolset: The request's tools; without tools the set is open.
         shows: The types of parts (images, files) that may stand beside results; None for all.
+        stops: Whether the model is to be stopped where it begins to write a result.
     """
 
-    def __init__(self, toolset: Toolset, *, shows: frozenset[str] | None = None) -> None:
+    def __init__(self, toolset: Toolset, *, shows: frozenset[str] | None = None, stops: bool = True) -> None:
         self._toolset = toolset
+        self._stops = stops
         self._shows = shows
         self._calls: dict[str, _Known] = {}
 
@@ -83,9 +85,9 @@ class History:
             return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
 
     @property
-    def stop(self) -> str:
-        """What a result begins with: a stop sequence, since models invent results."""
-        return self._toolset.result_marks[0]
+    def stop(self) -> str | None:
+        """What a result begins with: a stop sequence, since models invent results. None: it is not sent."""
+        return self._toolset.result_marks[0] if self._stops else None
 
     def shows(self, kind: str) -> bool:
         """Whether a part of this type may stand beside a result."""

@@ -8,14 +8,16 @@ middlewares stack: what is sent may be another one's hook.
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wirecall.answer import CallFailed
 from wirecall.dialects.base import Json, Stream
 from wirecall.dialects.chat import chat
 from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall.options import Options, WrapOptions
 from wirecall.toolset import Toolset
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Request = Mapping[str, Any]
 Generate = Callable[[Any], Mapping[str, Any]]
@@ -50,14 +52,14 @@ class CompactTools:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def transform_params(self, params: Request, **overrides: Any) -> Rewritten:
+    def transform_params(self, params: Request, **overrides: "Unpack[WrapOptions]") -> Rewritten:
         """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
         chosen = self.options.with_overrides(overrides) if overrides else self.options
         exchange = Exchange(chat, params, chosen)
         return Rewritten(exchange.request, exchange.toolset, exchange)
 
     def wrap_generate(
-        self, generate: Generate, params: Request | Rewritten, **overrides: Any
+        self, generate: Generate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> Mapping[str, Any]:
         """An answer with native calls.
 
@@ -69,24 +71,34 @@ class CompactTools:
             CallFailed: As the options say.
         """
         exchange = self._exchange(params, overrides)
-        while True:
-            read = exchange.whole(_answer(generate(exchange.request)))
-            if read is not None:
-                return read
+        with exchange.recording():
+            while True:
+                answer = _answer(generate(exchange.request))
+                exchange.hears(answer)
+                read = exchange.whole(answer)
+                if read is not None:
+                    exchange.gives(read)
+                    return read
 
     async def awrap_generate(
-        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: Any
+        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
         exchange = self._exchange(params, overrides)
-        while True:
-            read = exchange.whole(_answer(await generate(exchange.request)))
-            if read is not None:
-                return read
+        with exchange.recording():
+            while True:
+                answer = _answer(await generate(exchange.request))
+                exchange.hears(answer)
+                read = exchange.whole(answer)
+                if read is not None:
+                    exchange.gives(read)
+                    return read
 
-    def wrap_stream(self, stream: Streaming, params: Request | Rewritten, **overrides: Any) -> Iterator[Any]:
+    def wrap_stream(
+        self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> Iterator[Any]:
         """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
-        fails, what was held back goes out before its exception.
+        fails, its exception is raised, and what was held back is not sent.
 
         Args:
             stream: Sends a request and returns its chunks; called again where the model is asked again.
@@ -98,13 +110,13 @@ class CompactTools:
         return _stream(stream, self._exchange(params, overrides))
 
     def awrap_stream(
-        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: Any
+        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
         return _astream(stream, self._exchange(params, overrides))
 
-    def _exchange(self, params: Request | Rewritten, overrides: Mapping[str, Any]) -> Exchange:
+    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
         if not isinstance(params, Rewritten):
             return self.transform_params(params, **overrides)._exchange
         if overrides:
@@ -112,17 +124,17 @@ class CompactTools:
         return params._exchange
 
 
-def compact_tools(**options: Any) -> CompactTools:
+def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
     """A middleware for requests and answers in the form of chat completions.
 
         tools = compact_tools(on_error="text")
         answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
 
     Args:
-        options: Those of `Options`.
+        options: Those of `WrapOptions`.
 
     Raises:
-        TypeError: An option that does not exist.
+        TypeError: An option that does not exist, or whose value has another type.
         ValueError: An option that is none of its choices.
     """
     return CompactTools(Options().with_overrides(options))
@@ -140,8 +152,19 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict like that of chat completions, not {name}{advice}")
 
 
-def _read(reader: Stream, event: Any) -> Iterable[Any]:
+def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
     """What goes out instead of a chunk."""
+    if isinstance(event, dict):
+        exchange.hears(event)
+    read = _rewritten(reader, event)
+    for one in read:
+        exchange.gives(one)
+    return read
+
+
+def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
+    if reader is None:
+        return (event,)
     if not isinstance(event, dict):
         if hasattr(event, "model_dump"):
             name = type(event).__name__
@@ -152,66 +175,61 @@ def _read(reader: Stream, event: Any) -> Iterable[Any]:
     return (event,) if made is None else made
 
 
-def _due(reader: Stream | None) -> list[Json]:
-    """What goes out in front of an exception of the source, which says more than a call that it cut off."""
-    try:
-        return [] if reader is None else reader.end()
-    except CallFailed:
-        return []
+def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
+    """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
+    read = reader.end()
+    for one in read:
+        exchange.gives(one)
+    return read
 
 
 def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
     reader = None if exchange.untouched else exchange.stream()
-    while True:
-        source = send(exchange.request)
-        try:
-            chunks = iter(source)
-            while reader is None or not reader.ended:
-                try:
-                    event = next(chunks)
-                except StopIteration:
-                    break
-                except Exception:
-                    yield from _due(reader)
-                    raise
-                yield from (event,) if reader is None else _read(reader, event)
-        finally:
-            if callable(close := getattr(source, "close", None)):
-                close()
-        if reader is None:
-            return
-        yield from reader.end()
-        if not reader.asks_again:
-            return
-        exchange.ask_again()
+    with exchange.recording():
+        while True:
+            source = send(exchange.request)
+            try:
+                chunks = iter(source)
+                while reader is None or not reader.ended:
+                    try:
+                        event = next(chunks)
+                    except StopIteration:
+                        break
+                    yield from _read(exchange, reader, event)
+            finally:
+                if callable(close := getattr(source, "close", None)):
+                    close()
+            if reader is None:
+                return
+            yield from _last(exchange, reader)
+            if not reader.asks_again:
+                return
+            exchange.ask_again()
 
 
 async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
     reader = None if exchange.untouched else exchange.stream()
-    while True:
-        given = send(exchange.request)
-        source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
-        try:
-            chunks = source.__aiter__()
-            while reader is None or not reader.ended:
-                try:
-                    event = await chunks.__anext__()
-                except StopAsyncIteration:
-                    break
-                except Exception:
-                    for due in _due(reader):
+    with exchange.recording():
+        while True:
+            given = send(exchange.request)
+            source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
+            try:
+                chunks = source.__aiter__()
+                while reader is None or not reader.ended:
+                    try:
+                        event = await chunks.__anext__()
+                    except StopAsyncIteration:
+                        break
+                    for due in _read(exchange, reader, event):
                         yield due
-                    raise
-                for due in (event,) if reader is None else _read(reader, event):
-                    yield due
-        finally:
-            close = getattr(source, "aclose", None) or getattr(source, "close", None)
-            if callable(close) and inspect.isawaitable(closing := close()):
-                await closing
-        if reader is None:
-            return
-        for due in reader.end():
-            yield due
-        if not reader.asks_again:
-            return
-        exchange.ask_again()
+            finally:
+                close = getattr(source, "aclose", None) or getattr(source, "close", None)
+                if callable(close) and inspect.isawaitable(closing := close()):
+                    await closing
+            if reader is None:
+                return
+            for due in _last(exchange, reader):
+                yield due
+            if not reader.asks_again:
+                return
+            exchange.ask_again()

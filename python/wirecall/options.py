@@ -2,34 +2,65 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 from wirecall.definitions import Definition
+from wirecall.option_types import check
 from wirecall.protocol import Protocol
-from wirecall.toolset import Toolset
+from wirecall.record import Record
+from wirecall.toolset import Toolset, ToolsetOptions
+
+NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
 
 
 class Notice(NamedTuple):
     """Something that happened while a request was rewritten or an answer read, for `on_event`.
 
     Attributes:
-        kind: "repair", "problem", "error", "retry", "missing_call" or "saved".
+        kind: What it is.
         tool: The tool it is about, None where there is none.
-        detail: A sentence; for "error" behind the error's kind and a colon. For "repair" its stable name; for
-            "saved" the number of tokens (o200k_base) that the definitions cost less, where tiktoken and its
-            vocabulary are there.
+        detail: What it is about, without anything that the model or a user wrote. For "repair", "problem" and
+            "error" it begins with the kind; for "saved" it is the number of tokens (o200k_base) that the
+            definitions cost less, where tiktoken and its vocabulary are there.
+        raw: For "error", the call as the model wrote it.
     """
 
-    kind: str
+    kind: NoticeKind
     tool: str | None
     detail: str
+    raw: str | None = None
+
+
+class WrapOptions(ToolsetOptions, total=False):
+    """The options of `wrap`, `compact_tools` and the integrations, for hosts that keep them in a dict:
+    `wrap(client, **options)`. What they mean is in `Options`, and in docs/middleware.md."""
+
+    placement: Literal["last", "first"]
+    template: Callable[[list[Definition]], str] | None
+    manual_header: str | None
+    no_manual: bool
+    cache_manual: bool
+    media: Literal["model", "placeholder", "auto"]
+    on_error: Literal["retry", "text", "raise", "native"]
+    max_retries: int
+    on_missing_call: Literal["retry", "raise", "pass"]
+    strip_preamble: bool
+    complete_calls_only: bool
+    stop_sequence: Literal["auto", "always", "never"]
+    stream_arguments: bool
+    emit_raw_on_error: bool
+    native_when: Callable[[Mapping[str, Any]], bool] | None
+    on_event: Callable[[Notice], object] | None
+    on_record: Callable[[Record], object] | None
+    record_content: bool
+    debug: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options of `wrap`, `compact_tools` and the codec.
+    """The options of one request, checked, with their defaults. Names and types are those of `WrapOptions`.
 
     Attributes:
         protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, delimiters,
@@ -51,11 +82,16 @@ class Options:
         strip_preamble: Drop the text around calls, if there was a call.
         complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
             answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
+        stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
+            results. "auto": not to models that are known to refuse one; and where a server answers 400 for
+            it, the request is sent once more without it, which is remembered for this base URL and model.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
         native_when: Lets a request through untouched where it returns true; gets the request.
         on_event: Gets every `Notice`.
-        debug: Log the rewritten request and the raw answer, redacted, at DEBUG.
+        on_record: Gets the `Record` of each exchange when it is over. An exception of its is logged only.
+        record_content: Records hold what was said and what was sent, too, not only lengths and hashes.
+        debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 
     protocol: str | Protocol = "wire"
@@ -80,39 +116,35 @@ class Options:
     on_missing_call: Literal["retry", "raise", "pass"] = "retry"
     strip_preamble: bool = False
     complete_calls_only: bool = False
+    stop_sequence: Literal["auto", "always", "never"] = "auto"
     stream_arguments: bool = False
     emit_raw_on_error: bool = False
     native_when: Callable[[Mapping[str, Any]], bool] | None = None
     on_event: Callable[[Notice], object] | None = None
+    on_record: Callable[[Record], object] | None = None
+    record_content: bool = False
     debug: bool = False
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in choices:
-                listed = ", ".join(map(repr, choices))
-                raise ValueError(f"{name} is {given!r}; it must be one of {listed}")
-        for name in ("template", "native_when", "on_event"):
-            given = getattr(self, name)
-            if given is not None and not callable(given):
-                raise TypeError(f"{name} must be callable, not {type(given).__name__}")
-        if not isinstance(self.max_retries, int):
-            raise TypeError(f"max_retries must be an int, not {type(self.max_retries).__name__}")
+        check({name: getattr(self, name) for name in _declared()}, _declared())
         if self.max_retries < 0:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
-        # The toolset judges its own, now and not at the first request.
-        Toolset(**{name: getattr(self, name) for name in _TOOLSET})
+        # The toolset checks its own, now and not at the first request.
+        Toolset(**self._of_toolset())
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
         """The same, with some options changed for one request.
 
         Raises:
-            TypeError: There is no such option.
+            TypeError: There is no such option, or its value has another type.
+            ValueError: The value is not one of the option's choices.
         """
-        known = {field.name for field in fields(self)}
-        if unknown := sorted(set(given) - known):
-            raise TypeError(f"there is no option {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+        # Names first: what is unknown would not reach the check of the types.
+        check(given, _declared())
         return replace(self, **given)
+
+    def _of_toolset(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
         """The tools, compiled; those that were compiled before with these options are the same object.
@@ -120,35 +152,20 @@ class Options:
         Raises:
             ToolError: As in `Toolset`.
         """
-        chosen = {name: getattr(self, name) for name in _TOOLSET if name != "protocol"}
+        chosen = self._of_toolset()
+        protocol = chosen.pop("protocol")
         listed = list(tools)
         try:
             key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
             # Functions and models, or what is no definition at all: compiled each time, or refused by name.
-            return Toolset(listed, protocol=self.protocol, **chosen)
-        return _compiled(key, self.protocol)
+            return Toolset(listed, protocol=protocol, **chosen)
+        return _compiled(key, protocol)
 
 
-_CHOICES = {
-    "placement": ("last", "first"),
-    "media": ("model", "placeholder", "auto"),
-    "on_error": ("retry", "text", "raise", "native"),
-    "on_missing_call": ("retry", "raise", "pass"),
-}
-_TOOLSET = (
-    "protocol",
-    "recover",
-    "syntax",
-    "fallback_to_json",
-    "strict",
-    "validate",
-    "code",
-    "descriptions",
-    "delimiters",
-    "reasoning",
-    "limits",
-)
+@cache
+def _declared() -> Mapping[str, Any]:
+    return get_type_hints(WrapOptions)
 
 
 # A host has few sets of tools; what is not used any more falls out.

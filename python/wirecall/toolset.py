@@ -1,14 +1,31 @@
 """The toolset: a set of tools, compiled once for one protocol."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from wirecall import _core
 from wirecall.definitions import Definition, definitions, schema_text
+from wirecall.option_types import checked
 from wirecall.protocol import Protocol
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+class ToolsetOptions(TypedDict, total=False):
+    """The options of `Toolset`, for hosts that keep them in a dict."""
+
+    protocol: str | Protocol
+    recover: bool
+    syntax: Literal["wire", "json"]
+    fallback_to_json: Literal["complex", "error", "force"]
+    strict: bool
+    validate: Literal["report", "error"]
+    code: Literal["call", "text"]
+    descriptions: Literal["full", "tools", "none"]
+    delimiters: tuple[str, str] | None
+    reasoning: tuple[str, str] | None
+    limits: Mapping[str, int] | None
 
 
 class Toolset(_core.Toolset):
@@ -52,10 +69,11 @@ class Toolset(_core.Toolset):
             its schema. Also a protocol that does not exist.
         ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
-        TypeError: A limit that is no int; a protocol that is neither a name nor a `Protocol`.
+        TypeError: An option that does not exist, or whose value has another type.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
     """
 
+    @checked
     def __new__(
         cls,
         tools: Iterable[object] = (),

@@ -8,13 +8,13 @@ from pathlib import Path
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def output(name: str, *arguments: str) -> str:
+def output(name: str, *arguments: str, folder: Path = EXAMPLES) -> str:
     """What it prints; it must end well, without a word on stderr, and without a key."""
     environment = {
         key: value for key, value in os.environ.items() if not key.endswith(("_API_KEY", "_BASE_URL"))
     }
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / name), "--demo", *arguments],
+        [sys.executable, str(folder / name), "--demo", *arguments],
         capture_output=True,
         text=True,
         timeout=60,

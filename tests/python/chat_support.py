@@ -4,9 +4,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from wirecall import Options
 from wirecall.dialects.chat import chat
 from wirecall.exchange import Exchange
+from wirecall.options import Options
 
 Json = dict[str, Any]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import generate
 from law import LAW
-from wirecall import CallError, CallFailed, Notice, Options, Toolset
+from wirecall import CallError, CallFailed, Notice, Toolset
 from wirecall.answer import (
     Call,
     CallBegun,
@@ -23,6 +23,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
+from wirecall.options import Options
 
 PARAMETERS = {
     "type": "object",
@@ -305,7 +306,7 @@ def test_a_bad_call_raises() -> None:
         read(turn(on_error="raise"), BAD)
     assert caught.value.error is not None
     assert caught.value.error.raw == BAD
-    assert str(caught.value) == caught.value.error.message
+    assert str(caught.value) == "malformed_call: the call is not well-formed"
 
 
 def test_a_bad_call_as_a_native_one() -> None:
@@ -427,7 +428,7 @@ def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(ValueError, match="on_error is 'x'"):
+    with pytest.raises(ValueError, match='on_error is "x"'):
         Options(on_error="x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="max_retries is -1"):
         Options(max_retries=-1)

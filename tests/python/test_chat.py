@@ -18,10 +18,11 @@ from chat_support import (
     said,
     tool,
 )
-from wirecall import Options, Refused, ToolError
+from wirecall import Refused, ToolError
 from wirecall.answer import Choice
 from wirecall.dialects.chat import chat
 from wirecall.exchange import Exchange
+from wirecall.options import Options
 
 
 @pytest.mark.parametrize(

@@ -536,3 +536,10 @@ def test_help_has_examples(command: str) -> None:
     assert done.exit_code == 0
     assert f"\n    wirecall {command}" in done.stdout or f"| wirecall {command}" in done.stdout
     assert "\b" not in done.stdout
+
+
+def test_python_runs_it_as_a_module() -> None:
+    command = [sys.executable, "-m", "wirecall", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run("--help").stdout

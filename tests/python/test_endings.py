@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from wirecall import Notice, Options, Toolset
+from wirecall import Notice, Toolset
 from wirecall.dialects.chat import chat
 from wirecall.dialects.messages import messages
 from wirecall.dialects.responses import responses
 from wirecall.exchange import Exchange
+from wirecall.options import Options
 
 Json = dict[str, Any]
 SCHEMA = {

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pydoc
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,15 @@ def test_the_toolset_documents_every_option() -> None:
         wirecall.Toolset(protocol="")
     for protocol in info.value.message.partition("there are: ")[2].split(", "):
         assert f'"{protocol}"' in text
+
+
+def test_help_shows_the_signature_of_the_toolset() -> None:
+    """With all options, and their defaults."""
+    text = pydoc.plain(pydoc.render_doc(wirecall.Toolset))
+    signature = text.partition("Toolset(tools")[2].partition(" |  \n")[0]
+    for name, option in list(inspect.signature(wirecall.Toolset).parameters.items())[1:]:
+        assert f"{name}: " in signature
+        assert f"= {option.default!r}" in signature
 
 
 # A message that just keeps within a limit of `n`; with one more it does not.

@@ -119,7 +119,7 @@ def test_what_is_left_out_is_named(part: Any, said: str) -> None:
 
 
 def test_media_that_is_none() -> None:
-    with pytest.raises(ValueError, match="media is 'all'; it must be one of 'model', 'placeholder', 'auto'"):
+    with pytest.raises(ValueError, match='media is "all"; it must be one of "model", "placeholder", "auto"'):
         compact_tools(media="all")
 
 

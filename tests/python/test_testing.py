@@ -190,7 +190,7 @@ def test_each_law_can_be_broken(altered: Any, law: str) -> None:
 def test_what_is_no_protocol_breaks_no_law() -> None:
     with pytest.raises(ToolError, match='there is no protocol "herms"'):
         check_protocol("herms")
-    with pytest.raises(TypeError, match=r"a str or a wirecall.Protocol, not type"):
+    with pytest.raises(TypeError, match=r"protocol must be a str or a Protocol, not type"):
         check_protocol(Protocol)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="case"):
         check_protocol("hermes", case=3)

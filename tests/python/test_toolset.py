@@ -71,7 +71,21 @@ def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -
     assert made.args == ([("a", None, json.dumps(SCHEMA), False), ("b", "B", json.dumps(EMPTY), True)],)
     assert made.options == DEFAULTS
 
-    other = {name: object() for name in DEFAULTS}
+    other = {
+        "protocol": "hermes",
+        "recover": True,
+        "syntax": "json",
+        "fallback_to_json": "force",
+        "strict": True,
+        "validate": "error",
+        "code": "text",
+        "descriptions": "none",
+        "delimiters": ("[c]", "[/c]"),
+        "reasoning": None,
+        "limits": {"depth": 4},
+    }
+    assert other.keys() == DEFAULTS.keys()
+    assert not any(other[name] == DEFAULTS[name] for name in other)
     made = fake(**other)
     assert (made.args, made.options) == (([],), other)
 

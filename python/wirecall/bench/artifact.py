@@ -27,6 +27,8 @@ except ImportError:  # Windows
 
 SCHEMA = "wirecall.bench/1"
 Kind = Literal["offline", "live", "agent", "latency"]
+# Counting is done again in no time: its command has no --resume.
+_NEVER_RESUMED = frozenset({"offline"})
 Cell = dict[str, Any]
 Key = tuple[str, ...]
 
@@ -100,7 +102,7 @@ class Artifact:
             BenchError: The file is there, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL))
+        artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL, kind))
         artifact._begin(kind, _run(options, libraries))
         return artifact
 
@@ -119,7 +121,7 @@ class Artifact:
             BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
         """
         path = Path(path)
-        artifact = cls(path, kind, _open(path, os.O_CREAT))
+        artifact = cls(path, kind, _open(path, os.O_CREAT, kind))
         try:
             artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
         except BaseException:
@@ -175,8 +177,7 @@ class Artifact:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            # Counting is done again in no time.
-            more = "" if self.kind == "offline" else "; --resume carries on with it"
+            more = "" if self.kind in _NEVER_RESUMED else "; --resume carries on with it"
             print(f"{self.path} keeps what was done{more}.", file=sys.stderr)
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -259,12 +260,13 @@ def _whole_lines(path: Path) -> tuple[bytes, bool]:
     return whole, len(whole) < len(data)
 
 
-def _open(path: Path, flags: int) -> int:
+def _open(path: Path, flags: int, kind: Kind) -> int:
     """For this process alone, where the system can tell."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
     except FileExistsError:
-        raise BenchError(f"{path} is there: name another file, or carry it on with --resume") from None
+        more = "" if kind in _NEVER_RESUMED else ", or carry it on with --resume"
+        raise BenchError(f"{path} exists: name another file{more}") from None
     except OSError as error:
         raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
     if fcntl is not None:

@@ -189,6 +189,22 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number := float(text)) else _no_json(text)
 
 
+def _check_base_url(base_url: str) -> None:
+    """Its text is never in the message: whatever is wrong with it, it may hold a key.
+
+    Raises:
+        BenchError: It cannot be one.
+    """
+    try:
+        parts = urlsplit(base_url)
+    except ValueError as error:
+        raise BenchError("The base URL is not a valid URL.") from error
+    if "@" in base_url or parts.query or parts.fragment:
+        raise BenchError("A base URL has no user name, password or query: keys come from the environment.")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BenchError("A base URL begins with http:// or https://, followed by a host.")
+
+
 class Endpoint:
     """A model, and how it is asked. Threads may ask at once.
 
@@ -225,16 +241,7 @@ class Endpoint:
         budget: Budget | None = None,
         stop: threading.Event | None = None,
     ) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BenchError(f"{base_url!r} is no base URL; one begins with http:// or https://.")
-        if "@" in parts.netloc or parts.query or parts.fragment:
-            raise BenchError(
-                "A base URL has no user name, password or query: keys come from the environment."
-            )
-        if parts.scheme not in ("http", "https"):
-            # Not shown: it may hold a key all the same.
-            raise BenchError("A base URL begins with http:// or https://.")
+        _check_base_url(base_url)
         self.api: Api = api
         self.model = model
         self.mode = mode

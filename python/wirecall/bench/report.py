@@ -38,6 +38,16 @@ from wirecall.inputs import harmless
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
 _REASON_CHARS = 160
+# What signs in tables and plots mean.
+LEGEND = (
+    ("64.2 [60.1, 68.0], N = 16", "a mean, its interval of 95 %, and how many cases it is over"),
+    ("+3.1 [+1.0, +5.2]", "a difference to the way beside it, paired by case, and its interval"),
+    (NO_DIFFERENCE, "the interval spans zero, or chance makes as large a difference"),
+    ("blue, orange", "in plots of shares, at most 100 %, and more; elsewhere colours tell ways apart"),
+    ("├─┤", "in plots, the interval of 95 %"),
+    ("┄┄", "in plots, 100 %, or what no other way beats in both success and tokens"),
+    ("bold row", "a sum"),
+)
 # How many of the cases whose requests are not as they must be are named.
 _NAMED = 5
 
@@ -419,4 +429,4 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return harmless(environment.get_template("report.html").render(document=document))
+    return harmless(environment.get_template("report.html").render(document=document, legend=LEGEND))

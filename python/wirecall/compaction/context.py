@@ -36,6 +36,7 @@ from wirecall.compaction.steps import ASYNC, Call, Misused, Steps, Wait, adrive,
 from wirecall.compaction.summary import cleaned, question, wrapped
 from wirecall.compaction.truncation import Truncate, truncated
 from wirecall.dialects.base import DialectName
+from wirecall.option_types import checked
 
 # The third failure in a row opens the breaker.
 FAILURES = 3
@@ -399,6 +400,7 @@ class CompactContext:
         return tokens_of(message, self._count or estimate)
 
 
+@checked
 def compact_context(
     *,
     context_window: int | None = None,
@@ -456,16 +458,9 @@ def compact_context(
     if compress is None and context_window is not None:
         raise TypeError("context_window needs compress: what makes a summary where a request has more tokens")
     rules: list[Any] = [] if prune is None else [*prune] if isinstance(prune, (list, tuple)) else [prune]
-    kinds: list[tuple[str, object, type]] = [("truncate", truncate, Truncate), ("clear", clear, Clear)]
-    for name, given, kind in [*kinds, *(("prune", rule, Prune) for rule in rules)]:
-        if given is not None and not isinstance(given, kind):
-            raise TypeError(f"{name} must be a {kind.__name__}, not {type(given).__name__}")
-    calls = {"count": count, "on_compress": on_compress, "on_event": on_event}
-    for name, call in calls.items():
-        if call is not None and not callable(call):
-            raise TypeError(f"{name} must be callable, not {type(call).__name__}")
-    if usage not in ("max", "fed", "own"):
-        raise ValueError(f"usage is {usage!r}; it must be one of 'max', 'fed', 'own'")
+    for rule in rules:
+        if not isinstance(rule, Prune):
+            raise TypeError(f"prune must be a Prune, not {type(rule).__name__}")
     at_least("max_sessions", max_sessions, 1)
     return CompactContext(
         context_window=context_window,

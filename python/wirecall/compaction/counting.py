@@ -87,9 +87,10 @@ def _read(held: Mapping[str, Any], read: list[str]) -> int:
         if key in _READ:
             if type(value) is str:
                 read.append(value)
-            elif not value:
+            elif value is None:
                 continue
             elif key in _VALUES:
+                # Also where it is empty: a model reads `{}`.
                 read.append(written(value))
             else:
                 media += _read_value(value, read)

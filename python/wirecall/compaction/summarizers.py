@@ -1,7 +1,7 @@
 """Summaries by a model, through the clients of OpenAI and Anthropic, wrapped or bare. No SDK is imported."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Protocol, overload
 
 from wirecall.compaction.base import MAX_SUMMARY_TOKENS, Flat, dict_of
 from wirecall.dialects.base import listed
@@ -15,6 +15,24 @@ _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
 class NoSummary(Exception):
     """The model refused to summarise, or its summary was cut off; nothing is compacted."""
+
+
+class AsyncClient(Protocol):
+    """What tells an async client from a sync one."""
+
+    async def __aenter__(self) -> Any: ...
+
+
+@overload
+def summarizer(
+    client: AsyncClient, *, model: str, max_tokens: int = ..., **parameters: Any
+) -> Callable[[Flat], Awaitable[str]]: ...
+
+
+@overload
+def summarizer(
+    client: object, *, model: str, max_tokens: int = ..., **parameters: Any
+) -> Callable[[Flat], str]: ...
 
 
 def summarizer(

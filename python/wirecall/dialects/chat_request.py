@@ -128,12 +128,13 @@ def rewrite(
     made["messages"] = messages(listed(request["messages"]), history)
     if manual is not None:
         made["messages"] = _with_manual(made["messages"], manual, options)
-        _stop(made, history.stop)
+        _stop(made, history.stop, options)
     return made
 
 
-def _stop(made: Json, mark: str) -> None:
-    if _REFUSES_STOP.search(str(made.get("model", "")).lower()):
+def _stop(made: Json, mark: str | None, options: Options) -> None:
+    refuses = _REFUSES_STOP.search(str(made.get("model", "")).lower()) is not None
+    if mark is None or (refuses and options.stop_sequence == "auto"):
         return
     given = made.get("stop")
     if given is None:

@@ -17,6 +17,7 @@ from wirecall.answer import (
     Turn,
 )
 from wirecall.dialects.base import Json, listed, summed
+from wirecall.kinds import described
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})
@@ -326,7 +327,7 @@ class ChatStream:
             elif isinstance(part, CallDone):
                 state.calls += 1
             elif isinstance(part, CallBroken):
-                raise _Broken(part.error.message, part.error)
+                raise _Broken(described(part.error.kind), part.error)
             else:
                 _send(state, part, lead, made)
 

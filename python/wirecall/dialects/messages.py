@@ -64,7 +64,7 @@ class Messages:
             _set(new, "tools", asked.native or None)
             _set(new, "tool_choice", _native_choice(request.get("tool_choice"), natives))
         # Token counting has neither of the two.
-        if "max_tokens" in request:
+        if "max_tokens" in request and history.stop is not None:
             new["stop_sequences"] = _stops(request.get("stop_sequences"), history.stop)
         if manual is not None:
             new["system"] = _system(new, manual, _breakpoint(new, asked, options), options)

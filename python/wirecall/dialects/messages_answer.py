@@ -28,6 +28,7 @@ from wirecall.answer import (
     Turn,
 )
 from wirecall.dialects.base import Json, summed
+from wirecall.kinds import described
 
 _PREFIX = "toolu_"
 
@@ -384,7 +385,7 @@ class MessagesStream:
             elif isinstance(part, CallDone):
                 self._stop(self._call)
             elif isinstance(part, CallBroken):
-                self._emit(error_event(part.error.message))
+                self._emit(error_event(described(part.error.kind)))
                 self._ended = True
             else:
                 self._held, self._mark = [], (self._next, self._open)

@@ -22,6 +22,7 @@ from wirecall.answer import (
 )
 from wirecall.dialects.base import Json, listed, summed
 from wirecall.dialects.responses_output import Output, Source, Text
+from wirecall.kinds import described
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = {
@@ -329,7 +330,7 @@ class ResponsesStream:
 
     def _break(self, part: CallBroken) -> None:
         """What was sent of a call cannot be taken back: the stream ends here."""
-        error = CallFailed(part.error.message, part.error)
+        error = CallFailed(described(part.error.kind), part.error)
         self._out.send(error_event(error, self._out.sequence))
         self._out.shut()
         self._ended = True

@@ -6,8 +6,9 @@ speaks the chat dialect on both sides of it.
 """
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from wirecall import stops
 from wirecall.answer import CallFailed
 from wirecall.codec import OVERRIDES
 from wirecall.dialects.base import Refused
@@ -15,7 +16,10 @@ from wirecall.dialects.chat import chat
 from wirecall.errors import ToolError, both
 from wirecall.exchange import Exchange
 from wirecall.integrations.versions import require
-from wirecall.options import Options
+from wirecall.options import Options, WrapOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 OLDEST = "1.100"
 require("litellm", OLDEST, "litellm")
@@ -54,12 +58,12 @@ _ITS_OWN = frozenset(
 )
 
 
-def register(name: str = "wirecall", **options: Any) -> "Provider":
+def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provider":
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
         name: What the models begin with.
-        **options: Those of `wirecall.Options`. One request's own are its parameter `wirecall`, a dict.
+        **options: Those of `wirecall.WrapOptions`. One request's own are its parameter `wirecall`, a dict.
 
     Raises:
         TypeError, ValueError: There is no such option, or no such choice.
@@ -82,55 +86,62 @@ class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
 
     def completion(self, *_: Any, **given: Any) -> ModelResponse:
         talk = _Talk(self._name, self._options, given)
-        while True:
-            answer = talk.read(litellm.completion(**talk.request()))
-            if answer is not None:
-                return answer
+        with talk.exchange.recording():
+            while True:
+                answer = talk.read(talk.complete())
+                if answer is not None:
+                    return answer
 
     async def acompletion(self, *_: Any, **given: Any) -> ModelResponse:
         talk = _Talk(self._name, self._options, given)
-        while True:
-            answer = talk.read(await litellm.acompletion(**talk.request()))
-            if answer is not None:
-                return answer
+        with talk.exchange.recording():
+            while True:
+                answer = talk.read(await talk.acomplete())
+                if answer is not None:
+                    return answer
 
     def streaming(self, *_: Any, **given: Any) -> Iterator[ModelResponseStream]:
         talk = _Talk(self._name, self._options, given)
         # Here and not in the generator: what fails before the first chunk fails in `litellm.completion`, as
         # without us, where it is tried again and falls back.
-        first = litellm.completion(**talk.request(), stream=True)
+        try:
+            first = talk.complete(stream=True)
+        except BaseException as error:
+            talk.exchange.finish(error)
+            raise
         return _streamed(talk, first)
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
         # litellm wants an iterator at once, so that the first request goes out with the first `anext`; what
         # is to be tried again must be so in there.
         talk = _Talk(self._name, self._options, given)
-        again = talk.retries
-        while True:
-            inner = await litellm.acompletion(**talk.request(), **again, stream=True)
-            try:
-                async for chunk in inner:
-                    for event in talk.feed(chunk):
-                        yield event
-            finally:
-                await inner.aclose()
-            for event in talk.end():
-                yield event
-            if talk.over:
-                return
+        with talk.exchange.recording():
+            while True:
+                inner = await talk.acomplete(**talk.retries, stream=True)
+                try:
+                    async for chunk in inner:
+                        for event in talk.feed(chunk):
+                            yield event
+                finally:
+                    await inner.aclose()
+                for event in talk.end():
+                    yield event
+                if talk.over:
+                    return
 
 
 def _streamed(talk: "_Talk", inner: Any) -> Iterator[ModelResponseStream]:
-    while True:
-        try:
-            for chunk in inner:
-                yield from talk.feed(chunk)
-        finally:
-            close_stream(inner)
-        yield from talk.end()
-        if talk.over:
-            return
-        inner = litellm.completion(**talk.request(), stream=True)
+    with talk.exchange.recording():
+        while True:
+            try:
+                for chunk in inner:
+                    yield from talk.feed(chunk)
+            finally:
+                close_stream(inner)
+            yield from talk.end()
+            if talk.over:
+                return
+            inner = talk.complete(stream=True)
 
 
 def close_stream(inner: Any) -> None:
@@ -148,7 +159,7 @@ def close_stream(inner: Any) -> None:
 
 
 class _Talk:
-    """One request to us, and the requests to the inner model that it needs. No I/O."""
+    """One request to us, and the requests to the inner model that it needs."""
 
     def __init__(self, name: str, options: Options, given: Mapping[str, Any]) -> None:
         self._name = name
@@ -167,36 +178,77 @@ class _Talk:
             "messages": [_plain(message) for message in given["messages"]],
             **params,
         }
+        self._served = str(self._settings.get("api_base")), self._model
+        # A stop sequence of ours is a favour, not worth an error of models that have none.
+        refuses_stop = not self._supports("stop") or stops.REFUSALS.has(*self._served)
         try:
-            self._exchange = Exchange(chat, request, options.with_overrides(overrides))
+            self.exchange = Exchange(
+                chat, request, options.with_overrides(overrides), refuses_stop=refuses_stop
+            )
         except (Refused, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
-        # A stop sequence of ours is a favour, not worth an error of models that have none.
-        self._no_stop = "stop" not in request and not self._supports("stop")
-        self._stream = None if self._exchange.untouched else self._exchange.stream()
+        self._dropped_stop = False
+        self._stream = None if self.exchange.untouched else self.exchange.stream()
         self._last: list[ModelResponseStream] = []
         # Of several choices litellm streams one finish, and anywhere: what comes behind it is read, too.
         self._several = (params.get("n") or 1) > 1
         self._finish: list[Json] = []
         self.over = False
 
-    def request(self) -> Json:
-        """The arguments of the inner call."""
-        request = dict(self._exchange.request)
-        if self._no_stop:
-            request.pop("stop", None)
-        return {**self._settings, **request}
+    def complete(self, **more: Any) -> Any:
+        """The inner call."""
+        while True:
+            try:
+                inner = litellm.completion(**self._arguments(more))
+            except litellm.BadRequestError as error:
+                if not self._drops_stop(error):
+                    raise
+            else:
+                return self._answered(inner)
+
+    async def acomplete(self, **more: Any) -> Any:
+        """The same for async hosts."""
+        while True:
+            try:
+                inner = await litellm.acompletion(**self._arguments(more))
+            except litellm.BadRequestError as error:
+                if not self._drops_stop(error):
+                    raise
+            else:
+                return self._answered(inner)
+
+    def _arguments(self, more: Json) -> Json:
+        return {**self._settings, **self.exchange.request, **more}
+
+    def _drops_stop(self, error: Exception) -> bool:
+        """Whether the request is sent again, without our stop sequence."""
+        if not (self.exchange.may_drop_stop and stops.is_refusal(400, str(error).encode())):
+            return False
+        self.exchange.drop_stop()
+        self._dropped_stop = True
+        return True
+
+    def _answered(self, inner: Any) -> Any:
+        if self._dropped_stop:
+            stops.REFUSALS.add(*self._served)
+        return inner
 
     def read(self, answer: ModelResponse) -> ModelResponse | None:
         """None: `request` is the next one to send."""
-        if self._exchange.untouched:
+        if self.exchange.untouched and self.exchange.recorder is None:
+            return answer
+        given = answer.model_dump()
+        self.exchange.hears(given)
+        if self.exchange.untouched:
+            self.exchange.gives(given)
             return answer
         try:
-            read = self._exchange.whole(answer.model_dump())
+            read = self.exchange.whole(given)
         except CallFailed as error:
             raise self._raised(error) from error
         if read is None:
             return None
+        self.exchange.gives(read)
         rewritten = ModelResponse(**read)
         # Costs, headers and the like, which are no part of the body.
         rewritten._hidden_params = answer._hidden_params
@@ -206,9 +258,13 @@ class _Talk:
 
     def feed(self, chunk: ModelResponseStream) -> list[ModelResponseStream]:
         """The chunks that are certain now."""
-        if self._stream is None:
+        if self._stream is None and self.exchange.recorder is None:
             return self._in_order([chunk])
         event = chunk.model_dump()
+        self.exchange.hears(event)
+        if self._stream is None:
+            self.exchange.gives(event)
+            return self._in_order([chunk])
         if self._several and _finishes(chunk):
             self._finish.append(event)
             return []
@@ -233,7 +289,7 @@ class _Talk:
                 raise self._raised(error) from error
             chunks += self._in_order(self._chunks(events))
             if self._stream.asks_again:
-                self._exchange.ask_again()
+                self.exchange.ask_again()
                 self.over = False
                 return chunks
             return chunks + self._last
@@ -244,6 +300,7 @@ class _Talk:
             if "choices" not in event:
                 # A call that failed behind its first fragment: the stream ends so.
                 raise self._raised(CallFailed(event["error"]["message"]))
+            self.exchange.gives(event)
             yield ModelResponseStream(**event)
 
     def _in_order(self, chunks: Iterable[ModelResponseStream]) -> list[ModelResponseStream]:

@@ -123,6 +123,48 @@ def test_a_model_without_stop_sequences_gets_none(play: Callable[..., Server], p
     assert names(answer.choices[0].message) == ["ping"]
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_model_that_refuses_them_is_asked_without(
+    play: Callable[..., Server], run: Run, provider: Provider, asynchronous: bool, streams: bool
+) -> None:
+    server = play([Answer(PING)] * 2, refuses_stop=True)
+    model = "wirecall/openai/gpt-4o"
+
+    async def asked() -> str:
+        if streams:
+            return "".join(map(str, await stream(server, asynchronous, model)))
+        given = request(server, model)
+        return str(
+            await litellm.acompletion(model=model, **given)
+            if asynchronous
+            else litellm.completion(model=model, **given)
+        )
+
+    for _ in range(2):
+        assert "ping" in run(asked())
+    assert [one.refused is not None for one in server.requests] == [True, False, False]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_each_exchange_has_a_record(play: Callable[..., Server], run: Run, asynchronous: bool) -> None:
+    found: list[wirecall.Record] = []
+    register(on_record=found.append)
+    server = play([Answer(PING), Answer("<call>ping [object Object]</call>"), Answer(PING)])
+    ask(server)
+    run(stream(server, asynchronous))
+    whole, streamed = found
+    assert (whole.outcome, whole.path, len(whole.attempts)) == ("calls", None, 1)
+    assert (streamed.outcome, [one.reason for one in streamed.attempts]) == ("calls", ["first", "retry"])
+    assert "sk-test" not in repr(found)
+
+
+@pytest.mark.parametrize("options", [{"max_retry": 1}, {"max_retries": "1"}])
+def test_options_are_checked(options: Any) -> None:
+    with pytest.raises(TypeError, match="max_retries"):
+        register(**options)
+
+
 def test_usage_of_all_attempts_is_summed(play: Callable[..., Server], provider: Provider) -> None:
     server = play([Answer('<call>note text="', usage=Usage(10, 3)), Answer(PING, usage=Usage(20, 4))])
     answer = ask(server)

@@ -1,14 +1,16 @@
 """The examples with the bare SDKs run, and show what they are there to show."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from examples import EXAMPLES, output
 
 
 def test_openai() -> None:
     shown = output("openai_chat.py")
-    assert "[error: malformed_call: stock" in shown
+    assert "[error: malformed_call: the call is not well-formed]" in shown
     assert "stock {'article': 'shirt', 'size': 'S'} -> 4\n" in shown
     assert shown.endswith("There are four in S and none in M.\n")
 
@@ -41,3 +43,20 @@ def test_shortened_in_flight() -> None:
     lines = output("compact_in_flight.py").splitlines()
     assert lines[-1] == "kestrel-7: 200"
     assert sum(line.startswith("[compressed: a summary stands for") for line in lines) >= 3
+
+
+def test_an_incident() -> None:
+    shown = output("incident.py")
+    head, timeline, saw, wrote, came_out = shown.split("\n\n")
+    assert "POST /v1/chat/completions model=demo; calls; tools called: stock; 2 attempts" in head
+    assert "error stock 11.." in timeline
+    assert "malformed_call" in timeline
+    assert "request 2 (retry): 4 messages" in timeline
+    assert "[user] <tool-error" in saw
+    assert "[object Object]" in wrote
+    assert '"tool_calls": [' in came_out
+
+
+def test_a_copy_of_the_folder_runs(tmp_path: Path) -> None:
+    copy = shutil.copytree(EXAMPLES, tmp_path / "mine")
+    assert output("anthropic_messages.py", folder=copy) == output("anthropic_messages.py")

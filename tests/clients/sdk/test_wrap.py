@@ -7,39 +7,14 @@ import asyncio
 import gc
 import json
 import re
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from server import Answer, Delivery, Failure
 from wrapping import BAD, CALL, CALLS, NATIVE, OVER_TEXT, Ask, Play, Sdk, Seen, run
-from wrapping_anthropic import ANTHROPIC
-from wrapping_openai import OPENAI
+from wrapping_all import SDKS, asks, finish, kinds, sdks, streamed, whole
 
 import wirecall
-
-SDKS = (OPENAI, ANTHROPIC)
-KINDS = [(sdk, kind) for sdk in SDKS for kind in sdk.kinds]
-
-sdks = pytest.mark.parametrize("sdk", SDKS, ids=[sdk.module.__name__ for sdk in SDKS])
-kinds = pytest.mark.parametrize(("sdk", "kind"), KINDS, ids=[kind.__name__ for _, kind in KINDS])
-
-
-def asking(ways: Callable[[Sdk], Iterable[Ask]]) -> pytest.MarkDecorator:
-    """With each kind of client, in each of these ways."""
-    cases = [(sdk, kind, ask) for sdk, kind in KINDS for ask in ways(sdk)]
-    ids = [f"{kind.__name__}-{ask.__name__}" for _, kind, ask in cases]
-    return pytest.mark.parametrize(("sdk", "kind", "ask"), cases, ids=ids)
-
-
-whole = asking(lambda sdk: sdk.whole)
-streamed = asking(lambda sdk: sdk.streamed)
-asks = asking(lambda sdk: (*sdk.whole, *sdk.streamed))
-
-
-def finish(sdk: Sdk, ask: Ask) -> str:
-    return {**sdk.whole, **sdk.streamed}[ask]
-
 
 # What applications do -----------------------------------------------------------------------------------
 

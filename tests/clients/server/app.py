@@ -51,7 +51,9 @@ Script = Source | Sequence[Reply | Source]
 class Server:
     """What a test sees of the server. Its thread writes the lists; they may be read at any time."""
 
-    def __init__(self, script: Script, *, checks: bool = True, alternate: bool = False) -> None:
+    def __init__(
+        self, script: Script, *, checks: bool = True, alternate: bool = False, refuses_stop: bool = False
+    ) -> None:
         self.requests: list[Request] = []
         self.errors: list[BaseException] = []  # what scripts and models raised; the client saw a 500
         self.url = ""
@@ -60,6 +62,7 @@ class Server:
         self._played = 0
         self._checks = checks
         self._alternate = alternate
+        self._refuses_stop = refuses_stop
         self._stopping = asyncio.Event()
         self._runner: web.AppRunner | None = None
 
@@ -134,6 +137,10 @@ class Server:
 
     def _check(self, request: Request, *, beta: bool) -> None:
         headers = request.headers
+        for key in ("stop", "stop_sequences"):
+            if self._refuses_stop and request.json.get(key):
+                message = f"Unsupported parameter: '{key}' is not supported with this model."
+                raise Refused(message, key, code="unsupported_parameter")
         if request.api in ("messages", "count_tokens"):
             if not headers.get("x-api-key") and not headers.get("authorization"):
                 raise Refused("x-api-key header is required", status=401)

@@ -14,6 +14,7 @@ import pytest
 
 import wirecall
 from wirecall.bench.artifact import Artifact, BenchError, read
+from wirecall.bench.commands import bench
 
 OPTIONS = {"models": ["a", "b"], "reps": 3}
 
@@ -268,3 +269,13 @@ def test_lines_are_json_of_their_own(path: Path) -> None:
         dict,
         dict,
     ]
+
+
+@pytest.mark.parametrize("kind", ["offline", "live", "agent", "latency"])
+def test_resuming_is_named_only_where_the_option_exists(tmp_path: Path, kind: Any) -> None:
+    path = tmp_path / "artifact.jsonl"
+    Artifact.create(path, kind, OPTIONS).close()
+    with pytest.raises(BenchError, match="exists: name another file") as raised:
+        Artifact.create(path, kind, OPTIONS)
+    has_option = any("--resume" in one.opts for one in bench.commands[kind].params)
+    assert ("--resume" in str(raised.value)) == has_option

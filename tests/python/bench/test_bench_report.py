@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from wirecall.bench.artifact import Artifact, BenchError
-from wirecall.bench.report import NO_DIFFERENCE, html, markdown, report
+from wirecall.bench.report import LEGEND, NO_DIFFERENCE, html, markdown, report
 
 Cell = dict[str, Any]
 HOSTILE = "</td><script>alert(1)</script> $x$ | `a` *b*\n# c & ]]>"
@@ -345,3 +345,29 @@ def test_what_was_counted_is_reported_as_the_command_says_it(tmp_path: Path) -> 
     for row_ in totals.rows:
         counts = [int(row_[column].replace(",", "")) for column in columns]
         assert counts == [told[row_[0]]["definitions"], told[row_[0]]["calls"]]
+
+
+def test_the_page_has_a_legend_and_its_tables_have_frames(tmp_path: Path) -> None:
+    """Rows are one line high; what is wider than the page scrolls in a frame of its own."""
+
+    def change(cell: Cell) -> None:
+        cell.update(case=f"{'A long name. ' * 20}{cell['case']}")
+        if cell["key"][4] == "1":
+            cell.update(status="failed", reason="It was not to be. " * 20)
+
+    document = report(
+        [artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=12, change=change))]
+    )
+    page = html(document)
+    legend = re.search(r'<dl class="legend">(.*?)</dl>', page, re.DOTALL)
+    assert legend is not None
+    assert len(re.findall("<dt>", legend[1])) == len(re.findall("<dd>", legend[1])) == len(LEGEND)
+    tables = sum(len(section.tables) for section in document.sections)
+    frame = r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+"><table>'
+    assert len(re.findall(frame, page)) == page.count("<table>") == tables
+    style = dict(re.findall(r"^([^{\n]+) \{([^}]+)\}$", page, re.MULTILINE))
+    assert "overflow-x: auto" in style[".wide"]
+    assert "white-space: nowrap" in style["th, td"]
+    assert "text-overflow: ellipsis" in style["td.left"]
+    # What does not fit is told in full.
+    assert re.search(r'<td class="left" title="[^"]*(It was not to be\. )+', page)

@@ -546,8 +546,19 @@ def test_an_address_without_its_scheme_is_refused() -> None:
 
 
 @pytest.mark.parametrize("where", ["http://me:secret@localhost/v1", "http://localhost/v1?key=secret"])
-def test_an_address_with_a_key_is_refused(where: str) -> None:
+@pytest.mark.parametrize("scheme", ["http:", "htp:", "wss:", ""])
+def test_an_address_with_a_key_is_refused(where: str, scheme: str) -> None:
     with pytest.raises(BenchError, match="keys come from the environment") as info:
+        Endpoint("openai", where.replace("http:", scheme), "m", key=KEY)
+    assert "secret" not in str(info.value)
+
+
+@pytest.mark.parametrize(
+    "where", ["sk-secret", "http:/secret/v1", "secret:8000", "http://[secret", "ftp://secret"]
+)
+def test_a_wrong_address_is_not_shown(where: str) -> None:
+    """It may be a key, given in the wrong place."""
+    with pytest.raises(BenchError, match="base URL") as info:
         Endpoint("openai", where, "m", key=KEY)
     assert "secret" not in str(info.value)
 

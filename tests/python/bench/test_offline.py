@@ -327,7 +327,7 @@ def test_command_writes_an_artifact(small: Path, tmp_path: Path) -> None:
     # Never over another run.
     again = run(*arguments, "--output", str(path))
     assert again.exit_code != 0
-    assert "is there" in again.output
+    assert "exists: name another file" in again.output
 
 
 def test_command_fails_where_a_call_is_lost(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """What messages cost, in each format."""
 
+import json
 from typing import Any
 
 import pytest
@@ -38,7 +39,7 @@ BYTES = "A" * 100_000
             "role": "assistant",
             "content": [
                 {"type": "redacted_thinking", "data": BYTES},
-                {"type": "tool_use", "id": BYTES, "name": "fff", "input": {}},
+                {"type": "tool_use", "id": BYTES, "name": "f", "input": {}},
                 {"type": "text", "text": "45"},
             ],
         },
@@ -57,6 +58,21 @@ BYTES = "A" * 100_000
 )
 def test_what_a_model_reads_counts(message: Any) -> None:
     assert tokens_of(message, len) == MESSAGE + 5
+
+
+@pytest.mark.parametrize("arguments", [{}, {"a": 1}, []])
+def test_arguments_count_in_every_form(arguments: Any) -> None:
+    """Also empty ones: a model reads `{}`, whether it came as text or as an object."""
+    text = json.dumps(arguments, separators=(",", ":"))
+    use = {"type": "tool_use", "id": "c", "name": "go", "input": arguments}
+    function = {"name": "go", "arguments": text}
+    call = {"type": "function_call", "call_id": "c", "name": "go", "arguments": text}
+    counts = {
+        tokens_of({"role": "assistant", "content": [use]}, len),
+        tokens_of({"role": "assistant", "tool_calls": [{"id": "c", "function": function}]}, len),
+        tokens_of(call, len),
+    }
+    assert counts == {MESSAGE + len("go") + len(text)}
 
 
 @pytest.mark.parametrize(

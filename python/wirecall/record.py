@@ -1,0 +1,457 @@
+"""A record of each exchange: what was sent, what came back, what was read in it, and when.
+
+Messages, arguments and results are in it only if the host asks for them; else there are lengths, hashes and
+kinds. Keys are never in it: headers, queries and user information of URLs are not recorded, and are removed
+from what a server quotes of them.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+log = logging.getLogger("wirecall")
+
+Outcome = Literal[
+    "calls", "text", "bad_call", "passed", "refused", "http_error", "broken", "failed", "closed"
+]
+AttemptReason = Literal["first", "retry", "without_stop"]
+EventKind = Literal["text", "call_start", "call", "error"]
+
+# Parts of names of headers whose values are secret.
+_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "signature", "credential")
+# A shorter text is found by accident in what is not secret.
+_SHORTEST_SECRET = 6
+_HIDDEN = "[secret]"
+# Where requests of the three APIs have what is said to the model.
+_SAID = ("system", "instructions", "messages", "input")
+_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageOutline:
+    """A message of a request, without its content.
+
+    Attributes:
+        role: As the API names it; for an item of Responses that has no role, its type.
+        kinds: Types of its parts; "text" for a plain text.
+        length: Characters of its content, as compact JSON where it is not a text.
+        sha256: The first 16 hexadecimal digits of the content's hash: the same content has the same.
+    """
+
+    role: str
+    kinds: tuple[str, ...]
+    length: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEvent:
+    """Something that was read in an answer.
+
+    Attributes:
+        time: Seconds after the start of the record.
+        kind: "text" (texts in a row are one event), "call_start", "call" (complete) or "error".
+        tool: The tool, if it is declared.
+        text: Which of the answer's texts it is in (choices or blocks), from 0.
+        start, end: Offsets in that text, in characters; None for "call_start".
+        error: The kind of an error.
+        repairs: Kinds of what was repaired.
+        problems: Kinds of what does not fit the schema.
+        content: With `record_content`: the text, the call's arguments, or the raw call of an error.
+    """
+
+    time: float
+    kind: EventKind
+    tool: str | None = None
+    text: int = 0
+    start: int | None = None
+    end: int | None = None
+    error: str | None = None
+    repairs: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One request to the provider, and its answer. Times are seconds after the start of the record.
+
+    Attributes:
+        reason: "first", "retry" (of a bad or missing call) or "without_stop" (the server refused the stop
+            sequence).
+        sent: When the request was ready.
+        first_byte, end: When the first and the last byte of the answer came; None if none came.
+        status: The HTTP status, None without HTTP.
+        messages: The messages of the request.
+        parameters: Numbers and switches of the request, such as `temperature`.
+        request_length, request_sha256: Bytes of the request's JSON, and the hash of them.
+        request: With `record_content`: the JSON that was sent.
+        answer_length, answer_sha256: Bytes of the answer, as they came, and the hash of them.
+        answer: With `record_content`: the raw answer, the events of a stream included.
+        events: What was read in the answer.
+        usage: What the provider says of tokens.
+    """
+
+    reason: AttemptReason
+    sent: float
+    first_byte: float | None
+    end: float | None
+    status: int | None
+    messages: tuple[MessageOutline, ...]
+    parameters: Mapping[str, float | bool | None]
+    request_length: int
+    request_sha256: str
+    request: str | None
+    answer_length: int
+    answer_sha256: str
+    answer: str | None
+    events: tuple[RecordEvent, ...]
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One exchange, from the application's request to the end of its answer; for `on_record`.
+
+    `str` of it is one line, without content.
+
+    Attributes:
+        api: "chat", "responses" or "messages".
+        method, path: Of the HTTP request, without host and query; None for hosts without HTTP.
+        model: As the request names it.
+        stream: The answer was asked for as a stream.
+        protocol: The name of the format of calls.
+        tools: Names of the declared tools.
+        started: Wall-clock time, in UTC.
+        duration: Seconds, by a monotonic clock.
+        attempts: Requests and answers, in order.
+        outcome: "calls" (calls were handed over), "text", "bad_call" (a call could not be handed over),
+            "passed" (nothing had to be rewritten), "refused" (not sent), "http_error", "broken" (the
+            connection broke inside the answer), "failed" (another exception) or "closed" (the application
+            closed the stream before its end).
+        error: The name of the exception that the application got, or the kind of the call's error.
+        usage: The sum over all attempts.
+        output: With `record_content`: what the application got, as JSON or as events.
+    """
+
+    api: str
+    method: str | None
+    path: str | None
+    model: str | None
+    stream: bool
+    protocol: str | None
+    tools: tuple[str, ...]
+    started: datetime
+    duration: float
+    attempts: tuple[Attempt, ...]
+    outcome: Outcome
+    error: str | None
+    usage: Mapping[str, Any]
+    output: str | None
+
+    def __str__(self) -> str:
+        where = f"{self.method} {self.path}" if self.path is not None else self.api
+        called = [event.tool or "unknown" for event in self._last_events() if event.kind in ("call", "error")]
+        said = [
+            f"{where} model={self.model}",
+            self.outcome + (f" ({self.error})" if self.error is not None else ""),
+            *([f"tools called: {', '.join(called)}"] if called else []),
+            f"{len(self.attempts)} attempt{'' if len(self.attempts) == 1 else 's'}",
+            f"{self.duration:.3f} s",
+        ]
+        return "; ".join(said)
+
+    def _last_events(self) -> tuple[RecordEvent, ...]:
+        return self.attempts[-1].events if self.attempts else ()
+
+
+class Where(NamedTuple):
+    """Where a request goes, without what is secret.
+
+    Attributes:
+        method, path: Of the request.
+        secrets: Texts that may not be recorded: keys in headers, in the query and in front of the host.
+    """
+
+    method: str
+    path: str
+    secrets: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, method: str, url: str, headers: Mapping[str, str]) -> "Where":
+        parts = urlsplit(url)
+        found = [value for _, value in parse_qsl(parts.query)]
+        if "@" in parts.netloc:
+            user = parts.netloc.rpartition("@")[0]
+            found += [user, *user.split(":", 1), *map(unquote, user.split(":", 1))]
+        for name, value in headers.items():
+            if any(word in name.lower() for word in _SECRET_HEADERS):
+                found += [value, *value.split()]
+        long_first = sorted({one for one in found if len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
+        return cls(method.upper(), parts.path, tuple(long_first))
+
+    def hides(self, text: str) -> str:
+        """A text without what is secret."""
+        for secret in self.secrets:
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+
+@dataclass(slots=True)
+class _Open:
+    """An attempt that goes on."""
+
+    reason: AttemptReason
+    sent: float
+    request: bytes
+    messages: tuple[MessageOutline, ...]
+    parameters: dict[str, float | bool | None]
+    hash: Any
+    first_byte: float | None = None
+    end: float | None = None
+    status: int | None = None
+    length: int = 0
+    answer: list[bytes] = field(default_factory=list)
+    events: list[RecordEvent] = field(default_factory=list)
+    usage: dict[str, Any] = field(default_factory=dict)
+
+
+class Recorder:
+    """Gathers one record, and hands it over once, when the exchange is finished.
+
+    Args:
+        deliver: Gets the record; None if it is only logged.
+        content: Whether messages, arguments and answers are recorded.
+        logs: Whether the record's line goes to the log.
+    """
+
+    def __init__(
+        self,
+        deliver: Callable[[Record], object] | None,
+        *,
+        content: bool,
+        logs: bool,
+        api: str,
+        request: Mapping[str, Any],
+        where: Where | None,
+    ) -> None:
+        # Loaded for hosts that want records.
+        import hashlib
+
+        self._sha256 = hashlib.sha256
+        self._deliver = deliver
+        self._content = content
+        self._logs = logs
+        self._where = where
+        model = request.get("model")
+        self._fixed: dict[str, Any] = {
+            "api": api,
+            "method": where.method if where is not None else None,
+            "path": where.path if where is not None else None,
+            "model": model if isinstance(model, str) else None,
+            "stream": request.get("stream") is True,
+            "protocol": None,
+            "tools": (),
+        }
+        self._attempts: list[_Open] = []
+        self._output: list[bytes] = []
+        self._texts = 0
+        self._delivered = False
+        self._started = datetime.now(timezone.utc)
+        self._start = time.perf_counter()
+
+    def knows(self, tools: Iterable[str], protocol: str) -> None:
+        """Notes the tools of the request."""
+        self._fixed.update(tools=tuple(tools), protocol=protocol)
+
+    def sends(self, request: Mapping[str, Any], reason: AttemptReason) -> None:
+        """A request is ready to be sent: the next attempt."""
+        said: list[MessageOutline] = []
+        for key in _SAID:
+            if key in request:
+                said += self._outlines(request[key], key)
+        numbers = {
+            key: value
+            for key, value in request.items()
+            if value is None or isinstance(value, (bool, int, float))
+        }
+        written = _dump(request)
+        self._texts = 0
+        self._attempts.append(_Open(reason, self._now(), written, tuple(said), numbers, self._sha256()))
+
+    def answers(self, status: int) -> None:
+        """The status of the answer came."""
+        self._attempts[-1].status = status
+
+    def receives(self, given: object) -> None:
+        """A piece of the raw answer came: bytes, or a dict of a host without HTTP."""
+        attempt, now = self._attempts[-1], self._now()
+        raw = given if isinstance(given, bytes) else _dump(given)
+        if attempt.first_byte is None:
+            attempt.first_byte = now
+        attempt.end = now
+        attempt.length += len(raw)
+        attempt.hash.update(raw)
+        if self._content:
+            attempt.answer.append(raw)
+
+    def uses(self, answer: Mapping[str, Any]) -> None:
+        """Notes what an answer, or an event of a stream, says of tokens."""
+        for holder in (answer, answer.get("response"), answer.get("message")):
+            usage = holder.get("usage") if isinstance(holder, Mapping) else None
+            if isinstance(usage, Mapping):
+                # Counts grow within one answer.
+                self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
+
+    def gives(self, out: object) -> None:
+        """The application gets this."""
+        if self._content and out:
+            self._output.append(out if isinstance(out, bytes) else _dump(out))
+
+    def next_text(self) -> int:
+        """The number of the answer's next text."""
+        self._texts += 1
+        return self._texts - 1
+
+    def text(self, number: int, start: int, said: str) -> None:
+        """Text was read."""
+        events = self._attempts[-1].events
+        last = events[-1] if events else None
+        at, written = self._now(), said
+        if last is not None and (last.kind, last.text, last.end) == ("text", number, start):
+            events.pop()
+            at, start, written = last.time, last.start or 0, (last.content or "") + said
+            end = (last.end or 0) + len(said)
+        else:
+            end = start + len(said)
+        content = written if self._content else None
+        events.append(RecordEvent(time=at, kind="text", text=number, start=start, end=end, content=content))
+
+    def event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
+        """Something else was read."""
+        tool = tool if tool in self._fixed["tools"] else None
+        kept = self._scrubbed(content) if self._content and content is not None else None
+        self._attempts[-1].events.append(
+            RecordEvent(time=self._now(), kind=kind, tool=tool, content=kept, **more)
+        )
+
+    @property
+    def failure(self) -> Outcome:
+        """The outcome if an exception ends the exchange now."""
+        if not self._attempts:
+            return "refused"
+        last = self._attempts[-1]
+        return "broken" if last.status is not None or last.first_byte is not None else "failed"
+
+    @property
+    def usages(self) -> list[Mapping[str, Any]]:
+        """Of each attempt."""
+        return [attempt.usage for attempt in self._attempts]
+
+    def finish(self, outcome: Outcome, error: str | None, usage: Mapping[str, Any]) -> None:
+        """The exchange is over: the record goes out. Only the first call counts."""
+        if self._delivered:
+            return
+        self._delivered = True
+        status = self._attempts[-1].status if self._attempts else None
+        if status is not None and status >= 400 and outcome not in ("broken", "failed"):
+            outcome = "http_error"
+        if error is None:
+            error = next((event.error for event in self._last_events() if event.error is not None), None)
+        record = Record(
+            **self._fixed,
+            started=self._started,
+            duration=self._now(),
+            attempts=tuple(map(self._closed, self._attempts)),
+            outcome=outcome,
+            error=error,
+            usage=dict(usage),
+            output=self._text(self._output),
+        )
+        if self._logs:
+            log.debug("%s", record)
+        if self._deliver is None:
+            return
+        try:
+            self._deliver(record)
+        except Exception as failure:
+            # Never with its message, which may quote the record.
+            log.warning("on_record raised %s", type(failure).__name__)
+
+    def _last_events(self) -> list[RecordEvent]:
+        return self._attempts[-1].events if self._attempts else []
+
+    def _closed(self, attempt: _Open) -> Attempt:
+        return Attempt(
+            reason=attempt.reason,
+            sent=attempt.sent,
+            first_byte=attempt.first_byte,
+            end=attempt.end,
+            status=attempt.status,
+            messages=attempt.messages,
+            parameters=attempt.parameters,
+            request_length=len(attempt.request),
+            request_sha256=self._digest(attempt.request),
+            request=self._text([attempt.request]),
+            answer_length=attempt.length,
+            answer_sha256=attempt.hash.hexdigest()[:_DIGITS],
+            answer=self._text(attempt.answer),
+            events=tuple(attempt.events),
+            usage=attempt.usage,
+        )
+
+    def _now(self) -> float:
+        return time.perf_counter() - self._start
+
+    def _text(self, pieces: list[bytes]) -> str | None:
+        return self._scrubbed(b"".join(pieces).decode(errors="replace")) if self._content else None
+
+    def _scrubbed(self, text: str) -> str:
+        return text if self._where is None else self._where.hides(text)
+
+    def _digest(self, raw: bytes) -> str:
+        digits: str = self._sha256(raw).hexdigest()
+        return digits[:_DIGITS]
+
+    def _outlines(self, said: object, key: str) -> Iterable[MessageOutline]:
+        if key in ("system", "instructions"):
+            return [self._outline("system", said)]
+        if isinstance(said, (list, tuple)):
+            return [self._message(one) for one in said]
+        return [self._outline("user", said)]
+
+    def _message(self, message: object) -> MessageOutline:
+        if not isinstance(message, Mapping):
+            return self._outline("unknown", message)
+        role = message.get("role", message.get("type"))
+        content = message.get("content") if "role" in message else message
+        return self._outline(role, content)
+
+    def _outline(self, role: object, content: object) -> MessageOutline:
+        parts = content if isinstance(content, (list, tuple)) else [content]
+        kinds = dict.fromkeys(
+            _kind(part.get("type")) if isinstance(part, Mapping) else "text" for part in parts
+        )
+        written = content if isinstance(content, str) else _dump(content).decode()
+        digest = self._digest(written.encode(errors="replace"))
+        return MessageOutline(role=_kind(role), kinds=tuple(kinds), length=len(written), sha256=digest)
+
+
+def _kind(given: object) -> str:
+    """A role or a type: a short name, else it may be content."""
+    fits = isinstance(given, str) and given.isidentifier() and len(given) <= 32
+    return str(given) if fits else "unknown"
+
+
+def _dump(value: object) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr).encode(
+            errors="replace"
+        )
+    except (TypeError, ValueError, RecursionError):
+        return repr(value).encode(errors="replace")
