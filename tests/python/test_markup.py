@@ -218,9 +218,9 @@ def test_mistakes_of_the_caller() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"schema": int}, "schema must be a JSON Schema, a mapping, not the class int"),
-        ({"schema": "{}"}, "schema must be a JSON Schema, a mapping, not str"),
-        ({"schema": [1]}, "schema must be a JSON Schema, a mapping, not list"),
+        ({"schema": int}, r"schema must be a JSON Schema \(a mapping\), not the class int"),
+        ({"schema": "{}"}, r"schema must be a JSON Schema \(a mapping\), not str"),
+        ({"schema": [1]}, r"schema must be a JSON Schema \(a mapping\), not list"),
         ({"warnings": ()}, "warnings must be a list, not tuple"),
         ({"warnings": True}, "warnings must be a list, not bool"),
     ],
