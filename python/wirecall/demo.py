@@ -67,7 +67,7 @@ _NO_TOKENS = (
 )
 _NO_CACHE = (
     "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') and its "
-    "vocabulary, which the demo does not download, and TIKTOKEN_CACHE_DIR is empty, which turns its cache off."
+    "vocabulary, which the demo does not download, and TIKTOKEN_CACHE_DIR is empty: tiktoken keeps nothing."
 )
 
 

@@ -1,7 +1,9 @@
 """The Python in README.md and docs/ runs, and so do the doctests of the package and its stub.
 
-Blocks of one file run in order and share their names, as a reader would type them. A block that is fenced as
-```` ```python skip ```` is shown only; one with `>>>` is a doctest.
+Blocks of one file run in order and share their names, as a reader would type them. A word after `python` in
+the fence changes that: `skip` shows the block only, and `endpoint` starts a server on this machine, whose
+model calls the tool of the README and then answers. A block with `>>>` is a doctest. A `text` block after
+"It prints:" is the output of the block before it.
 """
 
 import ast
@@ -9,9 +11,15 @@ import contextlib
 import dataclasses
 import doctest
 import io
+import itertools
+import os
 import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -20,7 +28,10 @@ from wirecall.options import Options
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = [*sorted((ROOT / "python" / "wirecall").rglob("*.py")), *sorted((ROOT / "python").rglob("*.pyi"))]
-BLOCK = re.compile(r"^```python(?P<info>[^\n]*)\n(?P<code>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```python(?P<info>[^\n]*)\n(?P<code>.*?)^```[ ]*$(?:\n\nIt prints:\n\n```text\n(?P<prints>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -42,7 +53,9 @@ def test_examples_in_markdown(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "example"}
     for block in BLOCK.finditer(text):
-        if "skip" in block["info"].split():
+        info = block["info"].split()
+        assert set(info) <= {"skip", "endpoint"}
+        if "skip" in info:
             continue
         code, line = block["code"], text.count("\n", 0, block.start("code"))
         if ">>>" in code:
@@ -50,8 +63,28 @@ def test_examples_in_markdown(path: Path) -> None:
             continue
         # Behind as many lines as stand before it, so that a traceback names the line of the file.
         compiled = compile("\n" * line + code, str(path), "exec")
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as printed, answering("endpoint" in info):
             exec(compiled, names)
+        if block["prints"] is not None:
+            assert printed.getvalue() == block["prints"]
+
+
+@contextlib.contextmanager
+def answering(wanted: bool) -> Iterator[None]:
+    """An endpoint where SDKs look for theirs, if a block wants one."""
+    if not wanted:
+        yield
+        return
+    sys.path.append(str(ROOT / "tests" / "clients"))
+    from server import Call, Step, TextModel, serve
+
+    plan = [Step([Call("get_weather", {"city": "Austin", "days": 2})]), Step(text="It will be 21 degrees.")]
+    with serve(TextModel(plan)) as server:
+        address = {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "none"}
+        with mock.patch.dict(os.environ, address):
+            yield
+        assert len(server.requests) == 2
+        assert server.errors == []
 
 
 def docstrings(path: Path) -> list[tuple[str, int]]:
@@ -82,7 +115,8 @@ def test_the_table_of_options_is_complete() -> None:
 def test_links_lead_somewhere() -> None:
     readmes = [ROOT / folder / "README.md" for folder in ("benches", "examples", "tests/clients")]
     for path in [*FILES, *readmes]:
-        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text(encoding="utf-8")):
+        prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", prose):
             found = path.parent / target if target else path
             assert found.exists(), f"{name(path)}: {target}"
             if anchor:
@@ -94,6 +128,67 @@ def test_links_lead_somewhere() -> None:
 def anchors(text: str) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def rows(text: str, heading: str) -> dict[str, list[str]]:
+    """The cells of the first table after a heading or sentence, by the first one of each row."""
+    lines = text[text.index(heading) :].splitlines()
+    table = [*itertools.takewhile(lambda line: line.startswith("|"), itertools.dropwhile(is_prose, lines))]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    return {first: rest for first, *rest in (cells[0], *cells[2:])}
+
+
+def is_prose(line: str) -> bool:
+    return not line.startswith("|")
+
+
+def test_figures_of_the_readme_are_those_that_were_measured() -> None:
+    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/benchmarks.md"))
+    catalogues = (rows(page, f"### Totals: {name}") for name in ("built-in", "reference"))
+    definitions, calls = 0, 1
+    measured = [
+        {
+            "definitions: OpenAI": found["openai"][definitions],
+            "definitions: wirecall": found["wire"][definitions],
+            'calls: `{"name"': found["named"][calls],
+            "calls: OpenAI": found["openai"][calls],
+            "calls: wirecall": found["wire"][calls],
+        }
+        for found in catalogues
+    ]
+    shown = rows(readme, "Tokens of `o200k_base`")
+    assert shown.pop("") == ["built-in", "reference"]
+    for (begin, built_in), (row, cells) in zip(measured[0].items(), shown.items(), strict=True):
+        assert row.startswith(begin)
+        assert cells == [built_in, measured[1][begin]], row
+    times = rows(page, "### A call with an argument of code: microseconds")
+    lengths = times["contestant"]
+    shown = rows(readme, "Speed: median")
+    for length, column in zip(shown.pop(""), zip(*shown.values(), strict=True), strict=True):
+        names = (row.partition(" (")[0] for row in shown)
+        assert [*column] == [times[name][lengths.index(length)] for name in names]
+    machine = rows(page, "## What was run")["latency.jsonl"]
+    for part in ("AMD EPYC", "2 cores", "python 3.11"):
+        assert part.lower() in readme.lower()
+        assert any(part in cell for cell in machine)
+
+
+def test_versions_of_the_readme_are_those_of_the_package() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = metadata.metadata("wirecall").get_all("Provides-Extra") or []
+    install = readme[: readme.index("## What the model sees")]
+    assert {*re.findall(r"`([\w-]+)`", install[install.index("| extra") :])} >= {*extras}
+    oldest = install[install.index("Oldest supported versions") :]
+    found = dict(re.findall(r"(?<!\w)([a-z][a-z-]+) (\d+\.\d+)\b", oldest))
+    sdks = ("openai", "anthropic", "litellm", "langchain", "pydantic-ai", "openai-agents")
+    oldest_of = re.compile(rf"^([a-z-]+?)(?:-slim)?(?:\[.*\])?>=([\d.]+).*'(?:{'|'.join(sdks)})'$")
+    matches = filter(None, map(oldest_of.match, metadata.requires("wirecall") or []))
+    wanted = {match[1]: match[2] if "." in match[2] else f"{match[2]}.0" for match in matches}
+    assert len(wanted) == 8
+    assert found == wanted
+    rust = re.search(r'^rust-version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert rust is not None
+    assert f"Rust {rust[1]} or newer" in install
 
 
 def test_every_example_and_client_is_linked() -> None:

@@ -3,7 +3,12 @@
 import subprocess
 import sys
 
-from examples import EXAMPLES, output
+import anthropic
+import openai
+import pytest
+from examples import EXAMPLES, output, written_in_the_readme
+
+import wirecall
 
 
 def test_openai() -> None:
@@ -40,4 +45,12 @@ def test_a_store_wants_a_file() -> None:
 def test_shortened_in_flight() -> None:
     lines = output("compact_in_flight.py").splitlines()
     assert lines[-1] == "kestrel-7: 200"
-    assert sum(line.startswith("[compressed: a summary stands for") for line in lines) >= 3
+    assert sum(line.startswith("[compressed: a summary replaces") for line in lines) >= 3
+
+
+def test_the_readme_wraps_a_client() -> None:
+    for what, kind in (("openai", openai.OpenAI), ("anthropic", anthropic.Anthropic)):
+        with written_in_the_readme(what, **{kind.__name__: kind}) as client:
+            assert type(client) is kind
+            with pytest.raises(ValueError, match="already wrapped"):
+                wirecall.wrap(client)
