@@ -239,7 +239,8 @@ class Turn:
 
     def _missing_message(self) -> str:
         if self.choice.names:
-            return f"You did not call a tool. Call {' or '.join(self.choice.names)} in your next message."
+            names = " or ".join(self.choice.names)
+            return f"You did not call a tool. Call {names} in your next message."
         return "You did not call a tool. Call at least one tool in your next message."
 
     # What readers report.
@@ -255,7 +256,7 @@ class Turn:
         if self.choice.names and name not in self.choice.names:
             return f"Only {' or '.join(self.choice.names)} may be called now."
         if not self.choice.parallel and (self.called or self._late):
-            return "A message may contain only one call. Wait for its result, then call again."
+            return "Write only one call per message. Wait for its result, then call again."
         return None
 
 

@@ -3,12 +3,7 @@
 import subprocess
 import sys
 
-import anthropic
-import openai
-import pytest
-from examples import EXAMPLES, output, written_in_the_readme
-
-import wirecall
+from examples import EXAMPLES, output
 
 
 def test_openai() -> None:
@@ -46,11 +41,3 @@ def test_shortened_in_flight() -> None:
     lines = output("compact_in_flight.py").splitlines()
     assert lines[-1] == "kestrel-7: 200"
     assert sum(line.startswith("[compressed: a summary replaces") for line in lines) >= 3
-
-
-def test_the_readme_wraps_a_client() -> None:
-    for what, kind in (("openai", openai.OpenAI), ("anthropic", anthropic.Anthropic)):
-        with written_in_the_readme(what, **{kind.__name__: kind}) as client:
-            assert type(client) is kind
-            with pytest.raises(ValueError, match="already wrapped"):
-                wirecall.wrap(client)
