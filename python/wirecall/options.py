@@ -111,7 +111,7 @@ class Options:
         """
         known = {field.name for field in fields(self)}
         if unknown := sorted(set(given) - known):
-            raise TypeError(f"there is no option {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+            raise TypeError(f"there is no option {unknown[0]!r}; available: {', '.join(sorted(known))}")
         return replace(self, **given)
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:

@@ -77,10 +77,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("%YAML 1.2\n---\na: 1", "directives (%) are not read (line 1, column 1)"),
     ("a: 1\n---\nb: 2", "one document only: leave out --- and ... (line 2, column 1)"),
     ("? a\n: b", "keys are plain or quoted text: ? is not read (line 1, column 1)"),
-    ("a: [b: 1]", "a key in a list stands in braces (line 1, column 6)"),
+    ("a: [b: 1]", "a key in a list needs braces (line 1, column 6)"),
     ("a: [1,,2]", "a comma is missing in brackets (line 1, column 7)"),
     ("a: [1}", "brackets do not match (line 1, column 6)"),
-    ("a: \"\\q\"", "behind a backslash in double quotes stands an escape (line 1, column 5)"),
+    ("a: \"\\q\"", "a backslash in double quotes must begin an escape (line 1, column 5)"),
 ];
 const PROPERTIES_1: &str =
     "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes (line 1, column 1)";

@@ -227,7 +227,7 @@ class Endpoint:
     ) -> None:
         parts = urlsplit(base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BenchError(f"{base_url!r} is no base URL; one begins with http:// or https://.")
+            raise BenchError(f"{base_url!r} is not a base URL; one begins with http:// or https://.")
         if "@" in parts.netloc or parts.query or parts.fragment:
             raise BenchError(
                 "A base URL has no user name, password or query: keys come from the environment."
