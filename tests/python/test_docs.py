@@ -11,7 +11,6 @@ import contextlib
 import dataclasses
 import doctest
 import io
-import itertools
 import os
 import re
 import sys
@@ -128,49 +127,6 @@ def test_links_lead_somewhere() -> None:
 def anchors(text: str) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
-
-
-def rows(text: str, heading: str) -> dict[str, list[str]]:
-    """The cells of the first table after a heading or sentence, by the first one of each row."""
-    lines = text[text.index(heading) :].splitlines()
-    table = [*itertools.takewhile(lambda line: line.startswith("|"), itertools.dropwhile(is_prose, lines))]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    return {first: rest for first, *rest in (cells[0], *cells[2:])}
-
-
-def is_prose(line: str) -> bool:
-    return not line.startswith("|")
-
-
-def test_figures_of_the_readme_are_those_that_were_measured() -> None:
-    readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/benchmarks.md"))
-    catalogues = (rows(page, f"### Totals: {name}") for name in ("built-in", "reference"))
-    definitions, calls = 0, 1
-    measured = [
-        {
-            "definitions: OpenAI": found["openai"][definitions],
-            "definitions: wirecall": found["wire"][definitions],
-            'calls: `{"name"': found["named"][calls],
-            "calls: OpenAI": found["openai"][calls],
-            "calls: wirecall": found["wire"][calls],
-        }
-        for found in catalogues
-    ]
-    shown = rows(readme, "Tokens of `o200k_base`")
-    assert shown.pop("") == ["built-in", "reference"]
-    for (begin, built_in), (row, cells) in zip(measured[0].items(), shown.items(), strict=True):
-        assert row.startswith(begin)
-        assert cells == [built_in, measured[1][begin]], row
-    times = rows(page, "### A call with an argument of code: microseconds")
-    lengths = times["contestant"]
-    shown = rows(readme, "Speed: median")
-    for length, column in zip(shown.pop(""), zip(*shown.values(), strict=True), strict=True):
-        names = (row.partition(" (")[0] for row in shown)
-        assert [*column] == [times[name][lengths.index(length)] for name in names]
-    machine = rows(page, "## What was run")["latency.jsonl"]
-    for part in ("AMD EPYC", "2 cores", "python 3.11"):
-        assert part.lower() in readme.lower()
-        assert any(part in cell for cell in machine)
 
 
 def test_versions_of_the_readme_are_those_of_the_package() -> None:
