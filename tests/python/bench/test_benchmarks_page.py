@@ -48,8 +48,8 @@ def table(text: str, after: str) -> dict[str, list[str]]:
     """The cells of the first table after a sentence, by the first one of each row."""
     lines = itertools.dropwhile(lambda line: not line.startswith("|"), text.split(after, 1)[1].splitlines())
     head, _, *rows = itertools.takewhile(lambda line: line.startswith("|"), lines)
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in (head, *rows)]
-    return {first: rest for first, *rest in cells}
+    split = [[cell.strip() for cell in line.strip("|").split("|")] for line in (head, *rows)]
+    return {first: rest for first, *rest in split}
 
 
 def test_the_readme_s_tokens_are_those_of_the_page() -> None:
@@ -66,9 +66,9 @@ def test_the_readme_s_tokens_are_those_of_the_page() -> None:
     ]
     shown = table(README, "Tokens of `o200k_base`")
     assert shown.pop("") == ["built-in", "reference"]
-    for begin, (title, cells) in zip(measured[0], shown.items(), strict=True):
+    for begin, (title, numbers) in zip(measured[0], shown.items(), strict=True):
         assert title.startswith(begin)
-        assert cells == [found[begin] for found in measured], title
+        assert numbers == [found[begin] for found in measured], title
 
 
 def test_the_readme_s_times_are_those_of_the_page() -> None:
