@@ -204,7 +204,7 @@ impl Lexer {
                 Lexeme::StringStart
             }
             0xE2 if self.in_calls && window[*at..].starts_with(['“', '‘']) => {
-                Lexeme::Bad("strings stand in double quotes")
+                Lexeme::Bad("strings need double quotes")
             }
             _ => self.word(window, at, last, place),
         }
