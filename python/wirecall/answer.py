@@ -268,8 +268,9 @@ class Turn:
 
     def _missing_message(self) -> str:
         if self.choice.names:
-            return f"No call came. Call {' or '.join(self.choice.names)} in your next message."
-        return "No call came. Call at least one tool in your next message."
+            names = " or ".join(self.choice.names)
+            return f"You did not call a tool. Call {names} in your next message."
+        return "You did not call a tool. Call at least one tool in your next message."
 
     # What readers report.
 
@@ -284,14 +285,14 @@ class Turn:
         if self.choice.names and name not in self.choice.names:
             return f"Only {' or '.join(self.choice.names)} may be called now."
         if not self.choice.parallel and (self.called or self._late):
-            return "Only one call may stand in one message. Wait for its result, then call again."
+            return "Write only one call per message. Wait for its result, then call again."
         return None
 
 
 def _excuse(kind: str) -> str:
     """The sentence shown to the end user in place of a call that cannot be handed over."""
     if kind == "forged_result":
-        return "The assistant wrote a tool's result itself. It is not real."
+        return "The assistant wrote a tool result itself. It is not real."
     if kind == "not_allowed":
         return "The assistant tried to call a tool that may not be called now."
     return "The assistant tried to call a tool, but the call could not be read."

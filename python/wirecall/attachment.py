@@ -325,7 +325,7 @@ class _Events:
         """What ends the stream where that answer is none."""
         shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
         status = self._response.status_code
-        return self._exchange.fail(f"The model was asked again, and the server answered {status}: {shown}")
+        return self._exchange.fail(f"The request was retried, and the server answered {status}: {shown}")
 
     def _closed(self) -> None:
         self._exchange.finish()

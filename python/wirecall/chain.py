@@ -57,11 +57,11 @@ class Chain:
         for member in self.members:
             kind = member if isinstance(member, type) else type(member)
             if member is kind:
-                raise TypeError(f"{kind.__name__} is a class; give one of its objects as middleware")
+                raise TypeError(f"{kind.__name__} is a class; pass an instance as middleware")
             missing = [name for name in _METHODS if not callable(getattr(member, name, None))]
             if missing:
                 raise TypeError(
-                    f"{kind.__name__} is no middleware: it has no {' and no '.join(missing)}"
+                    f"{kind.__name__} is not a middleware: it has no {' and no '.join(missing)}"
                     " (see wirecall.Middleware)"
                 )
 
@@ -101,9 +101,9 @@ def _request(member: Middleware, given: object) -> Mapping[str, Any]:
     advice = ""
     if inspect.iscoroutine(given):
         given.close()
-        advice = ": what is async belongs into atransform_request, and needs an async client"
+        advice = ": put async code into atransform_request, and wrap an async client"
     raise TypeError(
-        f"{type(member).__name__} must return a request, a dict, not {type(given).__name__}{advice}"
+        f"{type(member).__name__} must return the request as a dict, not {type(given).__name__}{advice}"
     )
 
 

@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except OSError as error:  # a full disk
         _forget_output()
-        print(f"wirecall: cannot write: {error.strerror or error}", file=sys.stderr)
+        print(f"wirecall: cannot write the output: {error.strerror or error}", file=sys.stderr)
         return FAILED
     return status if isinstance(status, int) else 0
 

@@ -73,11 +73,11 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
     kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
     if kind is client:
-        why = f"it is a class; give one of its clients, {kind.__name__}(…)"
+        why = f"it is a class; pass an instance, {kind.__name__}(…)"
     elif root in _SDKS:
-        why = "its requests are signed, or have another form than the API's own"
+        why = "its requests are signed, or differ from those of the API itself"
     else:
-        why = "it is no client that is known here"
+        why = "it is not a supported client"
     raise TypeError(
         f"{root}.{kind.__name__} cannot be wrapped: {why}. wrap takes OpenAI, AsyncOpenAI, Anthropic and "
         "AsyncAnthropic, Client and AsyncClient of httpx and httpx2, and LangChain's ChatOpenAI and "
@@ -103,7 +103,7 @@ def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
 
 def _attach(inner: Any, layer: Layer) -> Any:
     if isinstance(inner, (SyncAttachment, AsyncAttachment)):
-        raise ValueError("This client is wrapped already. Wrap the client that it was made from.")
+        raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
     kind: Any = type(inner)
     attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
     attached = attachment.__new__(attachment)
@@ -136,8 +136,8 @@ def _refuse_websocket(prepare: Any, options: Any) -> Any:
 
 
 _WEBSOCKET = (
-    "What goes over WebSockets cannot be rewritten. Use responses.create(), with stream=True if it is to be "
-    "streamed, or a client that is not wrapped."
+    "WebSocket connections cannot be rewritten. Use responses.create(), with stream=True for streaming, or a "
+    "client that is not wrapped."
 )
 
 

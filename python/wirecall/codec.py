@@ -169,7 +169,7 @@ class Codec:
         if asked.signed and not same:
             raise Refused(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
-                "Use a client whose requests carry a key."
+                "Use a client that authenticates with an API key."
             )
         body = asked.body if same else None
         return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears, served=served)

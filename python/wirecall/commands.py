@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -67,15 +68,15 @@ _protocol_option = click.option(
     metavar="NAME",
     default="wire",
     show_default=True,
-    help=f"How calls stand in text: {', '.join(PROTOCOLS)}, or auto; json, morph-xml and yaml-xml "
-    "are other names of hermes, xml and yaml.",
+    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto. json, morph-xml and yaml-xml are "
+    "other names of hermes, xml and yaml.",
 )
 _descriptions_option = click.option(
     "--descriptions",
     type=click.Choice(["full", "tools", "none"]),
     default="full",
     show_default=True,
-    help="Whose descriptions the manual has.",
+    help="Descriptions in the manual: of tools and fields, of tools only, or none.",
 )
 
 
@@ -84,22 +85,26 @@ _descriptions_option = click.option(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Exit codes:
-  0    done; for parse, all calls could be read
+  0    success; parse: all calls could be read
   1    parse: the message has call errors
-  2    wrong usage, a file or tool that cannot be used, something that is not installed
+  2    wrong usage, an unusable file or tool, or a missing package
   130  interrupted
-  141  whoever read the output has closed it
+  141  the output was closed by its reader
 
 \b
 Examples:
   wirecall demo
   wirecall manual --tools tools.json
   wirecall parse --tools tools.json message.txt
+  wirecall encode --tools tools.json get_weather '{"city": "New York"}'
+  wirecall tokens --tools tools.json
+  wirecall compact history.json --keep-recent-turns 10 --plan
+  wirecall bench offline
 """,
 )
 @click.version_option(__version__)
 def wirecall() -> None:
-    """Tool calls in a compact wire format.
+    """Tool calls as plain text: parse, write and count them.
 
     FILE is a path, or - for standard input. Errors go to standard error.
     """
@@ -129,12 +134,14 @@ Examples:
   llm "…" | wirecall parse --text
 """,
 )
-@_tools_option(without="Without it, calls of any name are read, untyped. xml and yaml need it.")
+@_tools_option(without="Without it, calls of any name are read, with untyped values. xml and yaml need it.")
 @_protocol_option
-@click.option("--text", "only_text", is_flag=True, help="Print the text outside calls, and nothing else.")
-@click.option("--whole", is_flag=True, help='Read to the end, then print one {"items": […]}.')
-@click.option("--strict", is_flag=True, help="Refuse near misses instead of repairing them.")
-@click.option("--validate", is_flag=True, help="Check the whole schema; what does not fit it is an error.")
+@click.option("--text", "only_text", is_flag=True, help="Print only the text outside calls.")
+@click.option("--whole", is_flag=True, help='Read to the end, then print one JSON object, {"items": […]}.')
+@click.option("--strict", is_flag=True, help="Report near misses as errors instead of repairing them.")
+@click.option(
+    "--validate", is_flag=True, help="Check arguments against the whole schema; violations are errors."
+)
 @click.option(
     "--code",
     type=click.Choice(["call", "text"]),
@@ -145,7 +152,7 @@ Examples:
 @click.option(
     "--truncated/--complete",
     default=None,
-    help="Whether the message was cut off. Not knowing counts as cut off.",
+    help="Whether the message was cut off. Unknown counts as cut off.",
 )
 @click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
 @click.argument("file", default="-")
@@ -165,15 +172,15 @@ def parse(
 ) -> None:
     """Read a model's message and print events as they happen.
 
-    Ends with 0 if every call could be read, with 1 if one could not.
+    Exit code 0 if every call could be read, 1 if not.
     """
     if only_text and whole:
-        raise click.UsageError("--text and --whole exclude each other.")
+        raise click.UsageError("--text and --whole cannot be combined.")
     _not_both_stdin(tools_path, file)
     validation = "error" if validate else "report"
     toolset = _toolset(tools_path, protocol, strict=strict, validate=validation, code=code)
     if not toolset.names and not _reads_any_name(toolset):
-        raise click.UsageError(f"--protocol {protocol} needs --tools: only tags of their names are calls.")
+        raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
     failed = False
     if whole:
         message = toolset.parse("".join(_pieces(file)), truncated=truncated, in_reasoning=in_reasoning)
@@ -197,18 +204,17 @@ Examples:
   wirecall encode --tools tools.json < calls.jsonl
 """,
 )
-@_tools_option(without="Without it, calls of any name are written, untyped.")
+@_tools_option(without="Without it, calls of any name are written, with untyped values.")
 @_protocol_option
 @click.argument("name", required=False)
 @click.argument("arguments", required=False, metavar="[ARGUMENTS|-]")
 def encode(tools_path: str | None, protocol: str, name: str | None, arguments: str | None) -> None:
-    """Write calls in the wire format, or in another one.
+    """Write calls as text, in the wire format or another one.
 
-    With NAME, one call; ARGUMENTS is a JSON object, {} by default, - for standard input. Without, every line
-    of standard input is a call, {"name": …, "arguments": {…}}.
+    With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
+    NAME, each line of standard input is a call, {"name": …, "arguments": {…}}.
 
-    With --tools, a name that is not among the tools is refused. (Toolset.encode in Python writes it, untyped:
-    histories hold calls of tools that are gone.)
+    With --tools, names of other tools are an error.
     """
     if name is None:
         _not_both_stdin(tools_path, "-")
@@ -221,7 +227,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     toolset = _toolset(tools_path, protocol)
     place, text = "ARGUMENTS", "{}" if arguments is None else arguments
     if arguments == "-":
-        place, text = title_of("-"), read_text("-")
+        place, text = title_of("-"), read_text("-", "the arguments, a JSON object,")
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -241,15 +247,15 @@ Examples:
 )
 @_tools_option()
 @_protocol_option
-@click.option("--header", metavar="TEXT", help="Instead of the built-in header; '' for none.")
+@click.option(
+    "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
+)
 @_descriptions_option
 def manual(tools_path: str, protocol: str, header: str | None, descriptions: str) -> None:
-    """Print what a model is told about the tools."""
+    """Print the manual: the text that tells a model about the tools."""
     toolset = _toolset(tools_path, protocol, descriptions=descriptions)
     if not toolset.names:
-        raise Failure(
-            f"{title_of(tools_path)}: there are no tools in it, so there is nothing to tell a model"
-        )
+        raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
     _print(toolset.manual(header=header))
 
 
@@ -260,8 +266,8 @@ Examples:
   wirecall tokens --tools tools.json --calls calls.jsonl --json
   wirecall tokens --tools tools.json --characters
 
-Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once and keeps it;
-without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
+Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once and caches it;
+without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
 """,
 )
 @_tools_option()
@@ -269,10 +275,10 @@ without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
     "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
 )
 @click.option(
-    "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="Vocabulary of tiktoken."
+    "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="tiktoken vocabulary."
 )
 @_protocol_option
-@click.option("--characters", is_flag=True, help="Count characters, which needs no tiktoken.")
+@click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
 @_descriptions_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def tokens(
@@ -284,10 +290,10 @@ def tokens(
     descriptions: Any,
     as_json: bool,
 ) -> None:
-    """Count what definitions and calls cost, native against text.
+    """Count tokens of definitions and calls, native and as text.
 
-    Native definitions are OpenAI chat tools as minified JSON. How providers render them for the model is not
-    public, so take that side as an estimate.
+    Native definitions are counted as OpenAI chat tools in minified JSON. How providers render them for the
+    model is not public, so these counts are an estimate.
     """
     _not_both_stdin(tools_path, calls_path)
     tools = _load_tools(tools_path)
@@ -295,7 +301,7 @@ def tokens(
     try:
         count: counting.Count = len if characters else counting.tokenizer(encoding)
     except counting.VocabularyError as error:
-        raise Failure(f"{error} Or count --characters.") from error
+        raise Failure(f"{error} Or use --characters.") from error
     with _blame(title_of(tools_path)):
         toolset = Toolset(tools, protocol=protocol, descriptions=descriptions)
         costs = counting.measure(tools, count=count, protocol=protocol, descriptions=descriptions)
@@ -323,13 +329,13 @@ Examples:
     type=click.FloatRange(min=0),
     default=replay.SPEED,
     show_default=True,
-    help="Tokens per second; 0 shows results at once, as does output that is no terminal, or NO_COLOR.",
+    help="Tokens per second; 0 shows the results at once, as NO_COLOR and output to a file do.",
 )
 def demo(speed: float) -> None:
     """Replay hand-written model outputs: no key, no network.
 
-    They are written to be like a model's; none was recorded. Left is what the model writes, right what a
-    program receives.
+    The outputs imitate a model's; none was recorded. The left side is what the model writes, the right side
+    what a program receives.
     """
     replay.run(speed)
 
@@ -337,11 +343,11 @@ def demo(speed: float) -> None:
 # --- reading
 
 
-def _pieces(path: str) -> Iterator[str]:
-    """Text as it comes in. Bytes that are no UTF-8 become U+FFFD."""
+def _pieces(path: str, expected: str = "a model's message") -> Iterator[str]:
+    """Text as it comes in. Bytes that are not valid UTF-8 become U+FFFD."""
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     with ExitStack() as stack:
-        stream = open_file(path)
+        stream = open_file(path, expected)
         if path != "-":
             stack.enter_context(stream)
         # A buffered reader's read1 returns what one read of the system gives.
@@ -359,14 +365,16 @@ def _pieces(path: str) -> Iterator[str]:
 
 def _not_both_stdin(tools_path: str | None, path: str | None) -> None:
     if tools_path == "-" and path == "-":
-        raise click.UsageError("only one of the inputs can be standard input.")
+        raise click.UsageError("only one input can be standard input.")
 
 
 def _load_tools(path: str) -> list[Any]:
-    loaded = load_json(read_text(path), title_of(path), _TOOLS)
+    loaded = load_json(read_text(path, _TOOLS), title_of(path), _TOOLS)
     tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
     if not isinstance(tools, list):
         raise Failure(f"{title_of(path)}: expected {_TOOLS}")
+    if any(isinstance(tool, dict) and "role" in tool and "name" not in tool for tool in tools):
+        raise Failure(f"{title_of(path)}: this is a list of messages; expected {_TOOLS}")
     return tools
 
 
@@ -385,7 +393,7 @@ def _toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
 def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """Where each call stands, its name and its arguments: one JSON object on each line."""
     expected = 'one call on each line, {"name": …, "arguments": {…}}'
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(_lines(path, "calls, a JSON object on each line,"), start=1):
         place = f"{title_of(path)}, line {number}"
         if not line.strip():
             continue
@@ -395,9 +403,9 @@ def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
         yield place, call["name"], call.get("arguments", {})
 
 
-def _lines(path: str) -> Iterator[str]:
+def _lines(path: str, expected: str) -> Iterator[str]:
     rest = ""
-    for piece in _pieces(path):
+    for piece in _pieces(path, expected):
         *lines, rest = (rest + piece).split("\n")
         yield from lines
     yield rest
@@ -468,7 +476,9 @@ def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, argume
     """A call as text; what is wrong is blamed on where the name or the arguments stand."""
     with _blame(name_at):
         if toolset.names and name not in toolset.names:
-            raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
+            near = get_close_matches(name, toolset.names, n=1)
+            hint = f"did you mean {near[0]!r}? Available" if near else "available"
+            raise ValueError(f"there is no tool {name!r}; {hint}: {', '.join(toolset.names)}")
         toolset.encode(name, {})
     with _blame(arguments_at):
         return toolset.encode(name, arguments)

@@ -69,7 +69,7 @@ def definitions(tools: Iterable[object]) -> list[Definition]:
     for position, tool in enumerate(tools):
         definition = _read(tool, f"tools[{position}]")
         if definition.name in found:
-            raise ToolError("two tools have this name", tool=definition.name)
+            raise ToolError("two tools have this name; rename one", tool=definition.name)
         found[definition.name] = definition
     return list(found.values())
 
@@ -127,7 +127,7 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
     kind = tool.get("type")
     if kind == "object" and "title" in tool and "name" not in tool:
         if not _is_name(tool["title"]):
-            raise ToolError(f"{where}: the title {tool['title']!r} is no tool name: pass (name, schema)")
+            raise ToolError(f"{where}: the title {tool['title']!r} is not a tool name: pass (name, schema)")
         return _definition(where, tool["title"], tool.get("description"), tool)
     if kind in (None, "function") and "function" in tool:
         tool = tool["function"]
@@ -135,13 +135,13 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
             raise ToolError(f'{where}: "function" must be a dict')
     elif isinstance(kind, str) and not _takes_schema(kind, tool):
         raise ToolError(
-            f"{where}: a tool of type {kind!r} is defined by the provider; it stays native, leave it out here"
+            f"{where}: a tool of type {kind!r} is defined by the provider and stays native; leave it out here"
         )
     keys = [key for key in _SCHEMA_KEYS if key in tool]
     if kind == "object" or (not keys and ("name" not in tool or "properties" in tool)):
         raise _unknown_form(tool, where)
     if len(keys) > 1:
-        raise ToolError(f"{where}: it has both {keys[0]!r} and {keys[1]!r}, keep the one that is meant")
+        raise ToolError(f"{where}: it has both {keys[0]!r} and {keys[1]!r}; keep one of them")
     parameters = tool[keys[0]] if keys else None
     return _definition(where, tool.get("name"), tool.get("description"), parameters, tool.get("strict"))
 
@@ -167,7 +167,7 @@ def _read_callable(tool: Callable[..., Any]) -> Definition:
 
 def _definition(where: str, name: Any, description: Any, parameters: Any, strict: Any = None) -> Definition:
     if not isinstance(name, str) or not name:
-        raise ToolError(f"{where}: its name must be a string that is not empty, not {name!r}")
+        raise ToolError(f"{where}: its name must be a non-empty string, not {name!r}")
     if parameters is None:
         parameters = {"type": "object", "properties": {}}
     if not isinstance(parameters, (dict, bool)):
@@ -186,7 +186,7 @@ def _is_name(title: object) -> TypeGuard[str]:
 
 
 def _unknown_form(tool: object, where: str) -> ToolError:
-    return ToolError(f"{where}: {reprlib.repr(tool)} is no tool definition. What is one: {_FORMS}")
+    return ToolError(f"{where}: {reprlib.repr(tool)} is not a tool definition. Accepted forms: {_FORMS}")
 
 
 def _offence(schema: object) -> tuple[str | None, str]:
@@ -201,18 +201,18 @@ def _offence(schema: object) -> tuple[str | None, str]:
         if isinstance(value, dict):
             for key in value:
                 if not (key is None or isinstance(key, (str, int, float))):  # JSON text of these can be a key
-                    return pointer, f"the key {reprlib.repr(key)} is no string"
+                    return pointer, f"the key {reprlib.repr(key)} is not a string"
                 if isinstance(key, str) and not _is_unicode(key):
                     return pointer, f"the key {key!r} has a lone surrogate"
             members: Iterable[tuple[object, object]] = value.items()
         elif isinstance(value, (list, tuple)):
             members = enumerate(value)
         elif isinstance(value, float) and not math.isfinite(value):
-            return pointer, f"{value} is no JSON number"
+            return pointer, f"{value} is not a JSON number"
         elif isinstance(value, str) and not _is_unicode(value):
             return pointer, f"{value!r} has a lone surrogate"
         elif not (value is None or isinstance(value, (str, int, float))):
-            return pointer, f"{reprlib.repr(value)} is no JSON value"
+            return pointer, f"{reprlib.repr(value)} is not a JSON value"
         else:
             continue
         deeper = (*ancestors, id(value))

@@ -61,13 +61,13 @@ Native: calls as {{"name":…,"arguments":{{…}}}}, definitions as OpenAI chat 
 Wire: calls as the model wrote them, definitions as one manual. Calls that failed are not counted.
 With type and id, as histories carry them, the native calls are {envelopes} {unit}."""
 _NO_TOKENS = (
-    "Characters, since tokens need tiktoken (pip install 'wirecall[tokens]') and its vocabulary in "
-    "{directory}, and the demo downloads nothing. With "
-    "TIKTOKEN_CACHE_DIR={quoted} `wirecall tokens --tools FILE` does."
+    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') and its "
+    "vocabulary in {directory}, which the demo does not download. "
+    "TIKTOKEN_CACHE_DIR={quoted} wirecall tokens --tools FILE downloads it."
 )
 _NO_CACHE = (
-    "Characters, since tokens need tiktoken (pip install 'wirecall[tokens]') and its vocabulary, the demo "
-    "downloads nothing, and TIKTOKEN_CACHE_DIR is empty, which means that nothing is kept."
+    "Counted in characters: counting tokens needs tiktoken (pip install 'wirecall[tokens]') and its "
+    "vocabulary, which the demo does not download, and TIKTOKEN_CACHE_DIR is empty: tiktoken keeps nothing."
 )
 
 

@@ -94,7 +94,7 @@ class Exchange:
         if not asked.tools:
             choice = choice._replace(mode="none")
         elif unknown := [name for name in choice.names if name not in toolset.names]:
-            raise Refused(f"tool_choice names {unknown[0]!r}, which is not among the tools")
+            raise Refused(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, asked.tools, choice, options)
         self.turn = Turn(
             toolset,
@@ -140,13 +140,13 @@ class Exchange:
         """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
         next answer's."""
         if self.turn is None:
-            raise ValueError("an untouched request's answer is nothing to be read")
+            raise ValueError("the request was not rewritten, so its answer has nothing to read")
         return self.dialect.stream(self.turn)
 
     def ask_again(self) -> None:
         """Makes `request` the next one."""
         if self.turn is None:
-            raise ValueError("an untouched request is never asked again")
+            raise ValueError("the request was not rewritten, so it is never retried")
         words, message = self.turn.again()
         self.request = self.dialect.again(self.request, words, message)
         if self.recorder is not None:

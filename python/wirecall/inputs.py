@@ -8,15 +8,21 @@ from typing import Any, BinaryIO
 
 import click
 
+# The keys that end what is typed at a terminal.
+_END = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+
 
 class Failure(click.ClickException):
     exit_code = 2
 
 
-def open_file(path: str) -> BinaryIO:
+def open_file(path: str, expected: str) -> BinaryIO:
+    """A file, or standard input; a terminal is told what is `expected` there."""
     if path == "-":
         if sys.stdin is None:
             raise Failure("standard input is closed")
+        if sys.stdin.isatty():
+            click.echo(f"wirecall: reading {expected} from the terminal; {_END} ends it", err=True)
         return sys.stdin.buffer
     try:
         return open(path, "rb")
@@ -24,10 +30,10 @@ def open_file(path: str) -> BinaryIO:
         raise Failure(f"{path}: {error.strerror or error}") from error
 
 
-def read_text(path: str) -> str:
+def read_text(path: str, expected: str) -> str:
     """A whole file, which must be UTF-8."""
     with ExitStack() as stack:
-        stream = open_file(path)
+        stream = open_file(path, expected)
         if path != "-":
             stack.enter_context(stream)
         try:
@@ -37,7 +43,7 @@ def read_text(path: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Failure(f"{title_of(path)}: byte {error.start} is no UTF-8") from error
+        raise Failure(f"{title_of(path)}: byte {error.start} is not valid UTF-8") from error
 
 
 def title_of(path: str) -> str:
@@ -46,6 +52,8 @@ def title_of(path: str) -> str:
 
 def load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:
     """The value of JSON text, which is a whole file, or one `line` of it (from 1)."""
+    if not text.strip():
+        raise Failure(f"{title} is empty. Expected {expected}")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -57,7 +65,7 @@ def load_json(text: str, title: str, expected: str, *, line: int | None = None) 
 
 def no_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
     place = f"{title}, line {line or error.lineno}, column {error.colno}"
-    return Failure(f"{place}: this is no JSON: {error.msg}. Expected {expected}")
+    return Failure(f"{place}: not valid JSON: {error.msg}. Expected {expected}")
 
 
 # Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.

@@ -45,7 +45,7 @@ def describe_class(cls: type) -> tuple[str | None, str | None, Schema]:
     if not (issubclass(cls, BaseModel) or is_dataclass(cls) or is_typeddict(cls)):
         raise ToolError(
             "a class must be a pydantic model, a dataclass or a TypedDict; "
-            "to offer a method, pass it bound to an instance",
+            "to use a method as a tool, pass it bound to an instance",
             tool=name,
         )
     try:
@@ -85,7 +85,7 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Sc
 
     name = getattr(inner, "__name__", None) or type(inner).__name__
     if name == "<lambda>":
-        raise ToolError("a lambda has no name: define a function", tool=name)
+        raise ToolError("a lambda has no name: use def", tool=name)
     try:
         signature = inspect.signature(function)
         hints = get_type_hints(code, include_extras=True)
@@ -125,7 +125,7 @@ class _SchemaWithoutNoise(GenerateJsonSchema):
             encoded = super().encode_default(dft)
             json.dumps(encoded, allow_nan=False)
         except Exception as error:  # what pydantic raises differs from version to version
-            raise PydanticSerializationError(f"{type(dft).__name__} is no JSON") from error
+            raise PydanticSerializationError(f"{type(dft).__name__} is not JSON") from error
         return encoded
 
 
@@ -138,13 +138,13 @@ def _object_schema(tool: str, parameters: list[inspect.Parameter], texts: dict[s
         name, kind = parameter.name, parameter.kind
         if kind is parameter.VAR_POSITIONAL:
             raise ToolError(
-                f"a model names its arguments, so *{name} cannot be filled: take a list instead, such as "
-                f"`{name}: list[str]` (behind a decorator that lacks functools.wraps, add that)",
+                f"arguments of a call have names, so *{name} cannot be filled: use a list instead, such as "
+                f"`{name}: list[str]` (or add functools.wraps to the decorator, if there is one)",
                 tool=tool,
             )
         if kind is parameter.POSITIONAL_ONLY:
             raise ToolError(
-                f"a model names its arguments, so the positional-only {name!r} cannot be filled: "
+                f"arguments of a call have names, so the positional-only {name!r} cannot be filled: "
                 "remove the `/` from the signature",
                 tool=tool,
             )
@@ -185,8 +185,8 @@ def _adapter(tool: str, parameter: inspect.Parameter) -> TypeAdapter[Any]:
     except Exception as error:
         is_rest = parameter.kind is parameter.VAR_KEYWORD
         raise ToolError(
-            f"the type of {parameter.name!r} has no JSON Schema ({_first_line(error)}); if it is not for the "
-            "model to choose, bind it with functools.partial",
+            f"the type of {parameter.name!r} has no JSON Schema ({_first_line(error)}); if the model should "
+            "not set it, bind it with functools.partial",
             tool=tool,
             pointer="/additionalProperties" if is_rest else f"/properties/{parameter.name}",
         ) from error

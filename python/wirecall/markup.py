@@ -19,7 +19,7 @@ def _schema_text(schema: object) -> str | None:
     if schema is None:
         return None
     if not isinstance(schema, Mapping | bool):
-        raise TypeError(f"schema must be a JSON Schema, a mapping, not {_said(schema)}")
+        raise TypeError(f"schema must be a JSON Schema (a mapping), not {_said(schema)}")
     return json.dumps(dict(schema) if isinstance(schema, Mapping) else schema)
 
 

@@ -120,7 +120,7 @@ class CompactTools:
         if not isinstance(params, Rewritten):
             return self.transform_params(params, **overrides)._exchange
         if overrides:
-            raise TypeError("the request is rewritten already: give the options to transform_params")
+            raise TypeError("the request is already rewritten: pass the options to transform_params")
         return params._exchange
 
 
@@ -149,7 +149,7 @@ def _answer(body: object) -> Mapping[str, Any]:
     advice = ": return its model_dump()" if hasattr(body, "model_dump") else ""
     if inspect.isawaitable(body):
         advice = ": use awrap_generate"
-    raise TypeError(f"an answer must be a dict like that of chat completions, not {name}{advice}")
+    raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
 def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:

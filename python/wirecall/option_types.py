@@ -61,7 +61,7 @@ def unknown(name: object, known: Iterable[str]) -> str:
 
     names = sorted(known)
     near = get_close_matches(str(name), names, n=1)
-    advice = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names)}"
+    advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
     return f"there is no option {name!r}; {advice}"
 
 

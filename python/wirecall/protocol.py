@@ -47,13 +47,13 @@ class Protocol:
     ) -> None:
         own = [type(self)._defines(method) for method in ("parse", "format_call")]
         if any(own) != all(own):
-            raise ValueError("a protocol that reads its calls itself has both parse and format_call")
+            raise ValueError("a protocol that reads its own calls must define both parse and format_call")
         chosen = body or ("own" if all(own) else "json")
         if chosen not in ("json", "pairs", "own"):
             raise ValueError(f"body is {body!r}; it must be one of 'json', 'pairs', 'own'")
         if (chosen == "own") != all(own):
             raise ValueError(
-                f"body is {body!r}; 'own' is for a class with parse and format_call, and only that"
+                f"body is {body!r}; it must be 'own' for classes with parse and format_call, and no others"
             )
         pair: object = result
         if not isinstance(pair, tuple | list) or len(pair) != 2:

@@ -100,7 +100,7 @@ class Parser:
 
     def _check(self, size: int) -> None:
         if size > self._limit:
-            raise TooLarge(f"an event of the answer's stream is longer than {self._limit} bytes")
+            raise TooLarge(f"an event of the answer is longer than {self._limit} bytes")
 
     def _event(self, raw: bytes) -> Event:
         if not self._first and (line := _ONE_LINE.fullmatch(raw)) is not None:

@@ -80,7 +80,7 @@ _WORDS = [
     "",
     "a",
     "New York",
-    " two  blanks ",
+    " two  spaces ",
     "5",
     "true",
     "null",
@@ -326,7 +326,7 @@ def _disorder(events: list[Any]) -> str | None:
             started, joined = event, ""
         elif isinstance(event, _core.ArgumentsDelta):
             if started is None or started.index != event.index:
-                return "have a delta of no call"
+                return "have a delta outside a call"
             joined += event.delta
         elif isinstance(event, (_core.CallEnd, _core.CallError)):
             if event.id != (started.id if started is not None else None):
@@ -379,7 +379,7 @@ def results(make: _Make, case: _Case) -> str | None:
         if found.calls or found.errors or mark.lower() in neutral.lower():
             return f"the user's text {neutral!r} holds {found.calls or found.errors or mark}"
         if tools.neutralise(neutral) != neutral:
-            return f"the user's text {neutral!r} is changed again"
+            return f"the user's text {neutral!r} is changed by neutralising it again"
     return None
 
 
@@ -395,7 +395,7 @@ def manual(make: _Make, case: _Case) -> str | None:
     for name in (case.tool, "other"):
         if name not in told[0]:
             return f"the manual does not name {name}"
-    return None if told[0] == told[1] else "the manual is another one each time"
+    return None if told[0] == told[1] else "the manual differs from call to call"
 
 
 LAWS: dict[str, _Law] = {

@@ -130,7 +130,7 @@ def call_cost(toolset: Toolset, name: str, arguments: Mapping[str, Any] | str, c
         ValueError: Arguments that are no JSON, or a tool that is not in the toolset.
     """
     if name not in toolset.names:
-        raise ValueError(f"there is no tool {name!r}; there are: {', '.join(toolset.names)}")
+        raise ValueError(f"there is no tool {name!r}; available: {', '.join(toolset.names)}")
     wire = toolset.encode(name, arguments)
     text = compact(json.loads(arguments) if isinstance(arguments, str) else dict(arguments))
     return CallCost(
@@ -178,15 +178,15 @@ def tokenizer(encoding: str = ENCODING) -> Count:
         raise VocabularyError("counting tokens needs tiktoken: pip install 'wirecall[tokens]'.") from error
     names = tiktoken.list_encoding_names()
     if encoding not in names:
-        raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; it has: {', '.join(names)}.")
+        raise VocabularyError(f"tiktoken has no vocabulary {encoding!r}; available: {', '.join(names)}.")
     try:
         vocabulary = tiktoken.get_encoding(encoding)
     except Exception as error:  # requests' own, OSError, or ValueError for a file that is damaged
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 160, placeholder=" …")
         raise VocabularyError(
-            f"tiktoken cannot load its vocabulary {encoding}, which it downloads once ({reason}). "
-            "Without a network, copy tiktoken's cache from a machine that has one, and name its directory in "
-            "TIKTOKEN_CACHE_DIR."
+            f"tiktoken cannot load the vocabulary {encoding}, which it downloads once ({reason}). "
+            "Without a network, copy tiktoken's cache from another machine, and set TIKTOKEN_CACHE_DIR to "
+            "its directory."
         ) from error
     return lambda text: len(vocabulary.encode_ordinary(text))
 
@@ -229,8 +229,8 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
             f"Calls, in {unit}",
             _table(("tool", "arguments", "name+arguments", "tool_use", protocol, "saved"), calls),
             "",
-            "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
-            "name+arguments: the least that a native call can be; `saved` is against this.",
+            "arguments: the JSON only. tool_use: with type and id, as in a history.",
+            "name+arguments: the shortest native form; `saved` is relative to it.",
         ]
     return "\n".join(parts)
 

@@ -1,11 +1,17 @@
-"""Runs a program of examples/ as a reader would, with `--demo`."""
+"""Runs a program of examples/ as a reader would, with `--demo`, and what the README says of an SDK."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+import wirecall
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 def output(name: str, *arguments: str, folder: Path = EXAMPLES) -> str:
@@ -23,3 +29,11 @@ def output(name: str, *arguments: str, folder: Path = EXAMPLES) -> str:
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def written_in_the_readme(what: str, **names: Any) -> Any:
+    """The value of the README's expression for an SDK or framework, with a key in the environment."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [expression] = re.findall(rf"^\| {re.escape(what)} \| `([^`]+)`", readme, re.MULTILINE)
+    with mock.patch.dict(os.environ, OPENAI_API_KEY="none", ANTHROPIC_API_KEY="none"):
+        return eval(expression, {"wirecall": wirecall, **names})

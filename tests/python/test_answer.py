@@ -349,7 +349,7 @@ def test_a_missing_call_is_asked_for_again() -> None:
     one = turn(Choice("required", ("get",)))
     assert folded(read(one, "No.")) == ["No."]
     assert one.ends(normal=True)
-    assert one.again() == ("No.", "No call came. Call get in your next message.")
+    assert one.again() == ("No.", "You did not call a tool. Call get in your next message.")
     read(one, "No.")
     assert not one.ends(normal=True)
 

@@ -210,7 +210,7 @@ def test_its_failure_at_the_request_is_the_callers() -> None:
 
 
 def test_a_request_comes_back() -> None:
-    with pytest.raises(TypeError, match="Noting must return a request, a dict, not NoneType"):
+    with pytest.raises(TypeError, match="Noting must return the request as a dict, not NoneType"):
         codec(Noting(lambda request: None)).open(URL, {}, PLAIN)
 
     class Late(Noting):
@@ -219,7 +219,7 @@ def test_a_request_comes_back() -> None:
         ) -> Any:
             return request
 
-    with pytest.raises(TypeError, match="not coroutine: what is async belongs into atransform_request"):
+    with pytest.raises(TypeError, match="not coroutine: put async code into atransform_request"):
         codec(Late()).open(URL, {}, PLAIN)
 
 
@@ -228,10 +228,10 @@ def test_a_request_comes_back() -> None:
     [
         (None, "middleware must be a list of middlewares, not NoneType"),
         (Noting(), "middleware must be a list of middlewares, not Noting"),
-        ([Noting], "Noting is a class; give one of its objects as middleware"),
-        ([Noting(), object()], "object is no middleware: it has no transform_request and no atransform"),
-        ([wirecall.compact_tools()], "CompactTools is no middleware"),
-        ("abc", "str is no middleware"),
+        ([Noting], "Noting is a class; pass an instance as middleware"),
+        ([Noting(), object()], "object is not a middleware: it has no transform_request and no atransform"),
+        ([wirecall.compact_tools()], "CompactTools is not a middleware"),
+        ("abc", "str is not a middleware"),
     ],
 )
 def test_what_is_no_middleware(given: Any, message: str) -> None:

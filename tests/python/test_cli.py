@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
+import click
 from click.testing import CliRunner, Result
 
 from wirecall import PROTOCOLS, Toolset, __version__
@@ -173,7 +175,7 @@ def test_full_disk() -> None:
             [*COMMAND, "parse"], input=b"x", stdout=full, stderr=subprocess.PIPE, timeout=TIMEOUT
         )
     assert done.returncode == 2
-    assert done.stderr.startswith(b"wirecall: cannot write: ")
+    assert done.stderr.startswith(b"wirecall: cannot write the output: ")
     assert done.stderr.count(b"\n") == 1
 
 
@@ -188,6 +190,39 @@ def test_missing_streams(closed: str, status: int, stderr: bytes) -> None:
     assert done.returncode == status
     assert stderr in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["parse"], "a model's message"),
+        (["encode"], "calls, a JSON object on each line,"),
+        (["encode", "f", "-"], "the arguments, a JSON object,"),
+        (["manual", "--tools", "-"], 'a JSON list of tools, or {"tools": […]}'),
+        (["compact", "--keep-recent-turns", "1", "--plan"], "a conversation"),
+    ],
+)
+def test_a_terminal_is_told_what_is_read(arguments: list[str], expected: str) -> None:
+    ours, theirs = os.openpty()
+    try:
+        with subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "PYTHONUTF8": "1"},
+        ) as child:
+            assert child.stderr is not None
+            said = child.stderr.readline().decode()
+            assert said == f"wirecall: reading {expected} from the terminal; Ctrl-D ends it\n"
+            child.send_signal(signal.SIGINT)
+            stdout, stderr = child.communicate(timeout=TIMEOUT)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (child.returncode, stdout, stderr.strip()) == (130, b"", b"")
 
 
 def test_output_that_cannot_take_every_character() -> None:
@@ -355,15 +390,15 @@ def test_tools_in_any_form(tmp_path: Path, wrap: Any, mark: str) -> None:
     [
         (
             b'[\n  {"name" "a"}\n]',
-            "line 2, column 11: this is no JSON: Expecting ':' delimiter. Expected a JSON list of tools",
+            "line 2, column 11: not valid JSON: Expecting ':' delimiter. Expected a JSON list of tools",
         ),
-        (b"", "tools.json, line 1, column 1: this is no JSON: "),
+        (b"", "tools.json is empty. Expected a JSON list"),
         (b"[" * 100_000, "tools.json: "),
         (b"[1" + b"0" * 10_000 + b"]", "tools.json: "),
-        (b'["\xff"]', "tools.json: byte 2 is no UTF-8"),
+        (b'["\xff"]', "tools.json: byte 2 is not valid UTF-8"),
         (b"{}", "tools.json: expected a JSON list of tools"),
         (b'{"name": "f", "parameters": {}}', "tools.json: expected a JSON list of tools"),
-        (b"[1]", "tools.json: tools[0]: 1 is no tool definition"),
+        (b"[1]", "tools.json: tools[0]: 1 is not a tool definition"),
         (b'[{"name": "a b", "parameters": {}}]', "tools.json: tool 'a b': a call cannot be written"),
         (
             b'[{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "strin"}}}}]',
@@ -378,6 +413,13 @@ def test_bad_tools(tmp_path: Path, command: list[str], content: bytes, expected:
     done = run(*command, "--tools", str(path))
     assert (done.exit_code, done.stdout) == (2, "")
     assert expected in done.stderr
+
+
+@pytest.mark.parametrize("content", ['[{"role": "user", "content": "Hi"}]', '{"tools": [{"role": "user"}]}'])
+def test_a_conversation_where_tools_are_expected(content: str) -> None:
+    done = run("manual", "--tools", "-", stdin=content)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("Error: standard input: this is a list of messages; expected a JSON list")
 
 
 # --- encode
@@ -408,28 +450,33 @@ def test_encode(tools: str, arguments: list[str], stdin: str, expected: str) -> 
 @pytest.mark.parametrize(
     ("arguments", "stdin", "expected"),
     [
-        (["get_weather", "{"], "", "Error: ARGUMENTS, line 1, column 2: this is no JSON: "),
-        (["get_weather", ""], "", "Error: ARGUMENTS, line 1, column 1: this is no JSON: "),
+        (["get_weather", "{"], "", "Error: ARGUMENTS, line 1, column 2: not valid JSON: "),
+        (["get_weather", ""], "", "Error: ARGUMENTS, line 1, column 1: not valid JSON: "),
         (["get_weather", "[]"], "", "Error: ARGUMENTS: the arguments "),
         (["get_weather", '{"days": NaN}'], "", "Error: ARGUMENTS: the arguments "),
         (
             ["get_weather", "-"],
             '{\n "city": x}',
-            "Error: standard input, line 2, column 10: this is no JSON: ",
+            "Error: standard input, line 2, column 10: not valid JSON: ",
         ),
         (["get_weather", "-"], "[]", "Error: standard input: the arguments "),
-        (["nope", "{}"], "", "Error: NAME: there is no tool 'nope'; there are: get_weather, get_time"),
+        (["nope", "{}"], "", "Error: NAME: there is no tool 'nope'; available: get_weather, get_time"),
+        (
+            ["get_weathr"],
+            "",
+            "NAME: there is no tool 'get_weathr'; did you mean 'get_weather'? Available: get_weather, ",
+        ),
         (
             [],
             '{"name": "get_time"}\n{"name": 1}',
             "standard input, line 2: expected one call on each line, {",
         ),
         ([], '{"name": "get_time"}\n{"name": "x"}', "standard input, line 2: there is no tool 'x'"),
-        ([], '{"name": "get_time"}\n{', "Error: standard input, line 2, column 2: this is no JSON: "),
+        ([], '{"name": "get_time"}\n{', "Error: standard input, line 2, column 2: not valid JSON: "),
         (
             [],
             '{"name": "get_time"}\n{\n"name": "get_time"\n}',
-            "line 2, column 2: this is no JSON: Expecting property name enclosed in double quotes. "
+            "line 2, column 2: not valid JSON: Expecting property name enclosed in double quotes. "
             "Expected one call on each line, {",
         ),
         ([], '{"name": "get_time"}\n1' + "0" * 5000, "standard input, line 2: this JSON cannot be read: "),
@@ -481,14 +528,14 @@ def test_protocols(tools: str, protocol: str) -> None:
 def test_a_protocol_that_there_is_none(tools: str, command: list[str]) -> None:
     done = run(*command, "--tools", tools, "--protocol", "nope")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith('Error: --protocol: there is no protocol "nope"; there are: wire')
+    assert done.stderr.startswith('Error: --protocol: there is no protocol "nope"; available: wire')
 
 
 @pytest.mark.parametrize("protocol", ["xml", "morph-xml", "yaml"])
 def test_protocols_that_know_calls_by_names_need_tools(protocol: str) -> None:
     done = run("parse", "--protocol", protocol, stdin="<f><a>1</a></f>")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"--protocol {protocol} needs --tools: only tags of their names are calls." in done.stderr
+    assert f"--protocol {protocol} needs --tools: calls are tags with the tools' names." in done.stderr
     for other in ("wire", "hermes", "gemma", "qwen3coder", "auto"):
         assert run("parse", "--protocol", other, stdin="Hello").exit_code == 0
     assert run("encode", "--protocol", protocol, "f").stdout == "<f/>\n"
@@ -516,13 +563,30 @@ def test_manual(tools: str) -> None:
 def test_manual_of_no_tools(content: str) -> None:
     done = run("manual", "--tools", "-", stdin=content)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr.startswith("Error: standard input: there are no tools in it")
+    assert done.stderr.startswith("Error: standard input: the list of tools is empty")
+
+
+def test_help_lists_every_command_in_one_line() -> None:
+    for arguments, group in ([], wirecall), (["bench"], wirecall.commands["bench"]):
+        said = run(*arguments, "--help", COLUMNS="80").stdout
+        assert isinstance(group, click.Group)
+        assert len(group.commands) >= 5
+        for name in group.commands:
+            assert re.search(rf"^  {name} +[A-Z][^\n]*[^.]\.$", said, re.MULTILINE), name
+
+
+def test_help_has_the_commands_of_the_readme() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^ {4}(?:\S+ \| )?wirecall (\w+)", readme, re.MULTILINE))
+    assert shown == {*wirecall.commands}
+    said = run("--help").stdout
+    assert all(f"\n    wirecall {name}" in said for name in shown)
 
 
 def test_help_says_what_happens_without_tools() -> None:
     parse, encode = (" ".join(run(command, "--help").stdout.split()) for command in ("parse", "encode"))
-    assert "Without it, calls of any name are read, untyped." in parse
-    assert "Without it, calls of any name are written, untyped." in encode
+    assert "Without it, calls of any name are read, with untyped values." in parse
+    assert "Without it, calls of any name are written, with untyped values." in encode
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])

@@ -1,7 +1,9 @@
 """The Python in README.md and docs/ runs, and so do the doctests of the package and its stub.
 
-Blocks of one file run in order and share their names, as a reader would type them. A block that is fenced as
-```` ```python skip ```` is shown only; one with `>>>` is a doctest.
+Blocks of one file run in order and share their names, as a reader would type them. A word after `python` in
+the fence changes that: `skip` shows the block only, and `endpoint` starts a server on this machine, whose
+model calls the tool of the README and then answers. A block with `>>>` is a doctest. A `text` block after
+"It prints:" is the output of the block before it.
 """
 
 import ast
@@ -9,9 +11,14 @@ import contextlib
 import dataclasses
 import doctest
 import io
+import os
 import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -20,7 +27,10 @@ from wirecall.options import Options
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = [*sorted((ROOT / "python" / "wirecall").rglob("*.py")), *sorted((ROOT / "python").rglob("*.pyi"))]
-BLOCK = re.compile(r"^```python(?P<info>[^\n]*)\n(?P<code>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```python(?P<info>[^\n]*)\n(?P<code>.*?)^```[ ]*$(?:\n\nIt prints:\n\n```text\n(?P<prints>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -42,7 +52,9 @@ def test_examples_in_markdown(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "example"}
     for block in BLOCK.finditer(text):
-        if "skip" in block["info"].split():
+        info = block["info"].split()
+        assert set(info) <= {"skip", "endpoint"}
+        if "skip" in info:
             continue
         code, line = block["code"], text.count("\n", 0, block.start("code"))
         if ">>>" in code:
@@ -50,8 +62,28 @@ def test_examples_in_markdown(path: Path) -> None:
             continue
         # Behind as many lines as stand before it, so that a traceback names the line of the file.
         compiled = compile("\n" * line + code, str(path), "exec")
-        with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()) as printed, answering("endpoint" in info):
             exec(compiled, names)
+        if block["prints"] is not None:
+            assert printed.getvalue() == block["prints"]
+
+
+@contextlib.contextmanager
+def answering(wanted: bool) -> Iterator[None]:
+    """An endpoint where SDKs look for theirs, if a block wants one."""
+    if not wanted:
+        yield
+        return
+    sys.path.append(str(ROOT / "tests" / "clients"))
+    from server import Call, Step, TextModel, serve
+
+    plan = [Step([Call("get_weather", {"city": "Austin", "days": 2})]), Step(text="It will be 21 degrees.")]
+    with serve(TextModel(plan)) as server:
+        address = {"OPENAI_BASE_URL": server.openai_url, "OPENAI_API_KEY": "none"}
+        with mock.patch.dict(os.environ, address):
+            yield
+        assert len(server.requests) == 2
+        assert server.errors == []
 
 
 def docstrings(path: Path) -> list[tuple[str, int]]:
@@ -82,7 +114,8 @@ def test_the_table_of_options_is_complete() -> None:
 def test_links_lead_somewhere() -> None:
     readmes = [ROOT / folder / "README.md" for folder in ("benches", "examples", "tests/clients")]
     for path in [*FILES, *readmes]:
-        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text(encoding="utf-8")):
+        prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", prose):
             found = path.parent / target if target else path
             assert found.exists(), f"{name(path)}: {target}"
             if anchor:
@@ -94,6 +127,24 @@ def test_links_lead_somewhere() -> None:
 def anchors(text: str) -> set[str]:
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+def test_versions_of_the_readme_are_those_of_the_package() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = metadata.metadata("wirecall").get_all("Provides-Extra") or []
+    install = readme[: readme.index("## What the model sees")]
+    assert {*re.findall(r"`([\w-]+)`", install[install.index("| extra") :])} >= {*extras}
+    oldest = install[install.index("Oldest supported versions") :]
+    found = dict(re.findall(r"(?<!\w)([a-z][a-z-]+) (\d+\.\d+)\b", oldest))
+    sdks = ("openai", "anthropic", "litellm", "langchain", "pydantic-ai", "openai-agents")
+    oldest_of = re.compile(rf"^([a-z-]+?)(?:-slim)?(?:\[.*\])?>=([\d.]+).*'(?:{'|'.join(sdks)})'$")
+    matches = filter(None, map(oldest_of.match, metadata.requires("wirecall") or []))
+    wanted = {match[1]: match[2] if "." in match[2] else f"{match[2]}.0" for match in matches}
+    assert len(wanted) == 8
+    assert found == wanted
+    rust = re.search(r'^rust-version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert rust is not None
+    assert f"Rust {rust[1]} or newer" in install
 
 
 def test_every_example_and_client_is_linked() -> None:

@@ -175,25 +175,25 @@ def nested(depth: int) -> Any:
         ('{"x":"\ud800"}', ValueError, "lone surrogate"),
         (cycle(), ValueError, "contain themselves"),
         ({"x": nested(200)}, ValueError, "nested more than 128"),
-        ({1: 2}, TypeError, "the key 1 is no str"),
-        ({"x": {None: 2}}, TypeError, "the key None is no str"),
-        ({"x": object()}, TypeError, "object is no JSON value"),
-        ({"x": {1, 2}}, TypeError, "set is no JSON value"),
-        ({"x": b"x"}, TypeError, "bytes is no JSON value"),
-        ({"x": 1j}, TypeError, "complex is no JSON value"),
-        ({"x": (n for n in "ab")}, TypeError, "generator is no JSON value"),
+        ({1: 2}, TypeError, "the key 1 must be a str"),
+        ({"x": {None: 2}}, TypeError, "the key None must be a str"),
+        ({"x": object()}, TypeError, "object is not a JSON value"),
+        ({"x": {1, 2}}, TypeError, "set is not a JSON value"),
+        ({"x": b"x"}, TypeError, "bytes is not a JSON value"),
+        ({"x": 1j}, TypeError, "complex is not a JSON value"),
+        ({"x": (n for n in "ab")}, TypeError, "generator is not a JSON value"),
         ([1], TypeError, "must be a mapping or JSON text, not list"),
         (None, TypeError, "not NoneType"),
         (5, TypeError, "not int"),
         (b"{}", TypeError, "not bytes"),
-        ("[1]", ValueError, "no JSON object"),
-        ("5", ValueError, "no JSON object"),
-        ("", ValueError, "no JSON"),
-        ("{", ValueError, "no JSON"),
-        ("{'x':1}", ValueError, "no JSON"),
-        ('{"x":NaN}', ValueError, "no JSON"),
-        ('{"x":1} x', ValueError, "no JSON"),
-        ('{"x":01}', ValueError, "no JSON"),
+        ("[1]", ValueError, "not a JSON object"),
+        ("5", ValueError, "not a JSON object"),
+        ("", ValueError, "not valid JSON"),
+        ("{", ValueError, "not valid JSON"),
+        ("{'x':1}", ValueError, "not valid JSON"),
+        ('{"x":NaN}', ValueError, "not valid JSON"),
+        ('{"x":1} x', ValueError, "not valid JSON"),
+        ('{"x":01}', ValueError, "not valid JSON"),
     ],
     ids=lambda value: repr(value)[:40],
 )
@@ -485,5 +485,5 @@ def test_plan_of_a_tool_that_pairs_do_not_suit() -> None:
 
 def test_unknown_tools() -> None:
     for use in (TOOLS.plan, TOOLS.signature):
-        with pytest.raises(ValueError, match='there is no tool "x"; there are: get, ping'):
+        with pytest.raises(ValueError, match='there is no tool "x"; available: get, ping'):
             use("x")

@@ -41,6 +41,9 @@ BOUNDED = {
     "tags": {"type": "array", "items": {"type": "string"}, "minItems": 3, "uniqueItems": True},
     "kinds": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2, "uniqueItems": True},
     "unit": {"enum": ["metric", "imperial"]},
+    "flags": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "uniqueItems": True},
+    "shares": {"type": "array", "items": {"type": "number"}, "minItems": 3, "uniqueItems": True},
+    "many": {"type": "array", "items": {"type": "string"}, "minItems": 30, "uniqueItems": True},
     "version": {"const": 2},
     "given": {"type": "string", "pattern": "^x.*y$", "examples": ["xy"]},
     "note": {"anyOf": [{"type": "null"}, {"type": "string", "pattern": "^n"}]},
@@ -140,6 +143,53 @@ def test_values_of_an_example_are_within_the_bounds_of_the_schema(
             [read] = tools.parse(error.example).calls
             again = checked.encode(name, read.arguments)
             assert not checked.parse(again).errors
+
+
+# Items of lists whose items must differ: types that have three values or more.
+UNIQUE_ITEMS: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "string", "maxLength": 3},
+    {"type": "string", "minLength": 12},
+    *({"type": "string", "pattern": pattern} for pattern in ("^[A-Z]{3}-\\d+$", "^\\d$", "^(a|b|c)x$")),
+    *(
+        {"type": "string", "format": name}
+        for name in (
+            "date",
+            "date-time",
+            "time",
+            "duration",
+            "email",
+            "uri",
+            "hostname",
+            "ipv4",
+            "ipv6",
+            "uuid",
+        )
+    ),
+    {"type": "integer"},
+    {"type": "integer", "minimum": 4, "maximum": 6},
+    {"type": "integer", "multipleOf": 7, "minimum": 1},
+    {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 4},
+    {"enum": ["a", 1, "b"]},
+    {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]},
+    {"type": "object", "additionalProperties": {"type": "string", "maxLength": 1}},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": "array", "items": {"type": "number", "minimum": 0}, "minItems": 2, "uniqueItems": True},
+    {"type": "string", "examples": ["one", "two"]},
+]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("items", UNIQUE_ITEMS, ids=json.dumps)
+def test_items_of_an_example_differ_where_they_must(items: dict[str, Any], protocol: str) -> None:
+    schema = {"type": "array", "items": items, "minItems": 3, "uniqueItems": True}
+    tools = Toolset([tool("f", {"list": schema})], protocol=protocol, validate="error")
+    cut = tools.encode("f", {"list": [1]})[:-3]
+    [error] = tools.parse(cut, truncated=True).errors
+    assert error.example is not None
+    check(tools, error)
+    [call] = tools.parse(error.example).calls
+    assert len({json.dumps(item) for item in call.args["list"]}) >= 3
 
 
 def test_a_toolset_that_validates_shows_no_example_where_none_can_be_made() -> None:

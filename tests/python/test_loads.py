@@ -191,7 +191,7 @@ def test_warnings_are_added() -> None:
     first = JsonWarning(1, 1, "before")
     warnings = [first]
     assert loads("[1,,2]", warnings=warnings) == [1, 2]
-    assert warnings == [first, JsonWarning(line=1, column=4, reason="there is a comma too many")]
+    assert warnings == [first, JsonWarning(line=1, column=4, reason="an extra comma")]
     assert loads("[1, 2]", warnings=warnings) == [1, 2]
     assert len(warnings) == 2
     many: list[JsonWarning] = []

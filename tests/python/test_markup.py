@@ -83,7 +83,7 @@ def test_reading(text: str, value: Any) -> None:
         ("<a b=1 c>x</a>", {"a": {"@_b": 1, "@_c": "", "#text": "x"}}, [ATTRIBUTE] * 2),
         ("<a b='1' b='2'/>", {"a": {"@_b": 1}}, ["an attribute is given twice"]),
         ("<a>1</a><b>2</b>", {"a": 1, "b": 2}, ["there is more than one root element"]),
-        ("Here: <a>1</a>!", {"a": 1}, ["text stands outside of the root element"]),
+        ("Here: <a>1</a>!", {"a": 1}, ["there is text outside of the root element"]),
         ("5", 5, ["there is no element"]),
         ("<a><0>x</0><1>y</1></a>", {"a": ["x", "y"]}, [DIGIT] * 2),
         ("<a><0>x</0><2>y</2></a>", {"a": {"0": "x", "2": "y"}}, [DIGIT] * 2),
@@ -218,9 +218,9 @@ def test_mistakes_of_the_caller() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"schema": int}, "schema must be a JSON Schema, a mapping, not the class int"),
-        ({"schema": "{}"}, "schema must be a JSON Schema, a mapping, not str"),
-        ({"schema": [1]}, "schema must be a JSON Schema, a mapping, not list"),
+        ({"schema": int}, r"schema must be a JSON Schema \(a mapping\), not the class int"),
+        ({"schema": "{}"}, r"schema must be a JSON Schema \(a mapping\), not str"),
+        ({"schema": [1]}, r"schema must be a JSON Schema \(a mapping\), not list"),
         ({"warnings": ()}, "warnings must be a list, not tuple"),
         ({"warnings": True}, "warnings must be a list, not bool"),
     ],

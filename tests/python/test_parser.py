@@ -147,7 +147,7 @@ def test_ids_that_use_the_parser(use: str) -> None:
         return "id"
 
     parser = TOOLS.parser(ids=ids)
-    with pytest.raises(RuntimeError, match="being used right now"):
+    with pytest.raises(RuntimeError, match="in use"):
         parser.feed("<call>get city=")
 
 

@@ -195,7 +195,7 @@ def test_what_stands_beside_the_arguments_is_an_error(form: str, members: str, n
     message = tools.parse(form % members, truncated=False)
     [error] = message.errors
     assert (calls(message), error.kind, error.raw) == ([], "malformed_call", form % members)
-    assert f"`{named}` stands beside the arguments" in error.message
+    assert f"`{named}` must be a member" in error.message
     # Calls are shown as they are to be written, however the model wrote them.
     assert error.example == '<call>get_weather city="some text"</call>'
 

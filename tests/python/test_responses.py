@@ -142,7 +142,7 @@ def test_tool_choice(choice: Any, mode: str, names: tuple[str, ...], beside_nati
 def test_a_choice_of_a_tool_that_is_not_there_is_refused() -> None:
     nope = {"type": "function", "name": "nope"}
     for choice in (nope, {"type": "allowed_tools", "mode": "auto", "tools": [F, nope]}):
-        with pytest.raises(Refused, match="'nope', which is not among the tools"):
+        with pytest.raises(Refused, match="'nope', which is not in the tools"):
             rewritten({"input": "hi", "tools": [F, G], "tool_choice": choice})
 
 

@@ -113,7 +113,7 @@ def test_a_parser_in_two_threads_at_once(use: str) -> None:
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(parser.feed, "before <call>get city=x</call> after")
         assert inside.wait(10)
-        with pytest.raises(RuntimeError, match="being used right now, by another thread"):
+        with pytest.raises(RuntimeError, match="in use, by another thread"):
             {"feed": lambda: parser.feed("x"), "finish": parser.finish, "reset": parser.reset}[use]()
         tried.set()
         events = first.result(10)
@@ -223,8 +223,8 @@ def test_starts_and_ends_pair_up_under_load() -> None:
     [
         (0, ValueError, "threads is 0; it must be at least 1"),
         (-1, ValueError, "threads is -1; it must be at least 1"),
-        (2**70, ValueError, "threads is 1180591620717411303424; no number of that size"),
-        (-(2**70), ValueError, "no number of that size"),
+        (2**70, ValueError, "threads is 1180591620717411303424; it is out of range"),
+        (-(2**70), ValueError, "it is out of range"),
         ("2", TypeError, "int"),
         (1.5, TypeError, "int"),
     ],

@@ -74,9 +74,9 @@ def test_descriptions_change_the_wire_side_alone() -> None:
 def test_mistakes_of_the_caller() -> None:
     with pytest.raises(ToolError):
         tokens.measure([1], count=len)
-    with pytest.raises(ValueError, match="there is no tool 'nope'; there are: get_weather, get_time"):
+    with pytest.raises(ValueError, match="there is no tool 'nope'; available: get_weather, get_time"):
         tokens.measure(TOOLS, [("nope", {})], count=len)
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not valid JSON"):
         tokens.measure(TOOLS, [("get_time", "{")], count=len)
 
 
@@ -126,7 +126,7 @@ def test_tiktoken_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 def test_unknown_vocabulary() -> None:
     pytest.importorskip("tiktoken")
-    with pytest.raises(tokens.VocabularyError, match=r"no vocabulary 'nope'; it has: .*o200k_base"):
+    with pytest.raises(tokens.VocabularyError, match=r"no vocabulary 'nope'; available: .*o200k_base"):
         tokens.tokenizer("nope")
 
 

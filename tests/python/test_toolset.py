@@ -94,5 +94,5 @@ def test_toolset_is_a_core_toolset() -> None:
     made = toolset.Toolset([("b", True), ("a", SCHEMA)])
     assert isinstance(made, toolset._core.Toolset)
     assert type(made) is toolset.Toolset
-    with pytest.raises(ToolError, match="nan is no JSON number"):
+    with pytest.raises(ToolError, match="nan is not a JSON number"):
         toolset.Toolset([("a", {"default": float("nan")})])

@@ -55,7 +55,7 @@ const READ: &[(&str, &str)] = &[
 
 /// A text, and what is wrong with it where.
 const REFUSED: &[(&str, &str)] = &[
-    ("a: b: c", "a colon and a blank stand in a plain text: put it into double quotes (line 1, column 5)"),
+    ("a: b: c", "plain text contains a colon and a space: put it into double quotes (line 1, column 5)"),
     ("a: 1\na: 2", "the key \"a\" is given twice (line 2, column 1)"),
     ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 8)"),
     ("a: [b", "a quote or bracket is never closed (line 1, column 6)"),
@@ -68,7 +68,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("é: 1\n😀: - b", "a list starts on a line of its own (line 2, column 4)"),
     (
         "a: |x\n  y",
-        "behind | and > only -, + and a digit may stand: put text that starts so into double quotes (line 1, column 4)",
+        "only -, + and a digit may follow | and >: put text that begins like that into double quotes (line 1, column 4)",
     ),
     ("a: @x", "no plain text starts so: put it into double quotes (line 1, column 4)"),
     ("&x a: 1", PROPERTIES_1),
@@ -77,10 +77,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("%YAML 1.2\n---\na: 1", "directives (%) are not read (line 1, column 1)"),
     ("a: 1\n---\nb: 2", "one document only: leave out --- and ... (line 2, column 1)"),
     ("? a\n: b", "keys are plain or quoted text: ? is not read (line 1, column 1)"),
-    ("a: [b: 1]", "a key in a list stands in braces (line 1, column 6)"),
+    ("a: [b: 1]", "a key in a list needs braces (line 1, column 6)"),
     ("a: [1,,2]", "a comma is missing in brackets (line 1, column 7)"),
     ("a: [1}", "brackets do not match (line 1, column 6)"),
-    ("a: \"\\q\"", "behind a backslash in double quotes stands an escape (line 1, column 5)"),
+    ("a: \"\\q\"", "a backslash in double quotes must begin an escape (line 1, column 5)"),
 ];
 const PROPERTIES_1: &str =
     "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes (line 1, column 1)";

@@ -70,7 +70,7 @@ def choose(patterns: Sequence[str]) -> list[Task]:
     for pattern in patterns:
         if not any(fnmatchcase(task.name, pattern) for task in TASKS):
             names = ", ".join(task.name for task in TASKS)
-            raise BenchError(f"No task is called {pattern!r}; there are: {names}.")
+            raise BenchError(f"No task matches {pattern!r}. Available tasks: {names}.")
     return [task for task in TASKS if not patterns or any(fnmatchcase(task.name, one) for one in patterns)]
 
 
@@ -186,8 +186,8 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
         rows,
         left=2,
         notes=[
-            f"In {count.name}, of the requests as they are sent. Every further request of a task holds all "
-            "that came before it; --max-tokens or --max-usd ends the run in front of a limit.",
+            f"Counted in {count.name}, in the requests as they are sent. Each further request of a task "
+            "contains all before it; --max-tokens and --max-usd stop the run before the limit is passed.",
         ],
     )
 
@@ -200,5 +200,5 @@ def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
         rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
-    notes = [*endings(cells), f"With intervals, beside native: wirecall bench report {path}"]
-    return Table("What became of the tasks", head, rows, left=2, notes=notes)
+    notes = [*endings(cells), f"Intervals, and the comparison with native: wirecall bench report {path}"]
+    return Table("Results of the tasks", head, rows, left=2, notes=notes)

@@ -141,13 +141,15 @@ class Artifact:
             return
         run = read(self.path)
         if run.kind != kind:
-            raise BenchError(f"{self.path} is of `wirecall bench {run.kind}`, not of {kind}")
+            raise BenchError(
+                f"{self.path} was written by `wirecall bench {run.kind}`, not by `wirecall bench {kind}`"
+            )
         for name in {**given, **run.options}:
             if given.get(name) != run.options.get(name):
                 was, now = (json.dumps(those.get(name)) for those in (run.options, given))
                 raise BenchError(
-                    f"{self.path} was made with other options: {name} was {was} and is {now}. "
-                    "Carry it on with those that it had, or name another file."
+                    f"{self.path} was made with other options: {name} was {was} and is now {now}. "
+                    "Resume with the original options, or choose another file."
                 )
         self.cells = {key_of(cell): cell for cell in run.cells}
         self.replaced = run.replaced
@@ -177,8 +179,8 @@ class Artifact:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close()
         if kind is not None and issubclass(kind, KeyboardInterrupt):
-            more = "" if self.kind in _NEVER_RESUMED else "; --resume carries on with it"
-            print(f"{self.path} keeps what was done{more}.", file=sys.stderr)
+            more = "" if self.kind in _NEVER_RESUMED else "; --resume continues from there"
+            print(f"The results so far are in {self.path}{more}.", file=sys.stderr)
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._descriptor is None:
@@ -219,10 +221,10 @@ def read(path: str | os.PathLike[str]) -> Run:
                 cells[key] = line
         except KeyError as error:
             raise BenchError(
-                f"{path}, line {number}: this is no line of an artifact: it has no {error}"
+                f"{path}, line {number}: this is not a line of an artifact: {error} is missing"
             ) from error
         except (ValueError, TypeError, RecursionError) as error:
-            raise BenchError(f"{path}, line {number}: this is no line of an artifact: {error}") from error
+            raise BenchError(f"{path}, line {number}: this is not a line of an artifact: {error}") from error
     if header is None:
         raise BenchError(f"{path} is empty")
     return Run(header, list(cells.values()), torn, resumed, replaced)
@@ -232,13 +234,13 @@ def key_of(cell: Mapping[str, Any]) -> Key:
     """The cell's key, which is a list of strings."""
     key = cell["key"]
     if not isinstance(key, list) or not all(isinstance(part, str) for part in key):
-        raise TypeError(f"the key of a cell is a list of strings, not {key!r}")
+        raise TypeError(f"the key of a cell must be a list of strings, not {key!r}")
     return tuple(key)
 
 
 def _header(line: Any) -> dict[str, Any]:
     if not isinstance(line, dict) or "schema" not in line:
-        raise ValueError("it has no schema")
+        raise ValueError("the schema is missing")
     if line["schema"] != SCHEMA:
         raise ValueError(f"the schema is {line['schema']!r}; this version reads {SCHEMA!r}")
     header: dict[str, Any] = line
@@ -247,7 +249,7 @@ def _header(line: Any) -> dict[str, Any]:
 
 
 def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _whole_lines(path: Path) -> tuple[bytes, bool]:
@@ -265,8 +267,8 @@ def _open(path: Path, flags: int, kind: Kind) -> int:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
     except FileExistsError:
-        more = "" if kind in _NEVER_RESUMED else ", or carry it on with --resume"
-        raise BenchError(f"{path} exists: name another file{more}") from None
+        more = "" if kind in _NEVER_RESUMED else ", or continue it with --resume"
+        raise BenchError(f"{path} exists: choose another file{more}") from None
     except OSError as error:
         raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
     if fcntl is not None:
@@ -274,7 +276,7 @@ def _open(path: Path, flags: int, kind: Kind) -> int:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(descriptor)
-            raise BenchError(f"{path}: another run is writing it") from None
+            raise BenchError(f"{path} is being written by another run") from None
     return descriptor
 
 

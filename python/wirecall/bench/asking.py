@@ -34,7 +34,7 @@ class FiniteRange(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no number.", param, ctx)
+            self.fail(f"{value} is not a number.", param, ctx)
         return number
 
 
@@ -104,9 +104,11 @@ class Asking:
         key = os.environ.get(name, "").strip()
         if not (key.isascii() and key.isprintable()) or " " in key:
             # Whoever refused it later would show it.
-            raise BenchError(f"{name} holds what can be no key: blanks, or other characters than of ASCII.")
+            raise BenchError(f"{name} does not hold a key: it contains whitespace or non-ASCII characters.")
         if not key and not self.dry_run:
-            raise BenchError(f"{name} is not set: it holds the key; any text where the server wants none.")
+            raise BenchError(
+                f"{name} is not set. Set it to the API key, or to any text if the server needs none."
+            )
         return key or "none"
 
     def budget(self, models: Iterable[str]) -> "Budget":
@@ -122,7 +124,7 @@ class Asking:
             if price_in is not None and price_out is not None:
                 prices[model] = Prices(price_in, price_out, cached)
             elif self.max_usd is not None:
-                raise BenchError(f"--max-usd needs --price-in and --price-out of {model}.")
+                raise BenchError(f"--max-usd needs --price-in and --price-out for {model}.")
         return Budget(self.max_tokens, self.max_usd, prices)
 
     def artifact(self, kind: Kind, options: Mapping[str, Any]) -> Artifact:
@@ -171,20 +173,20 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             type=click.Choice(["openai", "anthropic"]),
             default="openai",
             show_default=True,
-            help="What the server speaks: chat completions, or messages.",
+            help="The server's API: chat completions (openai) or messages (anthropic).",
         ),
-        option("--base-url", metavar="URL", help="Of any endpoint of that API; its maker's own by default."),
+        option("--base-url", metavar="URL", help="Base URL of the endpoint.  [default: the provider's]"),
         option(
             "--key-variable",
             metavar="NAME",
-            help="Environment variable with the key: OPENAI_API_KEY or ANTHROPIC_API_KEY by default.",
+            help="Environment variable that holds the key.  [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]",
         ),
         option(
             "--models",
             required=True,
             callback=listed,
             metavar="NAME,…",
-            help="Models, as the server calls them.",
+            help="Model names, as the server knows them.",
         ),
         option(
             "--modes",
@@ -192,34 +194,38 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             default=modes,
             show_default=True,
             metavar="MODE,…",
-            help="native, and protocols of wirecall: wire, hermes, gemma, xml, yaml, qwen3coder.",
+            help="native, or a protocol: wire, hermes, gemma, xml, yaml, qwen3coder.",
         ),
         option(
-            "--reps", type=click.IntRange(1), default=1, show_default=True, help="How often each is repeated."
+            "--reps", type=click.IntRange(1), default=1, show_default=True, help="How often each case is run."
         ),
         option(
-            "--seed", type=int, default=0, show_default=True, help="Of the order in which all take turns."
+            "--seed",
+            type=int,
+            default=0,
+            show_default=True,
+            help="Seed of the order in which the modes alternate.",
         ),
         option(
             "--max-output-tokens",
             type=click.IntRange(1),
             default=2048,
             show_default=True,
-            help="Of one answer.",
+            help="Maximum tokens of one answer.",
         ),
         option(
             "--output-parameter",
             type=click.Choice(["max_completion_tokens", "max_tokens"]),
             default="max_completion_tokens",
             show_default=True,
-            help="What --max-output-tokens is called in requests; many servers know max_tokens only.",
+            help="Request field for --max-output-tokens; many servers know only max_tokens.",
         ),
         option(
             "--parameter",
             multiple=True,
             callback=_parameters,
             metavar="NAME=JSON",
-            help="A further field of every request: temperature=0.",
+            help="Another field for every request, such as temperature=0. Repeatable.",
         ),
         option(
             "--timeout",
@@ -227,14 +233,14 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             default=120.0,
             show_default=True,
             metavar="SECONDS",
-            help="Of one request.",
+            help="Timeout of one request.",
         ),
         option(
             "--tries",
             type=click.IntRange(1),
             default=6,
             show_default=True,
-            help="How often a request is sent, at most, where a server is busy or out of reach.",
+            help="Maximum attempts for a request if the server is busy or unreachable.",
         ),
         option(
             "--concurrency",
@@ -242,30 +248,36 @@ def _options(output: str, modes: str) -> list[Callable[[Any], Any]]:
             default=4,
             show_default=True,
             metavar="N",
-            help="Requests that are under way at once.",
+            help="Maximum concurrent requests.",
         ),
-        option("--max-tokens", type=click.IntRange(1), help="Stop before this many tokens are passed."),
-        option("--max-usd", type=FiniteRange(0), help="Stop before it costs more. Needs prices."),
-        price("--price-in", "Dollars for a million input tokens, of one model or all."),
-        price("--price-out", "The same for output."),
-        price("--price-cached", "The same for input from a cache; that of --price-in by default."),
+        option("--max-tokens", type=click.IntRange(1), help="Stop before more tokens than this are used."),
+        option(
+            "--max-usd",
+            type=FiniteRange(0),
+            help="Stop before the cost exceeds this. Needs --price-in and --price-out.",
+        ),
+        price("--price-in", "USD for a million input tokens, for one model or for all."),
+        price("--price-out", "The same for output tokens."),
+        price("--price-cached", "The same for cached input tokens.  [default: --price-in]"),
         option(
             "--output",
             type=click.Path(path_type=Path),
             default=output,
             show_default=True,
             metavar="FILE",
-            help="The artifact; `wirecall bench report` reads it.",
+            help="File to write; `wirecall bench report` reads it.",
         ),
-        option("--resume", is_flag=True, help="Carry on with FILE: what it has is not asked again."),
-        option("--retry-failed", is_flag=True, help="With --resume, ask what failed again."),
-        option("--dry-run", is_flag=True, help="Show what would be sent and its price; send nothing."),
+        option("--resume", is_flag=True, help="Continue FILE: cases that it contains are not run again."),
+        option("--retry-failed", is_flag=True, help="With --resume, also run failed cases again."),
+        option(
+            "--dry-run", is_flag=True, help="Show what would be sent and what it would cost; send nothing."
+        ),
         option(
             "--encoding",
             default="o200k_base",
             show_default=True,
             metavar="NAME",
-            help="Vocabulary of tiktoken that a dry run counts in, or characters.",
+            help="tiktoken vocabulary that --dry-run counts in, or characters.",
         ),
     ]
 
@@ -279,7 +291,7 @@ def _parameters(_ctx: object, _parameter: object, given: Sequence[str]) -> dict[
         except ValueError:
             equals = ""
         if not name or not equals:
-            raise click.BadParameter(f"{one!r} is no NAME=JSON; a text is written NAME='\"text\"'.")
+            raise click.BadParameter(f"{one!r} is not NAME=JSON; a string is written NAME='\"text\"'.")
     return parameters
 
 
@@ -291,7 +303,7 @@ def _priced(_ctx: object, _parameter: object, given: Sequence[str]) -> dict[str,
         try:
             prices[model] = float(text)
         except ValueError:
-            raise click.BadParameter(f"{one!r} is no price; write 2.5 or MODEL=2.5.") from None
+            raise click.BadParameter(f"{one!r} is not a price; write 2.5 or MODEL=2.5.") from None
         if not 0 <= prices[model] < float("inf"):
-            raise click.BadParameter(f"{one!r} is no price.")
+            raise click.BadParameter(f"{one!r} is not a price: it must be 0 or more, and finite.")
     return prices

@@ -150,7 +150,7 @@ class Budget:
                     self._changed.notify_all()
                 else:
                     self._changed.wait()
-            raise BudgetReached("the budget does not reach for another request")
+            raise BudgetReached("the budget does not allow another request")
 
     def settle(self, reservation: Reservation, usage: Usage | None) -> None:
         """What came of a reservation; None: an answer came, and nobody said what it cost.

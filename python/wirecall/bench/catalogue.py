@@ -29,7 +29,7 @@ from wirecall.toolset import Toolset
 # What `--catalogue` calls the catalogue of this package.
 BUILT_IN = "built-in"
 
-_HALF = "half of a surrogate pair (\\ud800 to \\udfff), which is no text"
+_HALF = "half of a surrogate pair (\\ud800 to \\udfff), which is not valid text"
 _FORM = '{"tools": […], "cases": [{"name": …, "tool": …, "arguments": {…}}, …]}'
 
 
@@ -69,7 +69,7 @@ def catalogues(paths: Iterable[str]) -> list[Catalogue]:
     for path in paths:
         catalogue = built_in() if path == BUILT_IN else load(path)
         if catalogue.name in found:
-            raise BenchError(f'{path}: there is another catalogue {catalogue.name!r}: give it another "name"')
+            raise BenchError(f'{path}: another catalogue is also named {catalogue.name!r}: change its "name"')
         found[catalogue.name] = catalogue
     return list(found.values())
 
@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> Catalogue:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BenchError(f"{path}: byte {error.start} is no UTF-8") from error
+        raise BenchError(f"{path}: byte {error.start} is not valid UTF-8") from error
     except OSError as error:
         raise BenchError(f"{path}: {error.strerror or error}") from error
     return _Reader(str(path), text, path.stem).catalogue()
@@ -108,23 +108,23 @@ class _Reader:
         try:
             found = json.loads(self.text, parse_constant=_refuse)
         except json.JSONDecodeError as error:
-            self.fail(f"this is no JSON: {error.msg}. Expected {_FORM}", error.lineno, error.colno)
+            self.fail(f"not valid JSON: {error.msg}. Expected {_FORM}", error.lineno, error.colno)
         except (ValueError, RecursionError) as error:
             self.fail(f"this JSON cannot be read: {error}")
         if not isinstance(found, dict) or not all(
             isinstance(found.get(key), list) for key in ("tools", "cases")
         ):
-            self.fail(f"this is no catalogue. Expected {_FORM}")
+            self.fail(f"this is not a catalogue. Expected {_FORM}")
         name = found.get("name", self.name)
         if not isinstance(name, str) or not name or not _is_text(name):
-            self.fail(f'"name" is {compact(name)}; expected a text, or leave it out')
+            self.fail(f'"name" must be a string that is not empty, not {compact(name)}')
         validators = {}
         tools: dict[str, Definition] = {}
         for index, given in enumerate(found["tools"]):
             tool, validator = self.tool(index, given)
             if tool.name in tools:
                 self.fail(
-                    f"there are two tools {tool.name!r}: rename or remove one", self.line("tools", index)
+                    f"two tools are named {tool.name!r}: rename or remove one", self.line("tools", index)
                 )
             tools[tool.name] = tool
             validators[tool.name] = validator
@@ -132,7 +132,7 @@ class _Reader:
         for index, given in enumerate(found["cases"]):
             case = self.case(index, given, tools, validators)
             if case.name in cases:
-                self.fail(f"there are two cases {case.name!r}: rename one", self.line("cases", index))
+                self.fail(f"two cases are named {case.name!r}: rename one", self.line("cases", index))
             cases[case.name] = case
         if not cases:
             self.fail('"cases" is empty: there is nothing to measure')
@@ -149,13 +149,13 @@ class _Reader:
             make = validator_for(tool.parameters, Draft202012Validator)
             make.check_schema(tool.parameters)
         except UnicodeEncodeError:
-            fail(f"it holds {_HALF}")
+            fail(f"it contains {_HALF}")
         except SchemaError as error:
             fail(error.message)
         except ToolError as error:
             fail(str(error))
         except AttributeError:
-            fail("its $schema is no text")
+            fail("its $schema is not a string")
         return tool, make(tool.parameters)
 
     def case(
@@ -165,16 +165,16 @@ class _Reader:
             self.fail(f"case {index + 1} {message}", self.line("cases", index))
 
         if not isinstance(given, dict):
-            fail('is no object. Expected {"name": …, "tool": …, "arguments": {…}}')
+            fail('is not an object. Expected {"name": …, "tool": …, "arguments": {…}}')
         words = {key: given.get(key, "") for key in ("name", "group", "prompt", "tool")}
         for key, value in words.items():
             if not isinstance(value, str):
-                fail(f'has {compact(value)} for "{key}"; expected a text')
+                fail(f'has {compact(value)} for "{key}", which must be a string')
         tool, arguments = words["tool"], given.get("arguments")
         if tool not in tools:
-            fail(f'calls the tool {tool!r}, which is not in the list: add it to "tools", or correct the name')
+            fail(f'calls the tool {tool!r}, which is not in "tools": add it there, or correct the name')
         if not isinstance(arguments, dict):
-            hint = "; it is a text: write the JSON in it" if isinstance(arguments, str) else ""
+            hint = "; it is a string: write the JSON object itself" if isinstance(arguments, str) else ""
             fail(f'has no object in "arguments"{hint}')
         try:
             compact(given).encode()
@@ -182,11 +182,11 @@ class _Reader:
             Toolset([tools[tool]]).encode(tool, arguments)
             wrong = best_match(validators[tool].iter_errors(arguments))
         except UnicodeEncodeError:
-            fail(f"holds {_HALF}")
+            fail(f"contains {_HALF}")
         except ValueError as error:
             fail(f"cannot be used: {error}")
         except RecursionError:
-            fail(f"cannot be held against the schema of {tool}, whose $ref go in circles")
+            fail(f"cannot be checked against the schema of {tool}: its $ref form a circle")
         if wrong is not None:
             fail(f"does not fit the schema of {tool}: {wrong.json_path}: {wrong.message}")
         return Case(words["name"] or f"case {index + 1}", words["group"], words["prompt"], tool, arguments)
@@ -239,4 +239,4 @@ _decode = json.JSONDecoder().raw_decode
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

@@ -48,24 +48,24 @@ class _Bench(click.Group):
 
 @click.group(
     cls=_Bench,
-    epilog="""\b
-Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for each run.
+    epilog="""Needs: pip install 'wirecall[bench]'. Results are JSON lines, one artifact for each run.
 
 \b
 Questions and their commands:
   how many tokens does it save me?          offline --catalogue MINE
   does my model still call tools correctly? live, agent, then report
   what does parsing cost?                   latency
-docs/bench.md has how to measure your own, and what the results do not show.
+
+docs/bench.md explains how to measure your own tools and models, and what the results do not show.
 """,
 )
 def bench() -> None:
-    """Measure what the format costs and gains."""
+    """Measure tokens, correctness and speed."""
 
 
 @bench.command(
-    epilog="""\b
-Ends with 0 if every call read back as it was written, in every format that can hold it, else with 1.
+    epilog="""Exit code 0 if every call was read back as it was written, in every format that can write it;
+1 if not.
 
 \b
 Examples:
@@ -80,7 +80,7 @@ Examples:
     "paths",
     metavar="FILE",
     multiple=True,
-    help='Tools and right calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}; '
+    help='Tools and expected calls: {"tools": […], "cases": [{"name", "group", "tool", "arguments"}, …]}; '
     "docs/bench.md has an example.  [default: built-in]",
 )
 @click.option(
@@ -88,20 +88,20 @@ Examples:
     "encodings",
     metavar="NAME,…",
     multiple=True,
-    help="Vocabularies of tiktoken, or characters.  [default: o200k_base]",
+    help="tiktoken vocabularies, or characters.  [default: o200k_base]",
 )
 @click.option(
-    "--tokenizer", "tokenizers", metavar="FILE", multiple=True, help="A tokenizer.json of Hugging Face."
+    "--tokenizer", "tokenizers", metavar="FILE", multiple=True, help="A Hugging Face tokenizer.json."
 )
 @click.option(
     "--cached-price",
     type=FiniteRange(0, 1),
     default=0.1,
     show_default=True,
-    help="Of a token that the provider has in its cache, against one that it has not.",
+    help="Price of a cached input token, as a fraction of the normal price.",
 )
-@click.option("--totals", "only_totals", is_flag=True, help="Leave out what each tool and each call costs.")
-@click.option("--output", metavar="ARTIFACT", help="Write what was found to this file, which must not exist.")
+@click.option("--totals", "only_totals", is_flag=True, help="Leave out the rows of single tools and calls.")
+@click.option("--output", metavar="ARTIFACT", help="Write the results to this file, which must not exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 @click.pass_context
 def offline(
@@ -114,10 +114,10 @@ def offline(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Count definitions and calls in every format, and read every call back.
+    """Count the tokens of definitions and calls in every format.
 
-    Native definitions are JSON without blanks. How providers render them for the model is not public, so take
-    them as an estimate.
+    Every call is read back and compared. Native definitions are counted as minified JSON. How providers
+    render them for the model is not public, so these counts are an estimate.
     """
     from wirecall.bench.catalogue import BUILT_IN, catalogues
     from wirecall.bench.offline import LIBRARIES, cells, groups, options, tables, totals
@@ -159,16 +159,14 @@ Examples:
     --price-in 3 --price-out 15
 
 \b
-Ablations change one thing each, of the mode wire:
+Each ablation changes one thing in the mode wire:
   syntax=json, placement=first, no-manual, descriptions=none, protocol=NAME
-    must change the request: where two variants would send the same, nothing is sent
+    must change the request: if two variants would send the same, nothing is sent
   strict
-    changes how answers are read, and must leave the request as it is
+    changes how answers are read, and must not change the request
 
-\b
-Exit codes: 0 all was asked; 1 some was skipped, because the budget did not reach or a case has no prompt,
-or not judged, or everything failed; 2 it cannot be done; 130 interrupted. After 1 and 130, --resume carries
-on.
+Exit codes: 0 every case was run; 1 some were skipped (budget used up, or no prompt) or not judged, or all
+failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 and 130, --resume continues.
 """,
 )
 @asking("live.jsonl", modes="native,wire")
@@ -177,45 +175,53 @@ on.
     "ablations",
     multiple=True,
     metavar="WHAT",
-    help="Ask with one thing changed, too: see below. May be given several times.",
+    help="Also run with one thing changed: see below. Repeatable.",
 )
 @click.option(
     "--catalogue",
     metavar="FILE",
-    help='As for `offline`; every case needs a "prompt", what a user says to get the call.  '
+    help='As for `offline`; each case needs a "prompt", the user message that leads to the call.  '
     "[default: built-in]",
 )
-@click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name is like it.")
+@click.option("--cases", multiple=True, metavar="GLOB", help="Only cases whose name matches.")
 @click.option("--group", "groups", multiple=True, metavar="NAME", help="Only cases of this group.")
 @click.option(
     "--tools",
     type=click.Choice(["all", "group", "own"]),
     default="group",
     show_default=True,
-    help="Tools in a request: the whole catalogue, those of the case's group, or the case's own.",
+    help="Tools in a request: all of the catalogue, those of the case's group, or only the expected one.",
 )
 @click.option(
     "--system",
     default="You are a helpful assistant.",
     show_default=True,
     metavar="TEXT",
-    help="A system text of the application; '' for none.",
+    help="System prompt; '' for none.",
 )
-@click.option("--judge", metavar="MODEL", help="Another model that judges arguments which are not the same.")
-@click.option("--judge-api", type=click.Choice(["openai", "anthropic"]), help="That of --api by default.")
-@click.option("--judge-base-url", metavar="URL", help="That of --base-url by default.")
-@click.option("--judge-key-variable", metavar="NAME", help="That of --key-variable by default.")
+@click.option(
+    "--judge",
+    metavar="MODEL",
+    help="Another model, which judges arguments that differ from the expected ones.",
+)
+@click.option(
+    "--judge-api", type=click.Choice(["openai", "anthropic"]), help="API of the judge.  [default: --api]"
+)
+@click.option("--judge-base-url", metavar="URL", help="Base URL of the judge.  [default: --base-url]")
+@click.option(
+    "--judge-key-variable", metavar="NAME", help="Key variable of the judge.  [default: --key-variable]"
+)
 @click.option(
     "--judge-cache",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Where verdicts are kept; a folder for caches by default.",
+    help="Folder for verdicts.  [default: the user's cache folder]",
 )
 @click.pass_context
 def live(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
-    """Ask real models every case, natively and through `wirecall.wrap`.
+    """Run the cases on real models, natively and as text.
 
-    Keys come from the environment only, and are written nowhere.
+    Keys are read from the environment only, and are never written.
     """
     from wirecall.bench.live import command
 
@@ -230,22 +236,26 @@ Examples:
   wirecall bench agent --models small,large --modes native,wire,hermes,xml --tasks 'a *' --turns 8
   wirecall bench agent --api anthropic --models one --dry-run
 
-\b
-Exit codes: 0 all was tried; 1 some was skipped, because the budget did not reach, or everything failed; 2 it
-cannot be done; 130 interrupted. After 1 and 130, --resume carries on: with what was not finished, from its
-beginning.
+Exit codes: 0 every task was run; 1 some were skipped (budget used up), or all failed; 2 wrong usage or a file
+that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfinished tasks start over.
 """,
 )
 @asking("agent.jsonl", modes="native,wire,hermes")
-@click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name is like it.")
+@click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name matches.")
 @click.option(
-    "--turns", type=click.IntRange(1), default=12, show_default=True, help="Answers a task may take."
+    "--turns",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    help="Maximum answers of the model in one task.",
 )
 @click.pass_context
 def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
-    """Let real models work on tasks of several steps, and look at what they leave behind.
+    """Run tasks of several steps on real models.
 
-    Keys come from the environment only, and are written nowhere.
+    What counts is the resulting state, not the calls.
+
+    Keys are read from the environment only, and are never written.
     """
     from wirecall.bench.agent import command
 
@@ -259,13 +269,11 @@ Examples:
   wirecall bench latency --lengths 1KB,16KB --rounds 2 --streams 100
   wirecall bench latency --rounds 15 --limit 60 --output quiet-machine.jsonl
 
-\b
-Parsers of other projects take part where their packages are installed: jiter, partial-json-parser,
-sglang, vllm. Each must read a text right before it is timed.
+Parsers of other projects are measured if their packages are installed: jiter, partial-json-parser, sglang,
+vllm. A parser is timed only on texts that it reads correctly.
 
-\b
-Exit codes: 0 all was measured; 1 wirecall read something wrong; 2 it cannot be done; 130 interrupted.
-After 130, --resume carries on: with the work that was not finished, from its beginning.
+Exit codes: 0 everything was measured; 1 wirecall read something wrong; 2 wrong usage or a file that cannot be
+used; 130 interrupted. After 130, --resume continues; an unfinished measurement starts over.
 """,
 )
 @click.option(
@@ -274,17 +282,21 @@ After 130, --resume carries on: with the work that was not finished, from its be
     default="1KB,4KB,16KB,64KB,256KB,1MB",
     show_default=True,
     metavar="LENGTH,…",
-    help="Of the argument of code in a call.",
+    help="Lengths of the code argument of a call.",
 )
 @click.option(
-    "--rounds", type=click.IntRange(1), default=5, show_default=True, help="In each everyone takes a turn."
+    "--rounds",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Each round times every parser once.",
 )
 @click.option(
     "--streams",
     type=click.IntRange(0),
     default=1000,
     show_default=True,
-    help="Messages that are read at once, by one thread.",
+    help="Messages that one thread reads concurrently.",
 )
 @click.option(
     "--limit",
@@ -292,7 +304,7 @@ After 130, --resume carries on: with the work that was not finished, from its be
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="After this a reading is cut off, and the result says so.",
+    help="Time limit of one reading; longer ones are stopped and reported as cut off.",
 )
 @click.option(
     "--output",
@@ -300,14 +312,14 @@ After 130, --resume carries on: with the work that was not finished, from its be
     default="latency.jsonl",
     show_default=True,
     metavar="FILE",
-    help="The artifact.",
+    help="File to write; `wirecall bench report` reads it.",
 )
-@click.option("--resume", is_flag=True, help="Carry on with FILE: what it has is not measured again.")
+@click.option("--resume", is_flag=True, help="Continue FILE: what it contains is not measured again.")
 @click.pass_context
 def latency(ctx: click.Context, /, **given: Any) -> None:
-    """Time parsers, delta by delta, beside wirecall's.
+    """Compare the time per delta of wirecall's parser and others.
 
-    Nothing else should run on the machine meanwhile.
+    Run nothing else on the machine meanwhile.
     """
     from wirecall.bench.latency import command
 
@@ -326,13 +338,13 @@ Examples:
     "--markdown",
     "markdown_path",
     metavar="FILE",
-    help="Write Markdown there. Without this and --html it is printed.",
+    help="Write Markdown to FILE. Without this and --html, it is printed.",
 )
-@click.option("--html", "html_path", metavar="FILE", help="Write one page of HTML with plots there.")
+@click.option("--html", "html_path", metavar="FILE", help="Write one HTML page with plots to FILE.")
 def report(artifacts: tuple[str, ...], markdown_path: str | None, html_path: str | None) -> None:
-    """Tables and plots of what artifacts say, with intervals.
+    """Show results as tables and plots, with intervals.
 
-    ARTIFACT is a file that another command has written: live.jsonl, for example.
+    ARTIFACT is a file that another command has written, such as live.jsonl.
     """
     from wirecall.bench.report import html, markdown
     from wirecall.bench.report import report as report_of

@@ -182,7 +182,7 @@ def _is_shallow(value: Any, levels: int = _DEEPEST) -> bool:
 
 
 def _no_json(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _finite(text: str) -> float:
@@ -268,7 +268,7 @@ class Endpoint:
         if mode != NATIVE:
             client = wrap(client, **{"protocol": mode, **(options or {})}, on_event=self._notice)
         elif options:
-            raise BenchError(f"{', '.join(options)}: natively there is no such option")
+            raise BenchError(f"{', '.join(options)}: the mode native has no such option")
         self._client = client
         # The SDKs load these when they are first asked for.
         self._create: Callable[..., Any] = (
@@ -396,7 +396,7 @@ class Endpoint:
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)
         if status in _KEY_REFUSED:
-            raise BenchError(f"The endpoint refuses the key for {self.model} (HTTP {status}).") from None
+            raise BenchError(f"The endpoint rejected the key for {self.model} (HTTP {status}).") from None
         where = type(error).__name__ if status is None else f"HTTP {status}"
         reason = _struck(f"{where}: {_message(error)}", self._key)[:_SHOWN_OF_AN_ERROR]
         if error is not None and _is_unpaid(error):
@@ -430,7 +430,7 @@ class _Attempt:
                 self.said.take(time.perf_counter(), event.to_dict(warnings=False))
         self._end = time.perf_counter()
         if not self.said.ended:
-            raise _BrokenOff("the answer came to no end")
+            raise _BrokenOff("the answer did not end")
 
     def times(self, exchanges: Sequence[Exchange]) -> dict[str, float | None]:
         first = exchanges[self._exchanges].said(self._api).first if len(exchanges) > self._exchanges else None

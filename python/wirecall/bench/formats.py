@@ -172,7 +172,7 @@ class _Arguments(_Json):
         return compact(arguments)
 
     def read(self, text: str) -> Call:
-        raise Inexpressible("the arguments alone do not say which tool they are for")
+        raise Inexpressible("the arguments alone do not name the tool")
 
 
 class _Named(_Json):
@@ -243,7 +243,7 @@ class _Python(_Json):
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         if not _is_name(name):
-            raise Inexpressible(f"{name} is no name in Python")
+            raise Inexpressible(f"{name} is not a Python identifier")
         parts = [
             f"{key}={_literal(value)}" if _is_name(key) else f"**{_literal({key: value})}"
             for key, value in arguments.items()
@@ -254,7 +254,7 @@ class _Python(_Json):
         try:
             call = ast.parse(text, mode="eval").body
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-                raise ValueError("it is no call with keywords alone")
+                raise ValueError("it is not a call with keyword arguments only")
             arguments: dict[str, Any] = {}
             for given in call.keywords:
                 value = ast.literal_eval(given.value)

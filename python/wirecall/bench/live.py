@@ -56,7 +56,7 @@ def prepare(plan: Plan, endpoints: Mapping[Way, Endpoint]) -> dict[tuple[Way, st
 def _prove(cells: Any) -> None:
     if said := violations(cells):
         more = f" … and {len(said) - 3} more" if len(said) > 3 else ""
-        raise BenchError(f"This would compare a thing with itself. {'; '.join(said[:3])}{more}.")
+        raise BenchError(f"Two variants would send the same requests. {'; '.join(said[:3])}{more}.")
 
 
 def prompt_tokens(body: str, count: Count) -> int:
@@ -106,9 +106,9 @@ def forecast(
         "USD, at most",
     ]
     notes = [
-        f"Input in {vocabulary.name}: texts and tools of the requests, without what a provider puts "
-        "around them.",
-        "Answers that are asked for again, and a judge, come on top.",
+        f"Input is counted in {vocabulary.name}: the texts and tools of the requests, without what a "
+        "provider adds.",
+        "Retries and a judge cost extra.",
     ]
     if skipped := len(plan.cases) - len({case for _, case in prepared}):
         notes.append(f"Skipped, without a prompt: {skipped} of {len(plan.cases)} cases.")

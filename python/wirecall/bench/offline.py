@@ -270,12 +270,12 @@ def _legend(names: set[str], cached: float) -> Table:
         [[form.name, form.what] for form in formats() if form.name in names],
         left=2,
         notes=[
-            "named, arguments, python and toon put nothing around a call, as it needs to be found in a text.",
-            f"saved: how much less calls cost than in {BASELINE}; of those that the format can write.",
-            "read back: of the calls that the format can hold, those that are read as just what was written.",
+            "named, arguments, python and toon have no delimiters, which a call in running text would need.",
+            f"saved: how much less calls cost than in {BASELINE}, over the calls that the format can write.",
+            "read back: of the calls that the format can write, those that are read back as written.",
             f"pays: from or up to which call a conversation costs no more than in {BASELINE}, definitions "
-            "included, if each request sends these and all calls so far, and is answered with one call.",
-            f"pays, cached: the same, where what an earlier request sent costs {cached:g} of its price.",
+            "included, if each request sends these and all earlier calls, and is answered with one call.",
+            f"pays, cached: the same if what an earlier request already sent costs {cached:g} of its price.",
         ],
     )
 

@@ -65,30 +65,29 @@ TOKENS = _tokens(
     "tokens",
     "input",
     "output",
-    means="input and output of all requests of a cell, those for calls that could not be read included, as "
-    "the server counts them.",
+    means="input and output of all requests of a cell, retries included, as the server counts them.",
 )
 _COST = (TOKENS, _tokens("input tokens", "input"), _tokens("output tokens", "output"))
 # What a way is judged by, by the kind of its artifact.
 JUDGED_BY = {
     "live": _score(
         "normalised",
-        "the same where the schema makes no difference: 2 and 2.0, blanks around a text, a default that is "
-        "said outright.",
+        "equal up to what the schema does not distinguish: 2 and 2.0, whitespace around a text, a default "
+        "that is stated explicitly.",
     ),
     "agent": _score(
         "success",
-        "what the tools did and the final answer are what the task asks for, by whatever calls.",
+        "the final state and the final answer are what the task asks for, whatever calls led there.",
     ),
 }
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "live": (
-        _score("exact", "one call, of the right tool, with just the arguments that were expected."),
+        _score("exact", "one call, of the right tool, with exactly the expected arguments."),
         JUDGED_BY["live"],
-        _score("judged", "normalised, or the same in the eyes of the judging model.", "normalised"),
+        _score("judged", "normalised, or equal in the judgement of the judging model.", "normalised"),
         *_COST,
         _time("first token", "first_token"),
-        _time("first call", "first_call", "until the arguments of the first call were whole."),
+        _time("first call", "first_call", "until the arguments of the first call were complete."),
         _time("total", "total"),
     ),
     "agent": (
@@ -100,10 +99,10 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
 }
 # The members of a cell of which each entry is counted, and what they are.
 NOTED: Mapping[str, str] = {
-    "repairs": "near misses in a call's text that were read all the same.",
-    "problems": "arguments that were handed over and do not fit the schema.",
-    "errors": "calls that could not be read; natively, arguments that are no JSON.",
-    "retries": "requests that were sent once more, to a busy server or for a call that could not be read.",
+    "repairs": "near misses in the text of calls that were repaired.",
+    "problems": "arguments that were handed over but do not fit the schema.",
+    "errors": "calls that could not be read; in native mode, arguments that are not valid JSON.",
+    "retries": "requests that were repeated because of a busy server or an unreadable call.",
 }
 
 

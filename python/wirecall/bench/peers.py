@@ -66,7 +66,7 @@ def contestants() -> list[Contestant]:
     """All of them, the floor first."""
     return [
         Contestant(
-            "no-op", "a method that does nothing: what any call costs", "wire", lambda tools: NoOp, None
+            "no-op", "a method that does nothing: the cost of any call", "wire", lambda tools: NoOp, None
         ),
         *(
             Contestant(f"wirecall {name}", "Parser.feed", name, _wirecall(name), _Events)
@@ -151,7 +151,7 @@ class _Pieces:
             try:
                 calls.append(Call(name, json.loads(text)))
             except ValueError as error:
-                raise Wrong(f"the arguments of call {index + 1} are no JSON: {error}") from error
+                raise Wrong(f"the arguments of call {index + 1} are not valid JSON: {error}") from error
         return Message("".join(self.texts), calls)
 
 

@@ -29,14 +29,14 @@ def ablation_options(ablation: str) -> dict[str, Any]:
     """
     name, given, value = ablation.partition("=")
     if name not in ABLATIONS:
-        raise BenchError(f"There is no ablation {ablation!r}; there are: {', '.join(ABLATIONS)}.")
+        raise BenchError(f"There is no ablation {ablation!r}. Available ablations: {', '.join(ABLATIONS)}.")
     options = {name.replace("-", "_"): value if given else True}
     try:
         if bool(given) == (name in _FLAGS):
             raise ValueError(f"write {name}" if given else f"write {name}=VALUE")
         Options().with_overrides(options)
     except (TypeError, ValueError) as error:
-        raise BenchError(f"The ablation {ablation!r} is none: {error}.") from error
+        raise BenchError(f"The ablation {ablation!r} is not valid: {error}.") from error
     return options
 
 
@@ -64,17 +64,17 @@ class Plan:
         check(self.asking)
         once("ablations", self.ablations)
         if self.ablations and ABLATED not in self.asking.modes:
-            raise BenchError(f"Ablations are of the mode {ABLATED!r}, which is not among the modes.")
+            raise BenchError(f"Ablations change the mode {ABLATED!r}, which is not in --modes.")
         for ablation in self.ablations:
             ablation_options(ablation)
         if self.judge in self.asking.models:
-            raise BenchError(f"{self.judge} cannot be its own judge: name another model.")
+            raise BenchError(f"{self.judge} cannot be its own judge: choose another model.")
         if not self.cases:
-            raise BenchError("No case of the catalogue is chosen.")
+            raise BenchError("No case of the catalogue was selected.")
         if not any(case.prompt for case in self.cases):
             raise BenchError(
-                f'No case of {self.catalogue.name} that is chosen has a "prompt": what a user says to get '
-                "the call. A model is asked nothing else."
+                f'No selected case of {self.catalogue.name} has a "prompt", the user message that leads to '
+                "the call. Cases without one cannot be sent to a model."
             )
 
     @property
@@ -127,10 +127,12 @@ def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[
     """
     for pattern in patterns:
         if not any(fnmatchcase(case.name, pattern) for case in catalogue.cases):
-            raise BenchError(f"No case of {catalogue.name} is called {pattern!r}.")
+            raise BenchError(f"No case of {catalogue.name} matches {pattern!r}.")
     known = {case.group for case in catalogue.cases}
     if unknown := [group for group in groups if group not in known]:
-        raise BenchError(f"{catalogue.name} has no group {unknown[0]!r}; it has: {', '.join(sorted(known))}.")
+        raise BenchError(
+            f"{catalogue.name} has no group {unknown[0]!r}. Available groups: {', '.join(sorted(known))}."
+        )
     return [
         case
         for case in catalogue.cases

@@ -74,7 +74,9 @@ class Said:
             self._take(now, event)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             self.ended = False
-            raise Malformed(f"what came is no event of this API: {type(error).__name__}: {error}") from error
+            raise Malformed(
+                f"the answer contains an event that this API does not have: {type(error).__name__}: {error}"
+            ) from error
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
         raise NotImplementedError
@@ -180,13 +182,13 @@ def _tokens(count: object) -> int:
     if count is None:
         return 0
     if not isinstance(count, int) or count < 0:
-        raise ValueError(f"{count!r} is no number of tokens")
+        raise ValueError(f"{count!r} is not a number of tokens")
     return count
 
 
 def _word(word: object) -> str:
     if word is not None and not isinstance(word, str):
-        raise TypeError(f"{word!r} is no text")
+        raise TypeError(f"{word!r} is not a string")
     return word or ""
 
 

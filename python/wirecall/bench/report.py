@@ -134,15 +134,15 @@ def _asked(name: str, run: Run) -> Section:
     cells = as_asked_for(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
-        return Section(f"{run.kind}: {name}", ["There are no cells: nothing was asked."])
+        return Section(f"{run.kind}: {name}", ["There are no cells: nothing was run."])
     measures = measured(run.kind, run.cells)
     section = Section(f"{run.kind}: {name}")
     section.paragraphs += [
-        "A cell is one case, asked once in one way; a way is a model, a mode, and what was changed of it. "
-        "Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is how many "
-        "cases a mean is over; few cases, or such as are all alike, promise less than their interval says. A "
-        "cell that failed has missed all its scores, and one without a verdict of the judge that one; one "
-        "that was skipped was not asked, and stands in the first table only."
+        "A cell is one run of one case in one way; a way is a model, a mode, and an ablation if there is "
+        "one. Intervals are 95 % (bootstrap over cases; repetitions of a case are averaged first). N is the "
+        "number of cases of a mean; with few cases, or very similar ones, the true uncertainty is larger "
+        "than the interval. A failed cell counts as 0 in every score, and a cell without a verdict as 0 in "
+        "that of the judge; skipped cells are in the first table only."
     ]
     section.tables += [
         _counts(found.values()),

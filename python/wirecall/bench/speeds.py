@@ -23,17 +23,17 @@ _FIGURES = {"median": "median", "p99": "p99", "p999": "p99.9", "mean": "mean", "
 def rules(options: Mapping[str, Any]) -> list[str]:
     """How it was measured, for who reads the tables."""
     return [
-        '"code" is a call with one long argument, "markers" one whose argument holds markers of calls, '
-        '"prose" has no call, "calls" are small ones in one message, "streams" are messages of prose and a '
-        "call, all at once, a delta of each in turn.",
-        f"A message comes in deltas of {options['delta']} characters. Each delta is timed by itself, and so "
-        "is the end of a message; nothing is taken off for the clock. Everyone has their turn in each round "
-        f"({options['rounds']} in all), with the garbage collector off while one reads. Whoever does not "
-        "read a work right is not timed on it.",
-        '"reads" says what the calls are written in. "arguments" are what the APIs of providers stream for a '
-        "call: who reads these is spared to find calls, names and text.",
-        f"A reading that takes longer than {options['limit']:g} s is cut off: it is not known whether the "
-        "rest would be right, and the figures are those of its first deltas, which are its cheapest.",
+        '"code" is a call with one long argument, "markers" one whose argument contains markers of calls, '
+        '"prose" has no call, "calls" are small calls in one message, "streams" are concurrent messages of '
+        "prose and a call, read one delta at a time in turn.",
+        f"A message comes in deltas of {options['delta']} characters. Each delta is timed separately, and so "
+        "is the end of a message; the cost of the clock is not subtracted. Each round times every parser "
+        f"once ({options['rounds']} rounds), with the garbage collector off. A parser is timed only on texts "
+        "that it reads correctly.",
+        '"reads" is the format of the calls. "arguments" are what providers stream for a call: a parser of '
+        "these does not have to find calls, names and text.",
+        f"A reading that takes longer than {options['limit']:g} s is cut off: whether the rest would be "
+        "correct is unknown, and the figures are those of its first deltas, which are the cheapest.",
     ]
 
 
@@ -82,11 +82,11 @@ def _growth(code: Sequence[Cell]) -> Table:
         for row in _by_length(code, lambda cell: _time(cell["microseconds"]["median"]))
     ]
     notes = [
-        "Growth: the slope in logarithms, over lengths that were read to the end. 0: a delta costs the same "
-        "however long the call is; 1: it costs twice as much in a call that is twice as long.",
+        "Growth: the slope on logarithmic axes, over lengths that were read to the end. 0: a delta costs the "
+        "same however long the call is; 1: it costs twice as much in a call that is twice as long.",
     ]
     return Table(
-        "A call with an argument of code: microseconds of a delta, median",
+        "A call with an argument of code: microseconds per delta, median",
         ["contestant", *_lengths(code), "growth"],
         rows,
         notes=notes,
@@ -95,7 +95,7 @@ def _growth(code: Sequence[Cell]) -> Table:
 
 def _memory(code: Sequence[Cell]) -> Table:
     rows = _by_length(code, lambda cell: _bytes(cell["memory"]))
-    notes = ["How far a fresh process grows that has read a call before; what was handed over is still held."]
+    notes = ["Growth of a fresh process that has read a call before, with all results still referenced."]
     return Table("The same: memory", ["contestant", *_lengths(code)], rows, notes=notes)
 
 
@@ -129,7 +129,7 @@ def _work(work: str, length: str, cells: Sequence[Cell]) -> Table:
         times = [_time(figures[name]) if figures else "-" for name in _FIGURES]
         rows.append([cell["contestant"], _judged(cell), samples, *times, _bytes(cell["memory"])])
     head = ["contestant", "right", "N", *_FIGURES.values(), "memory"]
-    return Table(f"{work}, {length}: microseconds of a delta", head, rows, left=2, notes=_goal(work, cells))
+    return Table(f"{work}, {length}: microseconds per delta", head, rows, left=2, notes=_goal(work, cells))
 
 
 def _judged(cell: Cell) -> str:

@@ -271,7 +271,7 @@ TASKS: tuple[Task, ...] = (
     Task(
         "code to the letter",
         "long arguments",
-        f"Write this file to tools/text.py, exactly as it stands between the lines:\n-----\n{_CODE}-----",
+        f"Write this file to tools/text.py, exactly as it is between the lines:\n-----\n{_CODE}-----",
         _ALL_FILES,
         _office,
         [

@@ -81,10 +81,10 @@ def check(asking: Asking) -> None:
     """
     for what, given in (("models", asking.models), ("modes", asking.modes)):
         if not given:
-            raise BenchError(f"--{what} names none.")
+            raise BenchError(f"--{what} is empty.")
     if taken := sorted(_OWN_FIELDS & asking.parameter.keys()):
         raise BenchError(
-            f"--parameter {taken[0]}: the run sets this field, or knows no way to read what comes."
+            f"--parameter {taken[0]}: this field is set by the run, or would make answers unreadable."
         )
     once("models", asking.models)
     once("modes", asking.modes)
@@ -93,7 +93,7 @@ def check(asking: Asking) -> None:
             try:
                 Options().with_overrides({"protocol": mode})
             except (TypeError, ValueError) as error:
-                raise BenchError(f"The mode {mode!r} is none: {error}.") from error
+                raise BenchError(f"The mode {mode!r} is not valid: {error}.") from error
 
 
 def once(what: str, given: Sequence[str]) -> None:
@@ -102,7 +102,7 @@ def once(what: str, given: Sequence[str]) -> None:
         BenchError: One of them stands there twice.
     """
     if twice := {one for one in given if given.count(one) > 1}:
-        raise BenchError(f"{twice.pop()!r} stands twice among the {what}.")
+        raise BenchError(f"{twice.pop()!r} is given twice in the {what}.")
 
 
 def take_turns(ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking) -> Iterator[Turn[Subject]]:
@@ -190,9 +190,9 @@ def endings(cells: Iterable[Cell]) -> list[str]:
     if len(counts) > _REASONS:
         said.append(f"{len(counts) - _REASONS:,} more reasons are in the report.")
     if any(reason == REACHED for _, reason in counts):
-        said.append("With a larger --max-tokens or --max-usd, --resume asks what was skipped.")
+        said.append("To run what was skipped, use --resume with a larger --max-tokens or --max-usd.")
     if any(status == "failed" for status, _ in counts):
-        said.append("--resume --retry-failed asks again what failed.")
+        said.append("To run again what failed, use --resume --retry-failed.")
     return said
 
 

@@ -38,7 +38,7 @@ def vocabularies(
     names = [vocabulary.name for vocabulary in found]
     for name in names:
         if names.count(name) > 1:
-            raise BenchError(f"there are two vocabularies {name!r}: name it once, or rename the file")
+            raise BenchError(f"two vocabularies are named {name!r}: give it once, or rename the file")
     return found
 
 
@@ -49,7 +49,7 @@ def encoding(name: str) -> Vocabulary:
     try:
         return Vocabulary(name, tokens.tokenizer(name))
     except tokens.VocabularyError as error:
-        raise BenchError(f"{error} Or count --encoding {CHARACTERS}.") from error
+        raise BenchError(f"{error} Or use --encoding {CHARACTERS}.") from error
 
 
 def tokenizer(path: str | os.PathLike[str]) -> Vocabulary:
@@ -62,11 +62,11 @@ def tokenizer(path: str | os.PathLike[str]) -> Vocabulary:
 
     path = Path(path)
     if not path.is_file():
-        raise BenchError(f"{path}: there is no such file; name the tokenizer.json of a model")
+        raise BenchError(f"{path}: there is no such file; give the path of a model's tokenizer.json")
     try:
         read = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing narrower
-        raise BenchError(f"{path}: this is no tokenizer.json of Hugging Face: {error}") from error
+        raise BenchError(f"{path}: this is not a tokenizer.json of Hugging Face: {error}") from error
     read.encode_special_tokens = True
     name = path.resolve().parent.name if path.name == "tokenizer.json" else path.stem
     return Vocabulary(name or path.stem, lambda text: len(read.encode(text, add_special_tokens=False)))

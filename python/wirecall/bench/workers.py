@@ -62,7 +62,10 @@ def each(
             if interrupted:
                 raise
             interrupted = True
-            print("Interrupted: what is under way is waited for; once more ends at once.", file=sys.stderr)
+            print(
+                "Interrupted: waiting for running requests. Press Ctrl-C again to stop at once.",
+                file=sys.stderr,
+            )
     if errors:
         raise errors[0]
     if interrupted:

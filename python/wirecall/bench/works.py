@@ -82,7 +82,7 @@ def size_of(length: str) -> int:
     """
     number, unit = length[:-2], length[-2:]
     if unit not in _UNITS or not (number.isascii() and number.isdigit() and int(number)):
-        raise BenchError(f"{length!r} is no length: a number and KB or MB, such as 16KB")
+        raise BenchError(f"{length!r} is not a length: write a number and KB or MB, such as 16KB")
     return int(number) * _UNITS[unit]
 
 

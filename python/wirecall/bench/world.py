@@ -38,22 +38,22 @@ _LINES = {
     "type": "array",
     "items": _object({"sku": _text("Article number"), "quantity": {"type": "integer", "minimum": 1}}),
 }
-_FIELDS = {"path": _text("From the root, without a slash in front")}
+_FIELDS = {"path": _text("From the root, without a leading slash")}
 
 # Each tool: what it is for, and its parameters. The method of World has its name.
 TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "list_files": ("Lists the paths of all files.", _object({})),
     "read_file": ("Reads a text file.", _object(_FIELDS)),
     "write_file": (
-        "Writes a text file; what was there is replaced.",
-        _object({**_FIELDS, "content": _text("All of it, to the letter")}),
+        "Writes a text file; an existing one is replaced.",
+        _object({**_FIELDS, "content": _text("The whole text, exactly")}),
     ),
     "edit_file": (
-        "Replaces one piece of a text file. The piece must stand there exactly once.",
-        _object({**_FIELDS, "old": _text("What stands there"), "new": _text("What shall stand there")}),
+        "Replaces a piece of a text file. The piece must occur exactly once.",
+        _object({**_FIELDS, "old": _text("The piece"), "new": _text("The text that replaces it")}),
     ),
-    "delete_file": ("Deletes a file for ever.", _object(_FIELDS)),
-    "get_weather": ("The weather of a city now.", _object({"city": _text("Its name")})),
+    "delete_file": ("Deletes a file permanently.", _object(_FIELDS)),
+    "get_weather": ("The current weather in a city.", _object({"city": _text("Its name")})),
     "search_flights": (
         "Flights of a day, not sorted.",
         _object(
@@ -70,7 +70,7 @@ TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
     ),
     "list_events": ("The events of a day.", _object({"date": _text("YYYY-MM-DD")})),
     "create_event": (
-        "Puts an event into the calendar. Two events cannot begin at the same time.",
+        "Adds an event to the calendar. Two events cannot start at the same time.",
         _object(
             {
                 "title": _text("Short"),
@@ -85,7 +85,7 @@ TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "list_orders": (
         "The orders of a customer, a page at a time.",
         _object(
-            {"customer_id": _text("As C-1"), "cursor": _text("`next` of the page before")}, ["customer_id"]
+            {"customer_id": _text("As C-1"), "cursor": _text("`next` of the previous page")}, ["customer_id"]
         ),
     ),
     "get_order": ("One order with its lines and prices.", _object({"order_id": _text("As O-1")})),
@@ -94,13 +94,13 @@ TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
         _object({"customer_id": _text("As C-1"), "lines": _LINES, "ship_to": _ADDRESS}),
     ),
     "refund_order": (
-        "Pays money back for an order; at most what it cost.",
+        "Refunds an order, at most by what it cost.",
         _object(
             {"order_id": _text("As O-1"), "cents": {"type": "integer"}, "reason": _text("For the customer")}
         ),
     ),
     "set_stock_level": (
-        "Sets below which stock an article is ordered again.",
+        "Sets the stock level below which an article is reordered.",
         _object({"sku": _text("Article number"), "level": {"type": "integer", "minimum": 0}}),
     ),
     "list_tickets": ("The support tickets of a customer.", _object({"customer_id": _text("As C-1")})),
@@ -183,7 +183,7 @@ class World:
         content = self._file(path)
         found = content.count(old) if old else 0
         if found != 1:
-            raise ToolFailed(f"the piece stands in {path} {found} times, not once; nothing was changed")
+            raise ToolFailed(f"the piece occurs {found} times in {path}, not once; nothing was changed")
         self.files[path] = content.replace(old, new)
         return {"replaced": 1}
 
@@ -194,7 +194,7 @@ class World:
 
     def _file(self, path: str) -> str:
         if path not in self.files:
-            raise ToolFailed(f"there is no file {path}; there are: {', '.join(sorted(self.files)) or 'none'}")
+            raise ToolFailed(f"there is no file {path}; available: {', '.join(sorted(self.files)) or 'none'}")
         return self.files[path]
 
     # Travel and calendar
@@ -202,7 +202,7 @@ class World:
     def get_weather(self, city: str) -> Json:
         degrees = {"Oslo": 4, "Lisbon": 19, "Graz": 11, "Porto": 17}
         if city not in degrees:
-            raise ToolFailed(f"no station in {city}; there are: {', '.join(sorted(degrees))}")
+            raise ToolFailed(f"no station in {city}; available: {', '.join(sorted(degrees))}")
         return {"city": city, "celsius": degrees[city]}
 
     def search_flights(self, origin: str, destination: str, date: str) -> Json:
@@ -225,7 +225,7 @@ class World:
 
     def create_event(self, title: str, start: str, minutes: int, attendees: Json = ()) -> Json:
         if any(event["start"] == start for event in self.events):
-            raise ToolFailed(f"{start} is taken; the next time that is free is {start[:11]}15:30")
+            raise ToolFailed(f"{start} is taken; the next free time is {start[:11]}15:30")
         self.events.append({"title": title, "start": start, "minutes": minutes, "attendees": list(attendees)})
         return {"created": title}
 
@@ -240,7 +240,7 @@ class World:
     def list_orders(self, customer_id: str, cursor: str = "") -> Json:
         own = [order for order in self.orders.values() if order["customer_id"] == customer_id]
         if cursor and not cursor.isdecimal():
-            raise ToolFailed(f"{cursor!r} is no cursor: it is `next` of the page before")
+            raise ToolFailed(f"{cursor!r} is not a cursor: use `next` of the previous page")
         start = int(cursor or 0)
         page = [
             {"order_id": order["order_id"], "status": order["status"]} for order in own[start : start + 2]
@@ -268,7 +268,7 @@ class World:
 
     def set_stock_level(self, sku: str, level: int) -> Json:
         if sku not in self.levels:
-            raise ToolFailed(f"there is no article {sku}; there are: {', '.join(sorted(self.levels))}")
+            raise ToolFailed(f"there is no article {sku}; available: {', '.join(sorted(self.levels))}")
         self.levels[sku] = level
         return {"sku": sku, "level": level}
 
@@ -277,7 +277,7 @@ class World:
 
     def update_ticket(self, ticket_id: str, status: str, comment: str = "") -> Json:
         if ticket_id not in self.tickets:
-            raise ToolFailed(f"there is no ticket {ticket_id}; there are: {', '.join(sorted(self.tickets))}")
+            raise ToolFailed(f"there is no ticket {ticket_id}; available: {', '.join(sorted(self.tickets))}")
         self.tickets[ticket_id] = {**self.tickets[ticket_id], "status": status, "comment": comment}
         return self.tickets[ticket_id]
 

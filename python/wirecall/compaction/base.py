@@ -24,7 +24,7 @@ OPENING = "[Summary of the conversation so far]"
 INTRODUCTION = (
     f"{OPENING}\n"
     "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
-    "stands, without a recap and without questions about what the summary says.\n\n"
+    "is now, without a recap and without questions about what the summary says.\n\n"
 )
 # The most tokens that a summary may have, unless it is said.
 MAX_SUMMARY_TOKENS = 2048
@@ -151,8 +151,8 @@ def check_summarize(given: object) -> None:
     """Refuses what cannot be asked for a summary."""
     if not callable(given):
         raise TypeError(
-            f"summarize must be callable, not {type(given).__name__}: of a client, "
-            "wirecall.compaction.summarizer(client, model=…) makes one"
+            f"summarize must be callable, not {type(given).__name__}: to use a client, pass "
+            "wirecall.compaction.summarizer(client, model=…)"
         )
 
 

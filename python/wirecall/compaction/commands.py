@@ -31,12 +31,11 @@ _EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a
 
 
 @click.command(
-    epilog="""\b
-FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with "messages" or
-"input", or JSON lines; without one, standard input is read. What is written has the same form; a file is
-written whole or not at all, and not over what was added to it meanwhile.
+    epilog="""FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with
+"messages" or "input", or JSON lines; the default is standard input. The output has the same form. An output
+file is replaced as a whole or not at all, and not if it was changed meanwhile.
 
-A turn is a user's message, or what the model said at once with all results of its calls.
+A turn is a user message, or an answer of the model with all results of its calls.
 
 \b
 Examples:
@@ -47,13 +46,13 @@ Examples:
 """,
 )
 @click.option(
-    "--keep-recent-turns", type=click.FloatRange(min=0), metavar="N", help="Turns that are kept; 0 for none."
+    "--keep-recent-turns", type=click.FloatRange(min=0), metavar="N", help="Recent turns to keep; 0 for none."
 )
 @click.option(
     "--max-tokens",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Keep as many turns as fit into this, with a summary. Needs tiktoken, or --estimate.",
+    help="Keep as many turns as fit, with a summary. Needs tiktoken, or --estimate.",
 )
 @click.option(
     "--max-summary-tokens",
@@ -61,37 +60,43 @@ Examples:
     default=MAX_SUMMARY_TOKENS,
     show_default=True,
     metavar="N",
-    help="The most that a summary may have; of --max-tokens so much is left for it.",
+    help="Maximum tokens of the summary, reserved from --max-tokens.",
 )
-@click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens by the number of characters.")
+@click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens from the number of characters.")
 @click.option(
     "--tool-result-stub-threshold",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Of tool results of more characters, summarise only that they were there.",
+    help="Longer tool results (in characters) are only mentioned to the summarising model.",
 )
-@click.option("--instructions", metavar="TEXT", help="Added to what the summarising model is told.")
+@click.option("--instructions", metavar="TEXT", help="Further instructions for the summarising model.")
 @click.option(
-    "--merge-summary", is_flag=True, help="Put the summary into the first message kept, if it is a user's."
+    "--merge-summary",
+    is_flag=True,
+    help="Put the summary into the first kept message, if that is a user message.",
 )
 @click.option(
     "--format",
     type=click.Choice(["chat", "responses", "messages"]),
-    help="Of the messages.  [default: what they look like]",
+    help="Format of the messages.  [default: detected]",
 )
-@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done. Needs no model.")
-@click.option("--json", "as_json", is_flag=True, help="With --plan: print one JSON object.")
-@click.option("--model", metavar="NAME", help="The summarising model.")
+@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; needs no model.")
+@click.option("--json", "as_json", is_flag=True, help="With --plan, print one JSON object.")
 @click.option(
-    "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="The model's API."
+    "--model", metavar="NAME", help="Model that writes the summary; required unless --plan is given."
 )
-@click.option("--base-url", metavar="URL", help="Of the API.  [default: the provider's]")
+@click.option(
+    "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="API of the model."
+)
+@click.option("--base-url", metavar="URL", help="Base URL of the API.  [default: the provider's]")
 @click.option(
     "--key-variable",
     metavar="NAME",
-    help="The environment variable with the key.  [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]",
+    help="Environment variable that holds the key.  [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]",
 )
-@click.option("--output", metavar="FILE", help="Where to write; FILE itself is fine.  [default: print]")
+@click.option(
+    "--output", metavar="FILE", help="File to write; may be FILE itself.  [default: standard output]"
+)
 @click.argument("file", default="-")
 def compact(
     keep_recent_turns: float | None,
@@ -111,18 +116,18 @@ def compact(
     output: str | None,
     file: str,
 ) -> None:
-    """Replace the older turns of a conversation by a summary.
+    """Replace older turns of a conversation with a summary.
 
-    Nothing is written but the conversation; what is to be said of it goes to standard error.
+    Only the conversation goes to the output; messages for you go to standard error.
     """
     if keep_recent_turns is None and max_tokens is None:
-        raise click.UsageError("give --keep-recent-turns, --max-tokens, or both.")
+        raise click.UsageError("--keep-recent-turns or --max-tokens is required.")
     if not only_plan and model is None:
-        raise click.UsageError("give --model, or --plan to see what would be done.")
+        raise click.UsageError("--model is required unless --plan is given.")
     if as_json and not only_plan:
         raise click.UsageError("--json needs --plan.")
     title = title_of(file)
-    given = _Conversation(read_text(file), title)
+    given = _Conversation(read_text(file, "a conversation"), title)
     count = _counter(estimated, needed=max_tokens is not None)
     try:
         plan = plan_compaction(
@@ -157,15 +162,15 @@ def compact(
             reason = textwrap.shorten(harmless(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
             raise click.ClickException(f"{where}: {reason}") from error
-    if output is not None and _is_same_file(file, output) and read_text(file) != given.text:
-        raise click.ClickException(f"{output}: it was changed meanwhile; nothing is written")
+    if output is not None and _is_same_file(file, output) and read_text(file, "") != given.text:
+        raise click.ClickException(f"{output}: the file was changed meanwhile, so nothing was written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
         click.echo(f"{_turns(old)} summarised, {_turns(kept)} kept", err=True)
     else:
         _write(output, given.text)
-        why = f"the summary of {model} is empty" if plan.to_summarize else "no turn is old enough"
+        why = f"{model} returned an empty summary" if plan.to_summarize else "no turn is old enough"
         click.echo(f"unchanged: {why}", err=True)
 
 
@@ -193,6 +198,9 @@ class _Conversation:
             self.messages = self._of_lines()
         else:
             raise click.ClickException(f"{title}: expected {_EXPECTED}")
+        for index, message in enumerate(self.messages):
+            if what := _foreign(message):
+                raise click.ClickException(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
 
     def _of_lines(self) -> list[Any]:
         messages = []
@@ -213,6 +221,15 @@ class _Conversation:
         whole = messages if self.body is None else {**self.body, self.key: messages}
         end = "\n" if self.text.endswith("\n") else ""
         return _json(whole, separators, indented[1] if indented else None) + end
+
+
+def _foreign(message: object) -> str | None:
+    """Why an object of the file is not a message, if so. What is no object is refused with all messages."""
+    if not isinstance(message, dict) or "role" in message:
+        return None
+    if message.keys() & {"function", "parameters", "input_schema", "inputSchema"}:
+        return "is a tool definition"
+    return None if "type" in message else 'has neither "role" nor "type"'
 
 
 def _is_object(line: str) -> bool:
@@ -282,7 +299,7 @@ def _counter(estimated: bool, *, needed: bool) -> Count:
     try:
         return vocabularies.tokenizer()
     except vocabularies.VocabularyError as error:
-        raise click.ClickException(f"{error} Or give --estimate.") from error
+        raise click.ClickException(f"{error} Or use --estimate.") from error
 
 
 def _summarizer(
@@ -300,7 +317,9 @@ def _summarizer(
     if not key and base_url is not None and key_variable is None:
         key = "none"  # a server of one's own may want none, but the SDK does
     if not key:
-        raise click.ClickException(f"there is no key: the environment variable {variable} is not set")
+        raise click.ClickException(
+            f"the environment variable {variable} is not set; it must hold the API key"
+        )
     options = {} if base_url is None else {"base_url": base_url}
     made = getattr(sdk, client)(api_key=key, **options)
     click.get_current_context().call_on_close(made.close)

@@ -46,7 +46,7 @@ _TELLING = 3
 _MOST_FED = 10**12
 # What stands for messages that could not be summarised.
 NOTICE = (
-    "[Earlier messages of this conversation are left out here, since they had no room and could not be "
+    "[Earlier messages of this conversation are left out here, because they did not fit and could not be "
     "summarised. Continue from what follows.]"
 )
 
@@ -113,7 +113,7 @@ class CompactContext:
             TypeError: The summarizer is async.
         """
         if self._compress is not None and _is_async(self._compress.summarize):
-            raise TypeError(f"the summarizer does not fit: {ASYNC}")
+            raise TypeError(f"the summarizer cannot be used here: {ASYNC}")
         return drive(self._transform(request, format, session))
 
     async def atransform_request(
@@ -201,7 +201,7 @@ class CompactContext:
 
     def _transform(self, request: Request, format: DialectName, session: str | None) -> Steps[Request]:
         if format not in FORMATS:
-            raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+            raise ValueError(f"there is no format {format!r}; available: {', '.join(FORMATS)}")
         given = request.get(KEYS[format])
         # What summarises may send through this very context.
         if self in _busy.get() or not isinstance(given, (list, tuple)) or not given:
@@ -359,7 +359,7 @@ class CompactContext:
         log.warning("A conversation could not be summarised: %s", why)
         self._tell("failed", state.id, why if failure is None else f"{type(failure).__name__}: {failure}")
         if opened:
-            said = f"{FAILURES} failures in a row: nothing is summarised in this session until reset()"
+            said = f"{FAILURES} failures in a row: summaries are off in this session until reset()"
             log.warning("%s", said)
             self._tell("opened", state.id, said)
 
@@ -375,8 +375,8 @@ class CompactContext:
             often = state.firings >= _TELLING
         if often and self._on_compress is None and self._untold.acquire(blocking=False):
             log.warning(
-                "A conversation was summarised %d times, and nobody keeps the summaries: give on_compress "
-                "and store what it gets, or shorten what is stored with compact_messages",
+                "A conversation was summarised %d times, and the summaries are not stored: pass on_compress "
+                "and store what it receives, or shorten the stored conversation with compact_messages",
                 state.firings,
             )
         if self._on_compress is not None:
@@ -386,7 +386,7 @@ class CompactContext:
                 yield Call(self._on_compress, Compressed(state.id, of.name, messages, text, count))
             except Exception as error:
                 log.warning("on_compress failed: %s", _logged(error))
-        self._tell("compressed", state.id, f"a summary stands for the first {count} messages")
+        self._tell("compressed", state.id, f"a summary replaces the first {count} messages")
 
     def _tell(self, kind: Kind, session: str | None, detail: str) -> None:
         if self._on_event is None:
@@ -454,9 +454,9 @@ def compact_context(
     if context_window is not None:
         at_least("context_window", context_window, 1)
     elif compress is not None:
-        raise TypeError("compress needs context_window: how many tokens a request may have, such as 128_000")
+        raise TypeError("compress needs context_window, the most tokens of a request, such as 128_000")
     if compress is None and context_window is not None:
-        raise TypeError("context_window needs compress: what makes a summary where a request has more tokens")
+        raise TypeError("context_window needs compress, which summarises requests with more tokens")
     rules: list[Any] = [] if prune is None else [*prune] if isinstance(prune, (list, tuple)) else [prune]
     for rule in rules:
         if not isinstance(rule, Prune):

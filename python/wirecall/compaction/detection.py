@@ -34,7 +34,7 @@ def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, 
         ValueError: There is no such format.
     """
     if format is not None and format not in FORMATS:
-        raise ValueError(f"there is no format {format!r}; there are: {', '.join(FORMATS)}")
+        raise ValueError(f"there is no format {format!r}; available: {', '.join(FORMATS)}")
     whole: object = given
     if not isinstance(whole, Sequence) or isinstance(whole, (str, bytes)):
         raise TypeError(f"messages must be a list of messages, not {type(whole).__name__}")
@@ -43,19 +43,22 @@ def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, 
         message = dict_of(one)
         if not message:
             raise TypeError(
-                f"messages[{index}] is no message: a dict, or an SDK's object, not {type(one).__name__}"
+                f"messages[{index}] must be a message (a dict, or an SDK's object), not {type(one).__name__}"
             )
         if "role" not in message and "type" not in message and not isinstance(one, Mapping):
             raise TypeError(
-                f"messages[{index}] is a {type(one).__name__}, no message of chat completions, Responses or "
-                "Anthropic: convert the list to one of these first"
+                f"messages[{index}] is a {type(one).__name__}, not a message of chat completions, Responses "
+                "or Anthropic: convert the list to one of these first"
             )
         shown = _shown(message)
         if shown is not None and shown != found:
             if found is not None:
-                before = f"messages[{where}] is one of {found}" if where >= 0 else f"the format is {found}"
+                before = (
+                    f"messages[{where}] has the format {found}" if where >= 0 else f"the format is {found}"
+                )
                 raise MixedFormats(
-                    f"{before}, but messages[{index}] is one of {shown}: convert the list to one format first"
+                    f"{before}, but messages[{index}] has the format {shown}: convert the list to one "
+                    "format first"
                 )
             found, where = shown, index
         seen.append(message)

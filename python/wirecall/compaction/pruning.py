@@ -44,7 +44,7 @@ class Prune:
                 raise ValueError(f"{name} is {given!r}; it must be one of 'all', 'old', None")
         at_least("keep_messages", self.keep_messages, 1)
         if isinstance(self.tools, str) or not all(isinstance(name, str) for name in self.tools):
-            raise TypeError("tools must be a sequence of names")
+            raise TypeError("tools must be a sequence of tool names")
 
 
 @dataclass(frozen=True)

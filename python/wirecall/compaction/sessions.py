@@ -133,7 +133,7 @@ class Sessions:
         with self._lock:
             warns, self._warned = not self._warned, True
         if warns:
-            log.warning("A session's id must be a str with something in it, not %r: the default is used", id)
+            log.warning("A session id must be a non-empty str, not %r: the default is used", id)
         return None
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 T = TypeVar("T")
 
 ASYNC = (
-    "it is async: use atransform_params, atransform_request, awrap_generate or awrap_stream; for lists, "
+    "it is async: use atransform_params, atransform_request, awrap_generate or awrap_stream, or, for lists, "
     "acompact_messages or asummarize_messages"
 )
 # Seconds that a request waits for the summary that another one makes, before it makes its own.

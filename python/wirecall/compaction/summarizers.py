@@ -54,9 +54,7 @@ def summarizer(
     chat = getattr(getattr(client, "chat", None), "completions", None)
     create = getattr(chat or getattr(client, "messages", None), "create", None)
     if create is None:
-        raise TypeError(
-            f"a summarizer needs a client of openai or anthropic, not an object of {type(client).__name__}"
-        )
+        raise TypeError(f"a summarizer needs a client of openai or anthropic, not {type(client).__name__}")
     answered = _chat_answer if chat else _messages_answer
     is_openai = "api.openai.com" in str(getattr(client, "base_url", ""))
     limit = "max_completion_tokens" if is_openai or "max_completion_tokens" in parameters else "max_tokens"
@@ -102,5 +100,5 @@ def _whole(text: str, reason: object) -> str:
     if reason in _REFUSED:
         raise NoSummary(f"the model did not summarise: its answer ended with {reason!r}")
     if reason in _CUT and "</summary>" not in text:
-        raise NoSummary(f"the summary was cut off ({reason!r}): give the summarizer more max_tokens")
+        raise NoSummary(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
     return text

@@ -10,11 +10,11 @@ from wirecall.compaction.detection import read
 from wirecall.dialects.base import DialectName
 
 _INSTRUCTION = (
-    "Summarise the conversation above, so that another model can carry it on without having seen it. Keep "
+    "Summarise the conversation above, so that another model can continue it without having seen it. Keep "
     "what the user wants, what was decided and why, names, numbers, paths and identifiers exactly as they "
-    "stand, what tools were called for and what they found, errors and how they were solved, what is done "
-    "and what is open. If there is an earlier summary, keep what still matters of it. Do not carry the "
-    "conversation on, answer nothing and call no tool.\n"
+    "are written, what tools were called for and what they found, errors and how they were solved, what "
+    "is done and what is open. If there is an earlier summary, keep what still matters of it. Do not "
+    "continue the conversation, do not answer it, and call no tools.\n"
     "Write the summary between <summary> and </summary>, in at most {tokens} tokens. If you have to think "
     "first, do so between <analysis> and </analysis>."
 )

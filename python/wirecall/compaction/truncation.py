@@ -44,7 +44,9 @@ class Truncate:
             if not isinstance(pattern, str) or not (rule is None or isinstance(rule, Truncate)):
                 raise TypeError(f"overrides[{pattern!r}] must map a str to a Truncate or None")
             if rule is not None and rule.overrides:
-                raise ValueError(f"overrides[{pattern!r}] has overrides of its own: all stand in one")
+                raise ValueError(
+                    f"overrides[{pattern!r}] has overrides of its own: put all patterns into one mapping"
+                )
 
     def rule(self, tool: str) -> "Truncate | None":
         """What counts for a tool; None: its results stay whole."""

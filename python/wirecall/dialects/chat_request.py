@@ -68,7 +68,7 @@ def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
     if given in ("required", "any"):
         return Choice("required", parallel=parallel)
     if not isinstance(given, Mapping):
-        raise Refused(f"tool_choice is {given!r}, which is none of the forms of chat completions")
+        raise Refused(f"tool_choice is {given!r}, which is not a form of chat completions")
     if given.get("type") == "allowed_tools":
         inner = _mapping(given.get("allowed_tools"))
         names = [_name(tool) for tool in listed(inner.get("tools")) if _is_ours(tool)]

@@ -34,14 +34,14 @@ class Messages:
         """
         if request.get("thread") is not None:
             raise ThreadRefused(
-                "the history and the tools of a thread are held by the server, which cannot be rewritten: "
+                "the server holds the history and the tools of a thread, so they cannot be rewritten: "
                 "send the whole conversation without `thread`"
             )
         tools: list[Json] = []
         native: list[Json] = []
         for tool in listed(request.get("tools")):
             if not isinstance(tool, dict):
-                raise ToolError(f"{tool!r:.80} is no tool: a tool is an object")
+                raise ToolError(f"{tool!r:.80} is not a tool: a tool is an object")
             (native if _is_native(tool) else tools).append(tool)
         natives = _Natives(native)
         return Asked(
@@ -197,7 +197,7 @@ def _breakpoint(new: Mapping[str, Any], asked: Asked, options: Options) -> objec
         return None
     used = sum(1 for holder in _holders(new) if holder.get("cache_control"))
     if used >= _BREAKPOINTS:
-        log.debug("no cache breakpoint behind the manual: the request has %d already", used)
+        log.debug("no cache breakpoint after the manual: the request already has %d", used)
         return None
     return moved[-1] if moved else {"type": "ephemeral"}
 

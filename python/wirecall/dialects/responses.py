@@ -18,21 +18,21 @@ from wirecall.options import Options
 # What the server keeps cannot be rewritten: the model would see native calls beside our text.
 _HELD_BY_SERVER = {
     "previous_response_id": (
-        "`previous_response_id` lets the server hold the history, where calls cannot be rewritten: "
-        "pass the whole history as `input` (with `store=False`, if nothing is to be kept)"
+        "with `previous_response_id` the server holds the history, so calls in it cannot be rewritten: "
+        "pass the whole history as `input` (with `store=False` if the server should keep nothing)"
     ),
     "conversation": (
-        "`conversation` lets the server hold the history, where calls cannot be rewritten: "
+        "with `conversation` the server holds the history, so calls in it cannot be rewritten: "
         "pass the whole history as `input` instead"
     ),
     "background": (
-        "with `background=True` the answer stays on the server, where calls cannot be read: "
-        "leave it out, and stream the answer if it takes long"
+        "with `background=True` the answer stays on the server, so calls in it cannot be read: "
+        "leave it out, and use stream=True for long answers"
     ),
 }
 _REFERENCE = (
-    "an item of `input` is a reference to one that the server holds, which cannot be rewritten: "
-    "pass the item itself (with `store=False` an SDK sends whole items)"
+    "an item of `input` is a reference to an item that the server holds, which cannot be rewritten: "
+    "pass the item itself (with `store=False`, SDKs send whole items)"
 )
 # Parts of a result that a user message can carry, too.
 _BESIDE_TEXT = ("input_image", "input_file")

@@ -32,8 +32,8 @@ def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
     package = next((package for module, package in _PACKAGES.items() if module in origins), None)
     if package is None or not hasattr(model, "model_copy"):
         raise TypeError(
-            f"{type(model).__name__} cannot be wrapped: give wirecall.wrap a ChatOpenAI or a ChatAnthropic,"
-            " before bind_tools, with_structured_output and the like"
+            f"{type(model).__name__} cannot be wrapped: pass a ChatOpenAI or ChatAnthropic to wirecall.wrap, "
+            "before bind_tools or with_structured_output"
         )
     require(package, OLDEST[package], "langchain")
     copy = model.model_copy()

@@ -165,7 +165,7 @@ class _Talk:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(Refused(f"{name}/{self._model}: {name} stands in front of itself"))
+            raise self._raised(Refused(f"{name}/{self._model}: the prefix {name}/ is given twice"))
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)

@@ -28,7 +28,7 @@ impl XmlSchema {
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is no JSON: {e}")))?;
+            serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is not valid JSON: {e}")))?;
         Ok(XmlSchema(Arc::new(compile(&schema::Document::new(&value)?)?)))
     }
 }
@@ -227,7 +227,7 @@ pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> 
     let mut writer = ElementWriter { cx: &cx, whom: For::Anyone, out: &mut out };
     let typed = !schema.node(schema.root).is_unknown();
     match (root, value) {
-        (Some(name), _) if !is_name(name) => return Err(format!("{name:?} is no name for an element")),
+        (Some(name), _) if !is_name(name) => return Err(format!("{name:?} is not a valid element name")),
         (Some(name), _) if typed && is_member(schema, name) => {
             return Err(format!("the root cannot be {name:?}: the value has a member of this name"));
         }
@@ -238,7 +238,7 @@ pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> 
             let (name, value) = &members[0];
             writer.element(name, schema.member(schema.root, name).unwrap_or(UNKNOWN), value, 0);
         }
-        (None, _) => return Err("only an object with one member has a root of its own; give root=".to_owned()),
+        (None, _) => return Err("only an object with one member has its own root; pass root=".to_owned()),
     }
     out.truncate(out.trim_end_matches('\n').len());
     Ok(out)

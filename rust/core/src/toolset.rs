@@ -181,16 +181,16 @@ impl Tools {
             return Err(fault(None, format!("a call cannot be written with this name: {why}")));
         }
         if self.names.get(&name).is_some() {
-            return Err(fault(None, "there are two tools of this name".into()));
+            return Err(fault(None, "two tools have this name; rename one".into()));
         }
         let value: Value = serde_json::from_str(&parameters)
-            .map_err(|e| error(String::new(), format!("the schema is no JSON: {e}")))?;
+            .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
         let bad = |(pointer, message): Fault| error(pointer, message);
         let document = Document::new(&value).map_err(bad)?;
         let schema = compile(&document).map_err(bad)?;
         let relaxed = without_required_defaults(&document);
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
-            return Err(error(String::new(), "the parameters of a tool must be able to be an object".into()));
+            return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
         }
         let reason = protocol.complexity(&schema);
         let syntax = match (syntax, reason, fallback) {
@@ -366,7 +366,7 @@ impl Toolset {
                 let mut out = String::new();
                 self.encode_members(name, members, &mut out).map(|()| out)
             }
-            _ => Err(EncodeError(format!("the arguments of {name:?} are no JSON object"))),
+            _ => Err(EncodeError(format!("the arguments of {name:?} are not a JSON object"))),
         }
     }
 

@@ -30,7 +30,7 @@ pub fn encode<'py>(
     let (refused, depth) = (|error| errors::encode_error(&error), tools.limits().depth);
     if let Ok(json) = arguments.cast::<PyString>() {
         let value = wirecall_core::parse_json(text(json)?, depth)
-            .map_err(|what| PyValueError::new_err(format!("the arguments are no JSON: {what}")))?;
+            .map_err(|what| PyValueError::new_err(format!("the arguments are not valid JSON: {what}")))?;
         return tools.encode(name, &value).map(|text| PyString::new(py, &text)).map_err(refused);
     }
     match mapping(arguments)? {
@@ -97,7 +97,7 @@ fn text<'a>(string: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
 fn key<'a>(key: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
     match key.cast::<PyString>() {
         Ok(key) => text(key),
-        Err(_) => Err(PyTypeError::new_err(format!("the key {} is no str", key.repr()?))),
+        Err(_) => Err(PyTypeError::new_err(format!("the key {} must be a str", key.repr()?))),
     }
 }
 
@@ -163,7 +163,7 @@ fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
     }
     if let Ok(float) = item.cast::<PyFloat>() {
         if !float.value().is_finite() {
-            return Err(PyValueError::new_err("NaN and infinities are no JSON; send null or a string instead"));
+            return Err(PyValueError::new_err("NaN and infinities are not valid JSON; send null or a string instead"));
         }
         let digits: String = item.py().get_type::<PyFloat>().call_method1("__repr__", (float,))?.extract()?;
         return Ok(Value::Number(Cow::Owned(digits)));
@@ -180,7 +180,7 @@ fn value(item: &Bound<'_, PyAny>, depth: Depth) -> PyResult<Value<'static>> {
         return object(&dict, depth);
     }
     let kind = item.get_type().qualname()?;
-    Err(PyTypeError::new_err(format!("{kind} is no JSON value; convert it first")))
+    Err(PyTypeError::new_err(format!("{kind} is not a JSON value; convert it first")))
 }
 
 /// The same, at most `depth` levels deep.
@@ -275,9 +275,7 @@ pub fn positive(option: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
         Ok(number) => {
             usize::try_from(number).ok().filter(|number| *number > 0).ok_or_else(|| refused("it must be at least 1"))
         }
-        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
-            Err(refused("no number of that size can be meant"))
-        }
+        Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => Err(refused("it is out of range")),
         Err(error) => Err(error),
     }
 }
@@ -289,9 +287,9 @@ pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
             let json = text(json)?;
             return match wirecall_core::parse_json(json, wirecall_core::RECURSION) {
                 Ok(Value::Object(_)) => Ok(json.to_owned()),
-                Ok(_) => Err(PyTypeError::new_err("the arguments that parse returns are no JSON object")),
+                Ok(_) => Err(PyTypeError::new_err("the arguments returned by parse must be a JSON object")),
                 Err(what) => {
-                    Err(PyValueError::new_err(format!("the arguments that parse returns are no JSON: {what}")))
+                    Err(PyValueError::new_err(format!("the arguments returned by parse are not valid JSON: {what}")))
                 }
             };
         }
@@ -299,7 +297,7 @@ pub fn arguments(given: &Bound<'_, PyAny>) -> PyResult<String> {
             Some(dict) => object(&dict, Depth::of(wirecall_core::RECURSION))?,
             None => {
                 let kind = given.get_type().qualname()?;
-                let message = format!("the arguments that parse returns must be a mapping or JSON text, not {kind}");
+                let message = format!("the arguments returned by parse must be a mapping or JSON text, not {kind}");
                 return Err(PyTypeError::new_err(message));
             }
         },

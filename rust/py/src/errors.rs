@@ -41,7 +41,7 @@ pub fn encode_error(error: &EncodeError) -> PyErr {
 
 pub fn in_use() -> PyErr {
     PyRuntimeError::new_err(
-        "this Parser is being used right now, by another thread or by its own ids callable; use one Parser for each message",
+        "this Parser is in use, by another thread or by its own ids callable; use one Parser for each message",
     )
 }
 
@@ -50,9 +50,9 @@ pub fn finished() -> PyErr {
 }
 
 pub fn xml_in_use() -> PyErr {
-    PyRuntimeError::new_err("this XmlParser is being used right now by another thread; use one for each document")
+    PyRuntimeError::new_err("this XmlParser is in use by another thread; use one for each document")
 }
 
 pub fn xml_finished() -> PyErr {
-    PyRuntimeError::new_err("this XmlParser is finished; make another one for the next document")
+    PyRuntimeError::new_err("this XmlParser is finished; create a new one for the next document")
 }

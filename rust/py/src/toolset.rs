@@ -97,7 +97,7 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
             "calls" => &mut limits.calls,
             "key_segments" => &mut limits.key_segments,
             _ => {
-                let message = format!("there is no limit {name:?}; there are: call_bytes, depth, calls, key_segments");
+                let message = format!("there is no limit {name:?}; available: call_bytes, depth, calls, key_segments");
                 return Err(PyValueError::new_err(message));
             }
         };
@@ -122,7 +122,7 @@ impl Toolset {
     fn tool(&self, name: &str) -> PyResult<&core::Tool> {
         self.tools.get(name).ok_or_else(|| {
             let names: Vec<&str> = self.tools.tools().map(|tool| tool.name.as_str()).collect();
-            PyValueError::new_err(format!("there is no tool {name:?}; there are: {}", names.join(", ")))
+            PyValueError::new_err(format!("there is no tool {name:?}; available: {}", names.join(", ")))
         })
     }
 }
@@ -185,7 +185,7 @@ impl Toolset {
             limits: self::limits(limits)?,
         };
         if options.reasoning.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
-            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None for none"));
+            return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));
         }
         let definitions = tools
             .into_iter()

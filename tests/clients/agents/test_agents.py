@@ -384,7 +384,7 @@ def test_responses_over_websocket_are_refused_before_anything_is_sent(copied: bo
                 agents.set_default_openai_responses_transport("websocket")
                 await Runner.run(make_agent(Ran()), "Sell.")
 
-        with pytest.raises(Exception, match=r"goes over WebSockets cannot be rewritten"):
+        with pytest.raises(Exception, match=r"WebSocket connections cannot be rewritten"):
             asyncio.run(main())
         assert server.requests == []
 

@@ -1,7 +1,11 @@
 """The example with openai-agents runs over both APIs, and shows what it is there to show."""
 
+import agents
+import openai
 import pytest
-from examples import output
+from examples import output, written_in_the_readme
+
+import wirecall
 
 
 @pytest.mark.parametrize("arguments", [(), ("--chat",)], ids=["responses", "chat"])
@@ -15,3 +19,12 @@ def test_agents(arguments: tuple[str, ...]) -> None:
         "  2 x shirt to New York",
         "Two shirts are on their way to New York.",
     ]
+
+
+def test_the_readme_sets_a_wrapped_client() -> None:
+    clients: list[openai.AsyncOpenAI] = []
+    names = {"AsyncOpenAI": openai.AsyncOpenAI, "set_default_openai_client": clients.append}
+    written_in_the_readme("OpenAI Agents SDK", **names)
+    with pytest.raises(ValueError, match="already wrapped"):
+        wirecall.wrap(clients[0])
+    assert callable(agents.set_default_openai_client)

@@ -1,6 +1,10 @@
 """The example of docs/clients/langchain.md."""
 
-from examples import output
+import pytest
+from examples import output, written_in_the_readme
+from langchain_openai import ChatOpenAI
+
+import wirecall
 
 
 def test_langchain() -> None:
@@ -9,3 +13,10 @@ def test_langchain() -> None:
     assert {"  stock: 4", "  stock: 0"} <= set(shown)
     assert shown[-1] == "Offer(article='shirt', sizes=['S'])"
     assert not any("<call" in line for line in shown)
+
+
+def test_the_readme_wraps_a_model() -> None:
+    model = written_in_the_readme("LangChain", ChatOpenAI=ChatOpenAI)
+    assert type(model) is ChatOpenAI
+    with pytest.raises(ValueError, match="already wrapped"):
+        wirecall.wrap(model)

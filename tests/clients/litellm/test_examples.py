@@ -1,6 +1,10 @@
 """The example of docs/clients/litellm.md."""
 
-from examples import output
+import litellm
+import pytest
+from examples import output, written_in_the_readme
+
+import wirecall.integrations.litellm  # noqa: F401
 
 
 def test_litellm() -> None:
@@ -14,3 +18,9 @@ def test_litellm() -> None:
     ]
     assert shown[-1] == "Two shirts are on their way to New York."
     assert not any("<call" in line for line in shown)
+
+
+def test_the_readme_registers_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(litellm, "custom_provider_map", [])
+    written_in_the_readme("litellm")
+    assert [one["provider"] for one in litellm.custom_provider_map] == ["wirecall"]

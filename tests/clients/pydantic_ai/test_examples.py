@@ -1,9 +1,22 @@
 """The example with pydantic-ai runs, and shows what it is there to show."""
 
-from examples import output
+import openai
+import pytest
+from examples import output, written_in_the_readme
+from pydantic_ai.providers.openai import OpenAIProvider
+
+import wirecall
 
 
 def test_pydantic_ai() -> None:
     shown = output("pydantic_ai_agent.py").splitlines()
     assert "  There is no size small; there are S, M and L." in shown
     assert shown[-1] == "Offer(article='shirt', sizes=['S'])"
+
+
+def test_the_readme_wraps_the_client_of_a_provider() -> None:
+    names = {"AsyncOpenAI": openai.AsyncOpenAI, "OpenAIProvider": OpenAIProvider}
+    provider = written_in_the_readme("pydantic-ai", **names)
+    assert type(provider) is OpenAIProvider
+    with pytest.raises(ValueError, match="already wrapped"):
+        wirecall.wrap(provider.client)

@@ -42,7 +42,7 @@ def test_a_store_wants_a_file() -> None:
 def test_shortened_in_flight() -> None:
     lines = output("compact_in_flight.py").splitlines()
     assert lines[-1] == "kestrel-7: 200"
-    assert sum(line.startswith("[compressed: a summary stands for") for line in lines) >= 3
+    assert sum(line.startswith("[compressed: a summary replaces") for line in lines) >= 3
 
 
 def test_an_incident() -> None:

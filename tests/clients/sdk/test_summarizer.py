@@ -156,5 +156,5 @@ def test_openai_itself_is_told_the_limit_by_its_newer_name() -> None:
 
 
 def test_what_is_no_client() -> None:
-    with pytest.raises(TypeError, match="needs a client of openai or anthropic, not an object of str"):
+    with pytest.raises(TypeError, match="needs a client of openai or anthropic, not str"):
         summarizer("gpt", model="m")

@@ -176,9 +176,9 @@ def test_the_wrapped_client_may_go_while_the_original_stays(play: Play, sdk: Sdk
 @kinds
 def test_wrapping_twice_is_refused(sdk: Sdk, kind: Any) -> None:
     wrapped = wirecall.wrap(kind(api_key="x"))
-    with pytest.raises(ValueError, match="wrapped already"):
+    with pytest.raises(ValueError, match="already wrapped"):
         wirecall.wrap(wrapped)
-    with pytest.raises(ValueError, match="wrapped already"):
+    with pytest.raises(ValueError, match="already wrapped"):
         wirecall.wrap(wrapped.with_options(timeout=1))
 
 

@@ -62,7 +62,7 @@ def test_usage_is_summed_over_both_answers(play: Play, ask: Any) -> None:
     assert usage.total_tokens == 1111
 
 
-TOO_LONG = r"The model was asked again, and the server answered 400: .*Too long\."
+TOO_LONG = r"The request was retried, and the server answered 400: .*Too long\."
 
 
 @kinds

@@ -382,7 +382,7 @@ def test_a_run_with_other_options_is_not_carried_on(path: Path) -> None:
         result = bench(
             server, path, "--tasks", "a sum", "--modes", "native", "--turns", "3", "--resume", code=1
         )
-    assert "turns was 12 and is 3" in result.output
+    assert "turns was 12 and is now 3" in result.output
 
 
 def test_a_dry_run_sends_nothing(path: Path) -> None:
@@ -396,9 +396,9 @@ def test_a_dry_run_sends_nothing(path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--tasks", "nothing*"], 1, "No task is called 'nothing*'; there are: cheapest flight"),
-        (["--modes", "native,wire,native"], 1, "'native' stands twice among the modes"),
-        (["--modes", "wrie"], 1, 'there is no protocol "wrie"; there are: wire'),
+        (["--tasks", "nothing*"], 1, "No task matches 'nothing*'. Available tasks: cheapest flight"),
+        (["--modes", "native,wire,native"], 1, "'native' is given twice in the modes"),
+        (["--modes", "wrie"], 1, 'there is no protocol "wrie"; available: wire'),
         (["--turns", "0"], 2, "--turns"),
     ],
 )

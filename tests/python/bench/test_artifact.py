@@ -224,7 +224,10 @@ def test_a_full_disk_leaves_no_half_line(path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system cannot tell")
 def test_two_runs_do_not_write_one_artifact(path: Path) -> None:
-    with Artifact.create(path, "live", OPTIONS), pytest.raises(BenchError, match="another run is writing it"):
+    with (
+        Artifact.create(path, "live", OPTIONS),
+        pytest.raises(BenchError, match="is being written by another run"),
+    ):
         Artifact.resume(path, "live", OPTIONS)
     Artifact.resume(path, "live", OPTIONS).close()
     with pytest.raises(BenchError, match="made with other options"):
@@ -235,10 +238,10 @@ def test_two_runs_do_not_write_one_artifact(path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"key": ["a"], "tokens": NaN}', "NaN is no number"),
-        ('{"key": ["a"], "x": ' + "[" * 100_000, "this is no line of an artifact"),
-        ('{"schema": "wirecall.bench/1"}', "it has no 'key'"),
-        ("[1]", "this is no line of an artifact"),
+        ('{"key": ["a"], "tokens": NaN}', "NaN is not valid JSON"),
+        ('{"key": ["a"], "x": ' + "[" * 100_000, "this is not a line of an artifact"),
+        ('{"schema": "wirecall.bench/1"}', "'key' is missing"),
+        ("[1]", "this is not a line of an artifact"),
     ],
 )
 def test_what_is_no_cell_is_said_with_its_line(path: Path, line: str, said: str) -> None:

@@ -169,7 +169,7 @@ def test_every_head_is_explained_below_its_table(tmp_path: Path) -> None:
         for word in words:
             assert word in table
             assert any(note.startswith(f"{word}: ") for note in notes), word
-    assert "A cell is one case" in text.split("### What was asked")[0]
+    assert "A cell is one run of one case" in text.split("### What was asked")[0]
 
 
 def test_plots_name_what_they_show(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_an_artifact_that_is_torn_and_one_without_cells_are_reported(tmp_path: P
     empty = artifact(tmp_path / "empty.jsonl", [])
     text = markdown(report([torn, empty]))
     assert "1 cells; the last line is cut off and left out" in text
-    assert "There are no cells: nothing was asked." in text
+    assert "There are no cells: nothing was run." in text
 
 
 class Reading(HTMLParser):
@@ -291,7 +291,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
     assert "cannot be read: No such file or directory" in missing.stderr
     other = tmp_path / "other.jsonl"
     other.write_text('{"a": 1}\n')
-    assert "line 1: this is no line of an artifact" in command(str(other)).stderr
+    assert "line 1: this is not a line of an artifact" in command(str(other)).stderr
     path = artifact(tmp_path / "live.jsonl", [])
     unwritable = command(str(path), "--html", str(tmp_path / "no" / "r.html"))
     assert (unwritable.returncode, "cannot be written" in unwritable.stderr) == (2, True)

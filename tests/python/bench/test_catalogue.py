@@ -130,7 +130,7 @@ def test_the_reference_catalogue() -> None:
 def test_several(path: Path) -> None:
     write(path)
     assert [catalogue.name for catalogue in catalogues(["built-in", str(path)])] == ["built-in", "mine"]
-    with pytest.raises(BenchError, match="there is another catalogue 'mine'"):
+    with pytest.raises(BenchError, match="another catalogue is also named 'mine'"):
         catalogues([str(path), str(path)])
 
 
@@ -144,33 +144,36 @@ def lines(*cases: Any, tools: Any = (TOOL,)) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"tools": [],\n "cases" []}', r"line 2, column 10: this is no JSON: .*Expected \{\"tools\""),
-        ("[]", r"mine.json: this is no catalogue. Expected \{\"tools\""),
-        ('{"tools": []}', "mine.json: this is no catalogue"),
+        ('{"tools": [],\n "cases" []}', r"line 2, column 10: not valid JSON: .*Expected \{\"tools\""),
+        ("[]", r"mine.json: this is not a catalogue. Expected \{\"tools\""),
+        ('{"tools": []}', "mine.json: this is not a catalogue"),
         (lines(), '"cases" is empty'),
-        ('{"tools": [], "cases": [], "name": 3}', '"name" is 3; expected a text'),
-        ('{"tools": [], "cases": [NaN]}', "NaN is no JSON"),
+        ('{"tools": [], "cases": [], "name": 3}', '"name" must be a string that is not empty, not 3'),
+        ('{"tools": [], "cases": [NaN]}', "NaN is not valid JSON"),
         ("[" * 100_000, "this JSON cannot be read"),
         (lines(CASE, tools=[TOOL, {"name": "x y", "schema": {}}]), "line 3: tool 2 cannot be used: .*'x y'"),
         (lines(CASE, tools=[TOOL, 3]), "line 3: tool 2 cannot be used"),
         (lines(CASE, tools=[TOOL, {"name": "g", "schema": {"type": "objekt"}}]), "line 3: tool 2 cannot be"),
-        (lines(CASE, tools=[TOOL, TOOL]), "line 3: there are two tools 'f': rename or remove one"),
-        (lines(CASE, 3), "line 11: case 2 is no object. Expected"),
-        (lines(CASE, {**CASE, "name": 3}), 'line 11: case 2 has 3 for "name"; expected a text'),
-        (lines(CASE, {**CASE, "tool": "g"}), "line 11: case 2 calls the tool 'g', which is not in the list"),
+        (lines(CASE, tools=[TOOL, TOOL]), "line 3: two tools are named 'f': rename or remove one"),
+        (lines(CASE, 3), "line 11: case 2 is not an object. Expected"),
+        (lines(CASE, {**CASE, "name": 3}), 'line 11: case 2 has 3 for "name", which must be a string'),
+        (lines(CASE, {**CASE, "tool": "g"}), "line 11: case 2 calls the tool 'g', which is not in \"tools\""),
         (lines(CASE, {**CASE, "arguments": []}), 'line 11: case 2 has no object in "arguments"'),
-        (lines(CASE, {**CASE, "arguments": "{}"}), 'in "arguments"; it is a text: write the JSON in it'),
-        (lines(CASE, CASE), "line 11: there are two cases 'one': rename one"),
-        (lines({**CASE, "prompt": "\ud800"}), "line 10: case 1 holds half of a surrogate pair"),
+        (
+            lines(CASE, {**CASE, "arguments": "{}"}),
+            'in "arguments"; it is a string: write the JSON object itself',
+        ),
+        (lines(CASE, CASE), "line 11: two cases are named 'one': rename one"),
+        (lines({**CASE, "prompt": "\ud800"}), "line 10: case 1 contains half of a surrogate pair"),
         (
             lines(CASE, tools=[TOOL, {**TOOL, "description": "\ud800"}]),
             "line 3: tool 2 .* half of a surrogate",
         ),
         (lines(CASE, tools=[TOOL, {"name": "g", "schema": {"$schema": 3}}]), "line 3: tool 2 .*schema"),
-        ('{"tools": [], "cases": [], "name": "\\ud800"}', '"name" is .*; expected a text'),
+        ('{"tools": [], "cases": [], "name": "\\ud800"}', '"name" must be a string that is not empty, not '),
         (
             lines(CASE, tools=[{"name": "f", "schema": {"type": "object", "allOf": [{"$ref": "#"}]}}]),
-            "case 1 cannot be held against the schema of f, whose .ref go in circles",
+            "case 1 cannot be checked against the schema of f: its .ref form a circle",
         ),
         (
             lines({**CASE, "arguments": {"a": 0}}).replace(": 0", ": 1e999"),
@@ -193,7 +196,7 @@ def test_files_that_cannot_be_read(path: Path) -> None:
     with pytest.raises(BenchError, match=r"mine\.json: No such file"):
         load(path)
     path.write_bytes(b'{"\xff')
-    with pytest.raises(BenchError, match=r"mine\.json: byte 2 is no UTF-8"):
+    with pytest.raises(BenchError, match=r"mine\.json: byte 2 is not valid UTF-8"):
         load(path)
 
 

@@ -322,7 +322,7 @@ def test_an_answer_without_an_end_is_a_failure() -> None:
         answer = endpoint.ask(ASK)
     assert answer.status == "failed"
     assert answer.reason is not None
-    assert "no end" in answer.reason
+    assert "did not end" in answer.reason
     assert answer.usage.unknown == 4
 
 
@@ -348,7 +348,7 @@ def test_what_is_no_event_of_the_api_is_a_failure(event: dict[str, Any]) -> None
         answer = endpoint.ask(ASK, TOOLS)
     fields = answer.fields()
     assert fields["status"] == "failed"
-    assert "no event of this API" in fields["reason"]
+    assert "an event that this API does not have" in fields["reason"]
     assert answer.usage.unknown == 1
     # Nothing is held for it any more, and nobody waits for that.
     assert budget.usage.output == 100
@@ -520,7 +520,7 @@ def test_the_key_is_sent_and_kept_nowhere(api: Api, caplog: pytest.LogCaptureFix
 def test_a_refused_key_ends_the_run_and_is_not_shown(api: Api, status: int) -> None:
     with (
         asked([Failure(status, f"Incorrect API key provided: {KEY[:8]}***")], api) as (_, endpoint),
-        pytest.raises(BenchError, match=f"refuses the key for a-model .HTTP {status}") as info,
+        pytest.raises(BenchError, match=f"rejected the key for a-model .HTTP {status}") as info,
     ):
         endpoint.ask(ASK)
     assert "***" not in str(info.value)

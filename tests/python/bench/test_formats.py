@@ -188,8 +188,8 @@ def test_repairs_and_problems_are_no_round_trip() -> None:
 
 
 def test_what_has_no_form_says_why() -> None:
-    assert round_trip(OF["python"].of(TOOLS), "get-docs", {}) == (None, "get-docs is no name in Python")
-    assert round_trip(OF["python"].of(TOOLS), "import", {}) == (None, "import is no name in Python")
+    assert round_trip(OF["python"].of(TOOLS), "get-docs", {}) == (None, "get-docs is not a Python identifier")
+    assert round_trip(OF["python"].of(TOOLS), "import", {}) == (None, "import is not a Python identifier")
     with pytest.raises(Inexpressible):
         OF["arguments"].of(TOOLS).read("{}")
 

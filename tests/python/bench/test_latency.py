@@ -117,7 +117,7 @@ def test_works_are_the_same_each_time_and_as_long_as_they_say() -> None:
 
 @pytest.mark.parametrize("length", ["", "KB", "0KB", "-1KB", "1.5KB", "16", "16kb", "¹KB", "1GB"])
 def test_what_is_no_length_is_refused(length: str) -> None:
-    with pytest.raises(BenchError, match="is no length: a number and KB or MB"):
+    with pytest.raises(BenchError, match="is not a length: write a number and KB or MB"):
         size_of(length)
 
 
@@ -402,7 +402,7 @@ def test_a_run_that_was_interrupted_is_carried_on(
     monkeypatch.setattr(latency, "judge", interrupted)
     ended = run(*OPTIONS, "--output", str(path))
     assert ended.exit_code != 0
-    assert "latency.jsonl keeps what was done; --resume carries on with it." in ended.output
+    assert "latency.jsonl; --resume continues from there." in ended.output
     # The clock, and both contestants on the work that was finished.
     assert len(read(path).cells) == 3
     # A work of which one cell is lost is measured again, with everyone.
@@ -411,7 +411,7 @@ def test_a_run_that_was_interrupted_is_carried_on(
     kept = path.read_bytes().splitlines()[:3]
 
     judged, patience = [], 1000
-    assert "carry it on with --resume" in run(*OPTIONS, "--output", str(path)).output
+    assert "continue it with --resume" in run(*OPTIONS, "--output", str(path)).output
     assert judged == []
     assert run(*OPTIONS, "--resume", "--output", str(path)).exit_code == 0
     assert len(judged) == len(KEYS)
@@ -422,14 +422,14 @@ def test_a_run_that_was_interrupted_is_carried_on(
     assert run(*OPTIONS, "--resume", "--output", str(path)).exit_code == 0
     assert judged == []
     other = run(*OPTIONS, "--rounds", "2", "--resume", "--output", str(path))
-    assert "rounds was 1 and is 2" in other.output
+    assert "rounds was 1 and is now 2" in other.output
 
 
 def test_what_is_no_length_is_said_before_anything_is_done(tmp_path: Path) -> None:
     path = tmp_path / "latency.jsonl"
     result = run("--lengths", "1KB,2XB", "--output", str(path))
     assert result.exit_code != 0
-    assert "'2XB' is no length" in result.output
+    assert "'2XB' is not a length" in result.output
     assert not path.exists()
 
 
@@ -446,7 +446,7 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
     assert run(*OPTIONS, "--limit", "0.5", "--output", str(path)).exit_code == 0
     found = read(path).cells
     text = markdown(report([path]))
-    table = text.split("### A call with an argument of code: microseconds of a delta, median\n")[1]
+    table = text.split("### A call with an argument of code: microseconds per delta, median\n")[1]
     head, _, *rows = table.strip().splitlines()[:6]
     assert head == "| contestant | 1KB | 2KB | 4KB | growth |"
     shown = {row.strip("| ").split(" | ")[0]: row.strip("| ").split(" | ")[1:] for row in rows}

@@ -66,7 +66,7 @@ def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Pat
         assert len(bench.cells) == 12
         assert ["m", "native", "4", "2", "0"] in [line.split()[:5] for line in said.splitlines()]
         assert "2 failed: HTTP 400: No lights today." in said.splitlines()
-        assert "--resume --retry-failed asks again what failed." in said
+        assert "To run again what failed, use --resume --retry-failed." in said
 
         before = len(server.requests)
         bench.run("--resume")
@@ -89,7 +89,7 @@ def test_the_budget_in_tokens_is_not_passed(tmp_path: Path, concurrency: str) ->
         skipped = [cell for cell in bench.cells if cell["status"] == "skipped"]
         assert {cell["reason"] for cell in skipped} == {"budget"}
         assert f"{len(skipped)} skipped: budget" in told
-        assert "With a larger --max-tokens or --max-usd, --resume asks what was skipped." in told
+        assert "To run what was skipped, use --resume with a larger --max-tokens or --max-usd." in told
         assert all(cell["scores"] is None for cell in skipped)
         sent = len(server.requests)
         assert len(bench.cells) - len(skipped) == sent
@@ -146,7 +146,7 @@ def test_dollars_need_prices(tmp_path: Path) -> None:
         bench = Bench(
             server, tmp_path, "--max-usd", "1", "--price-in", "m=3", "--price-out", "m=3", models="m,n"
         )
-        assert "--max-usd needs --price-in and --price-out of n." in bench.run(code=1).output
+        assert "--max-usd needs --price-in and --price-out for n." in bench.run(code=1).output
         assert not server.requests
     assert not bench.path.exists()
 
@@ -172,6 +172,6 @@ def test_without_any_prompt_there_is_nothing_to_ask(tmp_path: Path) -> None:
         for case in changed["cases"]:
             del case["prompt"]
         catalogue.write_text(json.dumps(changed))
-        assert 'has a "prompt": what a user says to get the call' in bench.run(code=1).output
+        assert 'has a "prompt", the user message that leads to the call' in bench.run(code=1).output
         assert not server.requests
     assert not bench.path.exists()

@@ -37,7 +37,7 @@ def test_a_parameter_does_not_change_what_the_run_sets(tmp_path: Path, field: st
     """Of another model, or past the budget, the numbers would be wrong."""
     with serving() as server:
         said = Bench(server, tmp_path, "--parameter", field).run(code=1).output
-    assert f"--parameter {field.partition('=')[0]}: the run sets this field" in said
+    assert f"--parameter {field.partition('=')[0]}: this field is set by the run" in said
     assert server.requests == []
 
 
@@ -55,7 +55,7 @@ def test_two_equal_requests_fail_the_run(tmp_path: Path, options: list[str]) -> 
     with serving() as server:
         bench = Bench(server, tmp_path, *options)
         said = bench.run(code=1).output
-        assert "This would compare a thing with itself." in said
+        assert "Two variants would send the same requests." in said
         assert "send the same request (SHA-256" in said
         assert not server.requests
     assert not bench.path.exists()
@@ -72,23 +72,26 @@ def test_that_failure_has_its_exit_code(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--ablation", "colour=red"], "There is no ablation 'colour=red'; there are: syntax, placement"),
-        (["--ablation", "syntax=xml"], 'is none: syntax is "xml"; it must be one of "wire", "json".'),
-        (["--ablation", "protocol=nope"], "'protocol=nope' is none"),
+        (
+            ["--ablation", "colour=red"],
+            "There is no ablation 'colour=red'. Available ablations: syntax, placement",
+        ),
+        (["--ablation", "syntax=xml"], 'is not valid: syntax is "xml"; it must be one of "wire", "json".'),
+        (["--ablation", "protocol=nope"], "'protocol=nope' is not valid"),
         (["--ablation", "strict=yes"], "write strict"),
         (["--ablation", "syntax"], "write syntax=VALUE"),
-        (["--ablation", "strict", "--modes", "native"], "Ablations are of the mode 'wire'"),
-        (["--ablation", "strict", "--ablation", "strict"], "'strict' stands twice among the ablations"),
+        (["--ablation", "strict", "--modes", "native"], "Ablations change the mode 'wire'"),
+        (["--ablation", "strict", "--ablation", "strict"], "'strict' is given twice in the ablations"),
         (["--modes", "native,nope"], "nope"),
         (["--judge", "m"], "m cannot be its own judge"),
-        (["--cases", "nothing*"], "No case of small is called 'nothing*'"),
-        (["--group", "no"], "small has no group 'no'; it has: light, mail, weather."),
-        (["--parameter", "temperature"], "'temperature' is no NAME=JSON"),
-        (["--models", ","], "--models names none"),
-        (["--modes", ""], "--modes names none"),
+        (["--cases", "nothing*"], "No case of small matches 'nothing*'"),
+        (["--group", "no"], "small has no group 'no'. Available groups: light, mail, weather."),
+        (["--parameter", "temperature"], "'temperature' is not NAME=JSON"),
+        (["--models", ","], "--models is empty"),
+        (["--modes", ""], "--modes is empty"),
         (["--base-url", "localhost:8000"], "A base URL begins with http:// or https://"),
         (["--base-url", ""], "A base URL begins with http:// or https://"),
-        (["--price-in", "cheap"], "'cheap' is no price"),
+        (["--price-in", "cheap"], "'cheap' is not a price"),
         (["--base-url", "http://a:b@localhost/v1"], "no user name"),
     ],
 )
@@ -146,7 +149,7 @@ def test_a_key_has_to_be_in_the_environment(tmp_path: Path) -> None:
         assert "MY_KEY is not set" in bench.run("--key-variable", "MY_KEY", code=1).output
         for wrong in ("two words", "schlüssel", "a\nb", "a\x07"):
             said = bench.run(code=1, env={"OPENAI_API_KEY": wrong}).output
-            assert "OPENAI_API_KEY holds what can be no key" in said
+            assert "OPENAI_API_KEY does not hold a key" in said
             assert wrong not in said
         bench.run("--key-variable", "MY_KEY", env={"MY_KEY": " another\n", "OPENAI_API_KEY": ""})
         assert {request.headers["authorization"] for request in server.requests} == {"Bearer another"}
@@ -167,6 +170,6 @@ def test_a_key_that_is_said_is_struck_out(tmp_path: Path) -> None:
 def test_a_refused_key_ends_the_run(tmp_path: Path) -> None:
     with serving(script=lambda _: Failure(401, f"Incorrect API key provided: {KEY}.")) as server:
         bench = Bench(server, tmp_path, "--concurrency", "1")
-        assert "refuses the key for m (HTTP 401)" in bench.run(code=1).output
+        assert "rejected the key for m (HTTP 401)" in bench.run(code=1).output
         assert len(server.requests) == 1
     assert bench.cells == []

@@ -68,7 +68,7 @@ def test_after_an_interrupt_nothing_is_sent_again_at_all(tmp_path: Path) -> None
             _, said = child.communicate(timeout=30)
         assert child.returncode == 130
         assert b"Interrupted" in said
-        assert f"{bench.path} keeps what was done; --resume carries on with it.".encode() in said
+        assert f"The results so far are in {bench.path}; --resume continues from there.".encode() in said
         assert b"Traceback" not in said
         server.settle()
         run = read(bench.path)

@@ -327,7 +327,7 @@ def test_command_writes_an_artifact(small: Path, tmp_path: Path) -> None:
     # Never over another run.
     again = run(*arguments, "--output", str(path))
     assert again.exit_code != 0
-    assert "exists: name another file" in again.output
+    assert "exists: choose another file" in again.output
 
 
 def test_command_fails_where_a_call_is_lost(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ def test_command_says_where_a_file_is_wrong(small: Path) -> None:
     small.write_text('{"tools": [],\n"cases": [{"tool": "f", "arguments": {}}]}', encoding="utf-8")
     done = run("--catalogue", str(small))
     assert done.exit_code != 0
-    assert "small.json, line 2: case 1 calls the tool 'f', which is not in the list" in done.output
+    assert "small.json, line 2: case 1 calls the tool 'f', which is not in \"tools\"" in done.output
 
 
 def test_options_hold_no_path(small: Path) -> None:

@@ -102,7 +102,7 @@ def test_events_are_understood() -> None:
     assert understood(WHO["wirecall wire"], texts, [start, first], [], [second, end]) == CALL
     with pytest.raises(Wrong, match="the deltas of call 1, joined, are not its arguments"):
         understood(WHO["wirecall wire"], [start, first, end])
-    with pytest.raises(Wrong, match="the arguments of call 1 are no JSON"):
+    with pytest.raises(Wrong, match="the arguments of call 1 are not valid JSON"):
         understood(WHO["wirecall wire"], [start, first])
     with pytest.raises(Wrong, match="unknown_tool: no"):
         understood(WHO["wirecall wire"], [event("call_error", kind="unknown_tool", message="no")])

@@ -45,7 +45,7 @@ def test_characters_need_nothing() -> None:
 def test_several(folder: Path) -> None:
     found = vocabularies(["characters"], [folder / "tokenizer.json"])
     assert [vocabulary.name for vocabulary in found] == ["characters", "Small-1B"]
-    with pytest.raises(BenchError, match="there are two vocabularies 'characters'"):
+    with pytest.raises(BenchError, match="two vocabularies are named 'characters'"):
         vocabularies(["characters", "characters"])
 
 
@@ -60,8 +60,8 @@ def test_without_names_it_is_that_of_the_other_commands() -> None:
 def test_what_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(BenchError, match=r"no vocabulary 'nope'.*--encoding characters"):
         encoding("nope")
-    with pytest.raises(BenchError, match="there is no such file; name the tokenizer"):
+    with pytest.raises(BenchError, match="there is no such file; give the path"):
         tokenizer(tmp_path / "nope.json")
     (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(BenchError, match=r"this is no tokenizer\.json of Hugging Face"):
+    with pytest.raises(BenchError, match=r"this is not a tokenizer\.json of Hugging Face"):
         tokenizer(tmp_path / "bad.json")

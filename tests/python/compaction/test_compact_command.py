@@ -129,7 +129,7 @@ def test_an_empty_summary_leaves_it_as_it_is() -> None:
     with serve([Answer(["N/A"])]) as server:
         result = ask(server, stdin=json.dumps(MESSAGES))
     assert (result.exit_code, result.stdout) == (0, json.dumps(MESSAGES))
-    assert result.stderr == "unchanged: the summary of m is empty\n"
+    assert result.stderr == "unchanged: m returned an empty summary\n"
 
 
 @pytest.mark.parametrize(
@@ -229,21 +229,38 @@ def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        ((), "[]", "give --keep-recent-turns"),
-        (("--keep-recent-turns", "1"), "[]", "give --model"),
+        ((), "[]", "--keep-recent-turns or --max-tokens is required"),
+        (("--keep-recent-turns", "1"), "[]", "--model is required unless --plan is given"),
         (("--keep-recent-turns", "1", "--model", "m", "--json"), "[]", "--json needs --plan"),
         (("--keep-recent-turns", "-1", "--plan"), "[]", "-1"),
-        (("--keep-recent-turns", "1", "--plan"), "[{]", "line 1, column 3: this is no JSON"),
-        (("--keep-recent-turns", "1", "--plan"), "{}\n{", "line 2, column 2: this is no JSON"),
-        (("--keep-recent-turns", "1", "--plan"), "", "this is no JSON"),
-        (("--keep-recent-turns", "1", "--plan"), '{\n"messages": [\n}', "line 3, column 1: this is no JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "[{]", "line 1, column 3: not valid JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "{}\n{", "line 2, column 2: not valid JSON"),
+        (("--keep-recent-turns", "1", "--plan"), "", "standard input is empty. Expected a JSON list"),
+        (("--keep-recent-turns", "1", "--plan"), " \n", "standard input is empty"),
+        (
+            ("--keep-recent-turns", "1", "--plan"),
+            '[{"role": "user"}, {"name": "f", "input_schema": {}}]',
+            "standard input: messages[1] is a tool definition; expected a JSON list of messages",
+        ),
+        (
+            ("--keep-recent-turns", "1", "--plan"),
+            '[{"type": "function", "function": {"name": "f"}}]',
+            "messages[0] is a tool definition",
+        ),
+        (
+            ("--keep-recent-turns", "1", "--plan"),
+            '{"role": "user"}\n{"name": "f", "parameters": {}}',
+            "messages[1] is a tool definition",
+        ),
+        (("--keep-recent-turns", "1", "--plan"), "[{}]", 'messages[0] has neither "role" nor "type"'),
+        (("--keep-recent-turns", "1", "--plan"), '{\n"messages": [\n}', "line 3, column 1: not valid JSON"),
         (("--keep-recent-turns", "1", "--plan"), "7", "expected a JSON list of messages"),
         (("--keep-recent-turns", "1", "--plan"), '{"a": 1}', "expected a JSON list of messages"),
-        (("--keep-recent-turns", "1", "--plan"), "[7]", "messages[0] is no message"),
+        (("--keep-recent-turns", "1", "--plan"), "[7]", "messages[0] must be a message"),
         (
             ("--keep-recent-turns", "1", "--plan"),
             '[{"role": "tool"}, {"type": "reasoning"}]',
-            "messages[0] is one of chat, but messages[1] is one of responses",
+            "messages[0] has the format chat, but messages[1] has the format responses",
         ),
         (("--keep-recent-turns", "1", "--plan", "no.json"), "", "no.json: No such file or directory"),
         (
@@ -276,7 +293,7 @@ def test_what_cannot_work_says_why(arguments: tuple[str, ...], text: str, said: 
 
 def test_what_is_no_text_is_named() -> None:
     result = run("--keep-recent-turns", "1", "--plan", stdin=b"[\xff]")
-    assert result.stderr == "Error: standard input: byte 1 is no UTF-8\n"
+    assert result.stderr == "Error: standard input: byte 1 is not valid UTF-8\n"
 
 
 def test_an_sdk_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

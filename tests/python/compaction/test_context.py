@@ -374,7 +374,7 @@ def test_that_nobody_keeps_summaries_is_said_once_at_the_third(caplog: pytest.Lo
             messages = talk(*map(str, range(size)))
             send(context, messages, session)
             send(context, messages, session)
-        return caplog.text.count("nobody keeps the summaries")
+        return caplog.text.count("the summaries are not stored")
 
     context = compact_context(context_window=100, compress=Summarizer())
     assert fire(context, "a", 2) == 0

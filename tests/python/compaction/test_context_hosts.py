@@ -32,7 +32,7 @@ def test_an_id_that_is_none_means_the_default_session(caplog: pytest.LogCaptureF
     for wrong in (7, "", " ", [], b"x"):
         assert send(context, FOUR, wrong) is not FOUR
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
-    assert caplog.text.count("A session's id must be a str") == 1
+    assert caplog.text.count("A session id must be a non-empty str") == 1
 
 
 def test_the_session_that_was_used_longest_ago_is_forgotten() -> None:

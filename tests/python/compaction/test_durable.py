@@ -530,8 +530,8 @@ class Human:
         ("Hi", "messages must be a list of messages, not str"),
         ({"messages": chat()}, "messages must be a list of messages, not dict"),
         ((message for message in chat()), "messages must be a list of messages, not generator"),
-        (["Hi"], r"messages\[0\] is no message: a dict, or an SDK's object, not str"),
-        ([Human()], r"messages\[0\] is a Human, no message of chat completions"),
+        (["Hi"], r"messages\[0\] must be a message \(a dict, or an SDK's object\), not str"),
+        ([Human()], r"messages\[0\] is a Human, not a message of chat completions"),
     ],
 )
 def test_what_is_no_list_of_messages_is_an_error(messages: Any, told: str) -> None:

@@ -153,7 +153,7 @@ class Arguments:
             bare, double, single = match.groups()
             path.append(bare if bare is not None else escapes(unescape, double if single is None else single))
         if at != len(key) or not path:
-            raise Refused("malformed_call", f"{key} is no key")
+            raise Refused("malformed_call", f"{key} is not a key")
         schema: Schema = self._tool.schema
         for segment in path:
             schema = schema.get("properties", {}).get(segment, {})

@@ -308,7 +308,7 @@ class HandWritten(Arguments):
                         else:
                             raise Refused("malformed_call", "expected key=value")
                     else:
-                        raise Refused("malformed_call", "expected a space behind a value")
+                        raise Refused("malformed_call", "expected a space after a value")
 
                 elif state == _TEXT:
                     at = buf.find(OPEN, pos)

@@ -34,7 +34,7 @@ struct Example<'s> {
 /// A short value that the type takes, as JSON.
 pub fn example(schema: &Schema, id: NodeId) -> String {
     let mut example = Example { schema, given: Given::None, left: VALUES };
-    example.value(id, LEVELS).unwrap_or_else(|| "null".into())
+    example.value(id, LEVELS, 0).unwrap_or_else(|| "null".into())
 }
 
 /// The arguments of an example: the required fields, or the first few. `None` if there would be too many.
@@ -42,7 +42,7 @@ pub fn example_members(schema: &Schema, given: Given) -> Option<Vec<Member<'stat
     let mut example = Example { schema, given, left: VALUES };
     let mut members: Vec<Member<'static>> = Vec::new();
     for (name, id) in shown_fields(schema, schema.root, SHOWN) {
-        let value = parse(&example.value(id, LEVELS)?, RECURSION).ok()?;
+        let value = parse(&example.value(id, LEVELS, 0)?, RECURSION).ok()?;
         members.push((Cow::Owned(name.to_owned()), value));
     }
     // Keys that the schema does not name, if it says that there may be some, and names none.
@@ -79,8 +79,15 @@ fn takes(node: &Node, value: &Json) -> bool {
         })
 }
 
+/// a, b, c, …, z, a1, b1, …
+fn word(nth: usize) -> String {
+    let letter = char::from(b'a' + (nth % 26) as u8);
+    if nth < 26 { letter.to_string() } else { format!("{letter}{}", nth / 26) }
+}
+
 impl Example<'_> {
-    fn value(&mut self, id: NodeId, levels: usize) -> Option<String> {
+    /// A value, and others for other `nth`, as far as there are any.
+    fn value(&mut self, id: NodeId, levels: usize, nth: usize) -> Option<String> {
         self.left = self.left.checked_sub(1)?;
         let schema = self.schema;
         let node = schema.node(id);
@@ -91,28 +98,30 @@ impl Example<'_> {
                 Given::Scalars => !value.is_array() && !value.is_object(),
                 Given::None => false,
             };
-            wanted && takes(node, value)
+            wanted && nth == 0 && takes(node, value)
         });
         if let Some(given) = given {
             return Some(given.to_string());
         }
         // Null is not a helpful example.
         let shown = node.choices.iter().find(|choice| **choice != Choice::Null).or(node.choices.first());
+        let literals = || node.choices.iter().filter(|choice| matches!(choice, Choice::Literal(_)));
+        let shown = if nth > 0 { literals().nth(nth).or(shown) } else { shown };
         Some(match shown {
-            None | Some(Choice::String) => json_string(&sample.map_or_else(|| "some text".into(), Sample::text)),
-            Some(Choice::Integer) => sample.map_or_else(|| "5".into(), |sample| sample.number(5.0, true).to_string()),
-            Some(Choice::Number) => sample.map_or_else(|| "2.5".into(), |sample| sample.number(2.5, false).to_string()),
-            Some(Choice::Boolean) => "true".into(),
+            None | Some(Choice::String) => json_string(&sample.unwrap_or(&Sample::default()).text(nth)),
+            Some(Choice::Integer) => sample.unwrap_or(&Sample::default()).number(5.0, true, nth).to_string(),
+            Some(Choice::Number) => sample.unwrap_or(&Sample::default()).number(2.5, false, nth).to_string(),
+            Some(Choice::Boolean) => (nth == 0).to_string(),
             Some(Choice::Null) => "null".into(),
             Some(Choice::Literal(literal)) => literal.json.clone(),
             Some(Choice::Array) if levels == 0 => "[]".into(),
             Some(Choice::Object) if levels == 0 => "{}".into(),
-            Some(Choice::Array) => self.list(id, sample, levels)?,
-            Some(Choice::Object) => self.object(id, levels)?,
+            Some(Choice::Array) => self.list(id, sample, levels, nth)?,
+            Some(Choice::Object) => self.object(id, levels, nth)?,
         })
     }
 
-    fn list(&mut self, id: NodeId, sample: Option<&Sample>, levels: usize) -> Option<String> {
+    fn list(&mut self, id: NodeId, sample: Option<&Sample>, levels: usize, nth: usize) -> Option<String> {
         let schema = self.schema;
         let plain = |at: usize| {
             let item = schema.node(schema.item(id, at));
@@ -125,37 +134,45 @@ impl Example<'_> {
             _ => 1,
         };
         let count = sample.map_or(usual, |sample| sample.items(usual));
-        let items = (0..count).map(|at| match plain(at) {
-            // The items differ, since a list may require that.
-            Some(Choice::String) if fixed == 0 && at < 26 => {
-                Some(json_string(&char::from(b'a' + at as u8).to_string()))
-            }
-            Some(Choice::Integer) if fixed == 0 => Some((at + 1).to_string()),
-            Some(Choice::Literal(_)) => {
-                let choices = &schema.node(schema.item(id, at)).choices;
-                match &choices[at % choices.len()] {
-                    Choice::Literal(literal) => Some(literal.json.clone()),
-                    _ => self.value(schema.item(id, at), levels - 1),
+        let unique = sample.is_some_and(Sample::unique);
+        let mut items: Vec<String> = Vec::new();
+        for at in 0..count {
+            let item = schema.item(id, at);
+            let other = if unique { nth + at } else { nth };
+            let item = match plain(at) {
+                // Plain items differ in any list, which is more helpful.
+                Some(Choice::String) if fixed == 0 => json_string(&word(at + nth)),
+                Some(Choice::Integer) if fixed == 0 => (at + nth + 1).to_string(),
+                Some(Choice::Literal(_)) => {
+                    let choices = &schema.node(item).choices;
+                    match &choices[(at + nth) % choices.len()] {
+                        Choice::Literal(literal) => literal.json.clone(),
+                        _ => self.value(item, levels - 1, other)?,
+                    }
                 }
+                _ => self.value(item, levels - 1, other)?,
+            };
+            if unique && items.contains(&item) {
+                break;
             }
-            _ => self.value(schema.item(id, at), levels - 1),
-        });
-        Some(format!("[{}]", items.collect::<Option<Vec<_>>>()?.join(",")))
+            items.push(item);
+        }
+        Some(format!("[{}]", items.join(",")))
     }
 
-    fn object(&mut self, id: NodeId, levels: usize) -> Option<String> {
+    fn object(&mut self, id: NodeId, levels: usize, nth: usize) -> Option<String> {
         if !self.schema.declares_properties(id) {
             return Some(match self.schema.node(id).object.as_ref().map(|object| object.additional) {
                 Some(Additional::Closed) => "{}".into(),
                 Some(Additional::Open(node)) if node != UNKNOWN => {
-                    format!("{{\"key\":{}}}", self.value(node, levels - 1)?)
+                    format!("{{\"key\":{}}}", self.value(node, levels - 1, nth)?)
                 }
                 _ => "{\"key\":\"value\"}".into(),
             });
         }
         let fields = shown_fields(self.schema, id, 1).into_iter();
         let members =
-            fields.map(|(name, child)| Some(format!("{}:{}", json_string(name), self.value(child, levels - 1)?)));
+            fields.map(|(name, child)| Some(format!("{}:{}", json_string(name), self.value(child, levels - 1, nth)?)));
         Some(format!("{{{}}}", members.collect::<Option<Vec<_>>>()?.join(",")))
     }
 }

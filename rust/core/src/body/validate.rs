@@ -104,7 +104,7 @@ fn fault(error: ValidationError<'_>) -> Fault {
         ValidationErrorKind::Format { format } if format == "regex" => {
             let pattern = shorten(error.instance().as_str().unwrap_or_default());
             let message = format!(
-                "{pattern} cannot be matched in linear time: it is no pattern, too large, or has look-around or back-references"
+                "{pattern} cannot be matched in linear time: it is invalid or too large, or has look-around or back-references"
             );
             (place, message)
         }

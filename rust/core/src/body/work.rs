@@ -159,7 +159,7 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
             for keyword in ["$anchor", "$dynamicAnchor"] {
                 let name = map.get(keyword).and_then(Value::as_str);
                 if name.is_some_and(|name| anchors.insert(name, ()).is_some()) {
-                    return Err((format!("{path}/{keyword}"), "there are two anchors of this name".into()));
+                    return Err((format!("{path}/{keyword}"), "two anchors have this name".into()));
                 }
             }
         }

@@ -196,7 +196,7 @@ impl Lexer {
             }
             b'\'' => {
                 if !self.relaxed {
-                    return Lexeme::Lax("strings stand in double quotes");
+                    return Lexeme::Lax("strings need double quotes");
                 }
                 *at += 1;
                 self.repaired = true;
@@ -204,7 +204,7 @@ impl Lexer {
                 Lexeme::StringStart
             }
             0xE2 if self.in_calls && window[*at..].starts_with(['“', '‘']) => {
-                Lexeme::Bad("strings stand in double quotes")
+                Lexeme::Bad("strings need double quotes")
             }
             _ => self.word(window, at, last, place),
         }
@@ -233,7 +233,7 @@ impl Lexer {
             self.comment = match &bytes[*at..] {
                 [] => return Lexeme::Need,
                 [b'/'] if !last => return Lexeme::Need,
-                [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("comments are no JSON"),
+                [b'/', b'/' | b'*', ..] if !self.relaxed => return Lexeme::Lax("JSON has no comments"),
                 [b'/', b'/', ..] => Some(Comment::Line),
                 [b'/', b'*', ..] => Some(Comment::Block),
                 [byte, ..] => return self.token(window, at, last, place, *byte),

@@ -125,7 +125,7 @@ struct Reader<'t, 'o> {
 impl<'t> Reader<'t, '_> {
     fn read(&mut self) -> Result<(), Fault> {
         if self.text.starts_with('\u{FEFF}') {
-            self.lax(0, "a byte order mark is no JSON")?;
+            self.lax(0, "JSON has no byte order mark")?;
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
@@ -188,7 +188,7 @@ impl<'t> Reader<'t, '_> {
             }
             (Lexeme::Word(word), Expect::Key { .. }) => {
                 let start = self.at - word.len();
-                self.lax(start, "keys stand in double quotes")?;
+                self.lax(start, "keys need double quotes")?;
                 self.key(start, Cow::Borrowed(word))
             }
             (Lexeme::Word(word), _) => {
@@ -203,7 +203,7 @@ impl<'t> Reader<'t, '_> {
             }
             (Lexeme::Punct(b':'), Expect::Key { .. }) => {
                 self.expect = Expect::Value;
-                self.fault(before, "a key is missing in front of the colon")
+                self.fault(before, "a key is missing before the colon")
             }
             (Lexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
             (Lexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
@@ -240,7 +240,7 @@ impl<'t> Reader<'t, '_> {
                 self.expect = self.behind_comma();
                 self.fault(at, NO_VALUE)
             }
-            _ => self.fault(at, "there is a comma too many"),
+            _ => self.fault(at, "an extra comma"),
         }
     }
 
@@ -272,13 +272,13 @@ impl<'t> Reader<'t, '_> {
         match expect {
             Expect::Colon | Expect::Value => self.fault(at, NO_VALUE)?,
             Expect::Item { first: false } | Expect::Key { first: false } => {
-                self.lax(at, "no comma stands in front of a closing bracket")?;
+                self.lax(at, "a closing bracket must not follow a comma")?;
             }
             _ => {}
         }
         if !self.frames.last().is_some_and(is_own) {
             let missing = if bracket == b'}' { ']' } else { '}' };
-            self.fault(at, format!("a {missing} is missing in front of {}", bracket as char))?;
+            self.fault(at, format!("a {missing} is missing before {}", bracket as char))?;
         }
         while let Some(frame) = self.frames.pop() {
             let ends = is_own(&frame);
@@ -327,7 +327,7 @@ impl<'t> Reader<'t, '_> {
         let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
         *key = Some(text);
         if again {
-            self.fault(at, "the key is given twice in one object; give it once, or say which value counts")
+            self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
         } else {
             Ok(())
         }
@@ -351,7 +351,7 @@ impl<'t> Reader<'t, '_> {
             "False" => Value::Bool(false),
             _ => Value::String(Cow::Borrowed(word)),
         };
-        self.lax(start, "this is no number, nor true, false or null, and strings stand in double quotes")?;
+        self.lax(start, "this is not a number, true, false or null, and strings need double quotes")?;
         Ok(value)
     }
 

@@ -200,7 +200,7 @@ impl<'t> Reader<'t> {
             }
             let key = self.string()?;
             if !seen.insert(key.clone()) {
-                return Err(self.error(&format!("the key {key:?} is given twice")));
+                return Err(self.error(&format!("the key {key:?} occurs twice")));
             }
             if self.next(Place::Punctuation) != Lexeme::Punct(b':') {
                 return Err(self.error("a colon is missing"));

@@ -383,7 +383,7 @@ fn emit_delta(found: &mut Found, index: Option<usize>, sink: Sink<'_>) {
 }
 
 fn too_many_calls(tools: &Toolset) -> String {
-    format!("At most {} calls may stand in one message.", tools.limits.calls)
+    format!("At most {} calls are allowed in one message.", tools.limits.calls)
 }
 
 fn over_limit(tools: &Toolset, skip: Skip) -> Failure {

@@ -133,7 +133,7 @@ impl Protocol for Own {
     fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
         let Custom { open, close, .. } = &self.parts;
         match (given, &self.base) {
-            (Some(_), _) => Err("the protocol has delimiters of its own".into()),
+            (Some(_), _) => Err("the protocol defines its own delimiters".into()),
             (None, Some(base)) => base.delimiters(Some((open, close))),
             (None, None) => Ok(Delimiters::of(open, close)),
         }

@@ -107,7 +107,7 @@ impl Protocol for Hermes {
         let (open, close) = (open.trim(), close.trim());
         for mark in [open, close] {
             if mark.is_empty() {
-                return Err("a delimiter needs a character that is no blank".into());
+                return Err("a delimiter must not be empty or whitespace".into());
             }
             if let Some(bad) = mark.chars().find(|c| c.is_control() || matches!(c, '"' | '\\')) {
                 return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));

@@ -251,7 +251,7 @@ pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
         _ => ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name),
     };
     let (_, own) = PROTOCOLS.iter().find(|(own, _)| *own == canonical).ok_or_else(|| {
-        format!("there is no protocol {name:?}; there are: {}, auto", names().collect::<Vec<_>>().join(", "))
+        format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
     })?;
     let reads = match name {
         "auto" => Reads::First,

@@ -46,7 +46,7 @@ impl Protocol for Qwen3Coder {
     fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
         match given {
             None => Ok(Delimiters::of(QWEN3CODER.block_open, QWEN3CODER.block_close)),
-            Some(_) => Err("the tags of qwen3coder are its own".into()),
+            Some(_) => Err("the tags of qwen3coder are fixed, so it has no delimiters".into()),
         }
     }
 
@@ -56,7 +56,7 @@ impl Protocol for Qwen3Coder {
 
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
         (!is_name(name))
-            .then_some("it must have 1 to 128 characters, and no blanks, control characters, quotes, < or >")
+            .then_some("it must have 1 to 128 characters, and no whitespace, control characters, quotes, < or >")
     }
 
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {

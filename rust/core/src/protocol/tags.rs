@@ -344,7 +344,7 @@ pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
     match (fits, taken) {
         (true, false) => None,
         (false, _) => Some(
-            "it must have 1 to 128 characters, no blanks, control characters, quotes or any of < > & { } =, and no slash at \
+            "it must have 1 to 128 characters, no whitespace, control characters, quotes or any of < > & { } =, and no slash at \
              either end",
         ),
         (true, true) => Some("results begin with it"),

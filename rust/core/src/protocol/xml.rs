@@ -110,7 +110,7 @@ impl Protocol for Xml {
     fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
         match given {
             None => Ok(Delimiters::default()),
-            Some(_) => Err("calls in xml stand in tags of the tools' names, which cannot be configured".into()),
+            Some(_) => Err("xml writes calls in tags with the tools' names, so it has no delimiters".into()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Protocol for Xml {
             Some("its parameters are a union")
         } else {
             let object = root.is_unknown() || root.choices == [Choice::Object];
-            (!object).then_some("its parameters are no object")
+            (!object).then_some("its parameters are not an object")
         }
     }
 

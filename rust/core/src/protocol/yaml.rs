@@ -127,7 +127,7 @@ impl Protocol for Yaml {
     fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
         match given {
             None => Ok(Delimiters::default()),
-            Some(_) => Err("calls in yaml stand in tags of the tools' names, which cannot be configured".into()),
+            Some(_) => Err("yaml writes calls in tags with the tools' names, so it has no delimiters".into()),
         }
     }
 

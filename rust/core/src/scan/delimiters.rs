@@ -57,7 +57,7 @@ impl Delimiters {
                 return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
             }
             if mark.chars().all(char::is_alphanumeric) {
-                return Err(format!("the delimiter {mark:?} needs a character that is no letter or digit"));
+                return Err(format!("the delimiter {mark:?} needs a character other than letters and digits"));
             }
             if mark.chars().all(|c| "0123456789eE+-.".contains(c)) {
                 return Err(format!("the delimiter {mark:?} could be part of a number"));

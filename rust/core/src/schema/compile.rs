@@ -132,7 +132,7 @@ impl<'s> Compiler<'_, 's> {
     fn count(&mut self, steps: usize) -> Result<(), Fault> {
         self.steps += steps + 1;
         if self.steps > SCHEMA_STEPS {
-            return Err((String::new(), "its references and unions multiply beyond all bounds".into()));
+            return Err((String::new(), "its references and unions expand to too many combinations".into()));
         }
         Ok(())
     }

@@ -321,7 +321,7 @@ impl Schema {
         if root.union {
             Some("its parameters are a union")
         } else if !root.is_unknown() && root.choices != [Choice::Object] {
-            Some("its parameters are no object")
+            Some("its parameters are not an object")
         } else if self.is_recursive() {
             Some("its parameters are recursive")
         } else {

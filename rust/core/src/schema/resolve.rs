@@ -90,7 +90,7 @@ impl<'s> Document<'s> {
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(_) => return Ok(()),
-            _ => return Err((path.clone(), "a schema is an object, true or false".into())),
+            _ => return Err((path.clone(), "a schema must be an object, true or false".into())),
         };
         let fault = |path: &str, keyword: &str, what: &str| Err((format!("{path}/{keyword}"), what.to_owned()));
         if let Some(types) = map.get("type") {
@@ -100,7 +100,7 @@ impl<'s> Document<'s> {
                 one => known(one),
             };
             if !fine {
-                return fault(path, "type", &format!("type is one of {}, or a list of them", TYPES.join(", ")));
+                return fault(path, "type", &format!("type must be one of {}, or a list of them", TYPES.join(", ")));
             }
         }
         for keyword in NAMED {
@@ -110,7 +110,7 @@ impl<'s> Document<'s> {
         }
         for keyword in ["allOf", "anyOf", "oneOf", "prefixItems"] {
             if map.get(keyword).is_some_and(|value| value.as_array().is_none_or(Vec::is_empty)) {
-                return fault(path, keyword, "must be a list of schemas that is not empty");
+                return fault(path, keyword, "must be a non-empty list of schemas");
             }
         }
         if map.get("required").is_some_and(|r| r.as_array().is_none_or(|list| !list.iter().all(Value::is_string))) {
@@ -119,7 +119,7 @@ impl<'s> Document<'s> {
         // A branch of a union that allows nothing is ignored.
         let member = path.rsplit('/').nth(1).is_some_and(|keyword| matches!(keyword, "anyOf" | "oneOf"));
         if map.get("enum").is_some_and(|value| value.as_array().is_none_or(|list| list.is_empty() && !member)) {
-            return fault(path, "enum", "must be a list of values that is not empty");
+            return fault(path, "enum", "must be a non-empty list of values");
         }
         for keyword in ["$ref", "$dynamicRef"] {
             match map.get(keyword) {

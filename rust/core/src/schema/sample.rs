@@ -25,6 +25,7 @@ pub struct Sample {
     format: Option<String>,
     min_items: usize,
     max_items: Option<usize>,
+    unique: bool,
 }
 
 impl Sample {
@@ -61,13 +62,14 @@ impl Sample {
         self.max_length = fewer(self.max_length, count("maxLength"));
         self.min_items = self.min_items.max(count("minItems").unwrap_or(0));
         self.max_items = fewer(self.max_items, count("maxItems"));
+        self.unique |= keywords.get("uniqueItems") == Some(&Value::Bool(true));
         let text = |keyword: &str| {
             let text = keywords.get(keyword).and_then(Value::as_str);
             text.filter(|text| text.len() <= GIVEN_BYTES).map(str::to_owned)
         };
         self.pattern = self.pattern.take().or_else(|| text("pattern"));
         self.format = self.format.take().or_else(|| text("format"));
-        const BOUNDS: [&str; 11] = [
+        const BOUNDS: [&str; 12] = [
             "minimum",
             "maximum",
             "exclusiveMinimum",
@@ -77,6 +79,7 @@ impl Sample {
             "maxLength",
             "minItems",
             "maxItems",
+            "uniqueItems",
             "pattern",
             "format",
         ];
@@ -92,8 +95,13 @@ impl Sample {
         usual.max(self.min_items.min(MADE_LENGTH)).min(self.max_items.unwrap_or(usize::MAX))
     }
 
-    /// A number: `usual` if the bounds allow it.
-    pub fn number(&self, usual: f64, whole: bool) -> Number {
+    /// Whether the items of a list must differ.
+    pub fn unique(&self) -> bool {
+        self.unique
+    }
+
+    /// A number: `usual` if the bounds allow it, and others for other `nth`, as far as there are any.
+    pub fn number(&self, usual: f64, whole: bool, nth: usize) -> Number {
         let fits = |number: &f64| {
             self.least.is_none_or(|least| *number >= least)
                 && self.most.is_none_or(|most| *number <= most)
@@ -113,7 +121,9 @@ impl Sample {
         };
         let tried =
             [Some(usual), Some(step), Some(0.0)].into_iter().chain(edges).chain(near).chain([middle, self.least]);
-        let number = tried.flatten().find(fits).unwrap_or(usual);
+        let first = tried.flatten().find(fits).unwrap_or(usual);
+        let others = (1..=MADE_LENGTH).flat_map(|n| [first + n as f64 * step, first - n as f64 * step]);
+        let number = [first].into_iter().chain(others.filter(fits)).nth(nth).unwrap_or(first);
         // Whole numbers are written without a fraction.
         if number.fract() == 0.0 && number.abs() < 1e15 {
             return Number::from(number as i64);
@@ -121,18 +131,18 @@ impl Sample {
         Number::from_f64(number).unwrap_or_else(|| Number::from(0))
     }
 
-    /// A text.
-    pub fn text(&self) -> String {
+    /// A text, and others for other `nth`, as far as there are any.
+    pub fn text(&self, nth: usize) -> String {
         if let Some(pattern) = &self.pattern
             && let Ok(parsed) = regex_syntax::Parser::new().parse(pattern)
         {
             let mut out = String::new();
-            if push_match(&parsed, &mut out) && (!out.is_empty() || self.min_length == 0) {
+            if push_match(&parsed, nth, &mut out) && (!out.is_empty() || self.min_length == 0) {
                 return out;
             }
         }
         let usual = match self.format.as_deref() {
-            Some("date") => "2026-01-31",
+            Some("date") => "2026-01-15",
             Some("date-time") => "2026-01-31T12:00:00Z",
             Some("time") => "12:00:00Z",
             Some("duration") => "P1D",
@@ -156,7 +166,23 @@ impl Sample {
             // A value neither begins nor ends with a space.
             out.push(if c == ' ' { '-' } else { c });
         }
-        out
+        if nth == 0 {
+            return out;
+        }
+        match self.format.as_deref() {
+            Some("email" | "idn-email" | "hostname" | "idn-hostname" | "regex") => format!("{nth}{out}"),
+            Some("uri" | "url" | "iri" | "uri-reference" | "iri-reference" | "json-pointer") => format!("{out}{nth}"),
+            format => {
+                // A digit of a date, a letter of another text.
+                let places = if format.is_some() { '0'..='9' } else { 'a'..='z' };
+                if let Some(at) = out.rfind(|c| places.contains(&c)) {
+                    let old = out[at..].chars().next();
+                    let new = places.filter(|c| Some(*c) != old).nth(nth - 1);
+                    out.replace_range(at..=at, &String::from_iter(new.or(old)));
+                }
+                out
+            }
+        }
     }
 }
 
@@ -175,16 +201,19 @@ fn is_short(value: &Value, left: &mut usize) -> bool {
     }
 }
 
-/// Appends a short text that the pattern matches. False: it would be too long.
-fn push_match(pattern: &Hir, out: &mut String) -> bool {
+/// Appends a short text that the pattern matches, with the `nth` character of each class that has so many. False: it
+/// would be too long.
+fn push_match(pattern: &Hir, nth: usize, out: &mut String) -> bool {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
         HirKind::Class(Class::Unicode(class)) => {
             let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
-            let usual = ['a', 'A', '1', '0', '-', '_', ' '].into_iter().find(|c| has(*c));
-            let other = || ('!'..='~').find(|c| has(*c)).or_else(|| class.iter().next().map(|range| range.start()));
-            out.extend(usual.or_else(other));
+            const USUAL: [char; 7] = ['a', 'A', '1', '0', '-', '_', ' '];
+            let rest = || ('!'..='~').filter(|c| !USUAL.contains(c));
+            let found = || USUAL.into_iter().chain(rest()).filter(|c| has(*c));
+            let other = || class.iter().next().map(|range| range.start());
+            out.extend(found().nth(nth).or_else(|| found().next()).or_else(other));
         }
         HirKind::Class(Class::Bytes(_)) => return false,
         HirKind::Repetition(repetition) => {
@@ -193,7 +222,7 @@ fn push_match(pattern: &Hir, out: &mut String) -> bool {
             let optional = repetition.max == Some(1) && repetition.min == 0;
             for _ in 0..if optional { 0 } else { some } {
                 let before = out.len();
-                if !push_match(&repetition.sub, out) {
+                if !push_match(&repetition.sub, nth, out) {
                     return false;
                 }
                 // Repeating an empty text gives an empty text.
@@ -202,9 +231,12 @@ fn push_match(pattern: &Hir, out: &mut String) -> bool {
                 }
             }
         }
-        HirKind::Capture(capture) => return push_match(&capture.sub, out),
-        HirKind::Concat(parts) => return parts.iter().all(|part| push_match(part, out)),
-        HirKind::Alternation(ways) => return ways.first().is_none_or(|way| push_match(way, out)),
+        HirKind::Capture(capture) => return push_match(&capture.sub, nth, out),
+        HirKind::Concat(parts) => return parts.iter().all(|part| push_match(part, nth, out)),
+        HirKind::Alternation(ways) => {
+            let way = ways.get(nth).or(ways.first());
+            return way.is_none_or(|way| push_match(way, nth, out));
+        }
     }
     out.len() <= MADE_LENGTH
 }

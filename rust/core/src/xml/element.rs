@@ -339,7 +339,7 @@ impl Reader {
         if bottom.children.is_empty() {
             return faults(Fault::Markup("there is no element"), 0).then(|| bottom.tree(schema).1);
         }
-        if !trim(&bottom.text).is_empty() && !faults(Fault::Markup("text stands outside of the root element"), 0) {
+        if !trim(&bottom.text).is_empty() && !faults(Fault::Markup("there is text outside of the root element"), 0) {
             return None;
         }
         match (&self.outer, &bottom.children[..]) {

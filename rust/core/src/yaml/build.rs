@@ -37,7 +37,7 @@ const BRACKETS: &str = "brackets do not match";
 const COMMA: &str = "a comma is missing in brackets";
 const NO_KEY: &str = "a key is missing in braces";
 const KEY_SCALAR: &str = "keys are plain or quoted text";
-const PAIR: &str = "a key in a list stands in braces";
+const PAIR: &str = "a key in a list needs braces";
 
 #[derive(Debug, Default)]
 struct Entries {
@@ -349,7 +349,7 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, YamlError> {
     let mut build = || loop {
         match lexer.next(text, &mut at, true, &NoEnds) {
             Lexeme::Need => return malformed(UNCLOSED),
-            Lexeme::Lax(_) => return malformed("behind a backslash in double quotes stands an escape"),
+            Lexeme::Lax(_) => return malformed("a backslash in double quotes must begin an escape"),
             Lexeme::End => return Ok(()),
             lexeme => builder.lexeme(lexeme, lexer.place().1)?,
         }

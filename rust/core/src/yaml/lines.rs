@@ -19,12 +19,12 @@ const NO_TABS: &str = "a tab cannot indent a line: use spaces";
 pub(super) const NO_PROPERTIES: &str =
     "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes";
 pub(super) const RESERVED: &str = "no plain text starts so: put it into double quotes";
-const NO_KEY: &str = "a key is missing in front of the colon";
+const NO_KEY: &str = "a key is missing before the colon";
 const NO_COMPLEX_KEY: &str = "keys are plain or quoted text: ? is not read";
 const INLINE_DASH: &str = "a list starts on a line of its own";
 const NO_ESCAPE: &str = "a backslash in a key is written \\\\";
 const BEHIND: &str = "something follows the value";
-const BAD_HEAD: &str = "behind | and > only -, + and a digit may stand: put text that starts so into double quotes";
+const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };
 

@@ -33,7 +33,7 @@ pub enum Stopped {
     },
 }
 
-const NESTED_KEY: &str = "a colon and a blank stand in a plain text: put it into double quotes";
+const NESTED_KEY: &str = "plain text contains a colon and a space: put it into double quotes";
 
 impl Plain {
     pub(super) fn next<'w>(

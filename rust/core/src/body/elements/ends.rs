@@ -102,7 +102,7 @@ impl Elements {
             Mark::Partial => Ok(Some(Step::Need)),
             Mark::No => {
                 self.state = State::InJson(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.name)))
+                Err((ErrorKind::MalformedCall, format!("Only </{}> may follow the JSON object.", self.name)))
             }
         }
     }

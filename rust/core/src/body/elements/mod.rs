@@ -182,7 +182,7 @@ impl Elements {
 
     fn start(&mut self, io: &mut Io<'_>) -> Progress {
         let near_miss = match self.ends {
-            Ends::Line => Some((Repair::BareName, "A call stands in tags of the tool's name.")),
+            Ends::Line => Some((Repair::BareName, "A call must be in tags with the tool's name.")),
             Ends::Tag(Form::Broken) => Some((Repair::UnclosedTag, "The opening tag of a call ends with >.")),
             Ends::Tag(Form::Open | Form::Empty) => None,
         };
@@ -279,7 +279,7 @@ impl Elements {
 
     fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
         self.stray = true;
-        note(io, Repair::Markup, "Only fields stand in a call.")
+        note(io, Repair::Markup, "A call may contain only fields.")
     }
 
     /// The opening tag of a field.
@@ -401,7 +401,7 @@ impl Elements {
             Lexeme::Close(_) if mark == Mark::Yes => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = State::Closed;
-                note(io, Repair::BareText, &format!("The text stands in <{key}> tags."))?;
+                note(io, Repair::BareText, &format!("The text must be in <{key}> tags."))?;
                 let slot = self.fields.open(&io.cx, io.found, key, true)?;
                 self.fields.close(&io.cx, io.found, slot, Tree::Scalar { text, quoted: true })?;
                 return self.close(io);

@@ -73,13 +73,13 @@ impl Envelope {
             Punct::Is(b'{') => {
                 io.at -= 1;
                 if !comma {
-                    self.repair(io, Repair::RelaxedJson, "a comma stands between the objects of a list")?;
+                    self.repair(io, Repair::RelaxedJson, "a comma must separate the objects of a list")?;
                 }
                 return Ok(Some(Step::Next));
             }
             Punct::Is(b']') => {
                 if comma {
-                    self.repair(io, Repair::RelaxedJson, "a comma stands in front of ]")?;
+                    self.repair(io, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
                 self.state = State::Tail;
             }
@@ -146,12 +146,12 @@ impl Envelope {
             }
             (_, Tag::Need) => Ok(Some(Step::Need)),
             (_, Tag::Yes(length)) => {
-                self.repair(io, Repair::StrayTag, "a tag stands behind the JSON object")?;
+                self.repair(io, Repair::StrayTag, "a tag must not follow the JSON object")?;
                 io.at += length;
                 Ok(None)
             }
             (_, Tag::No) => {
-                let what = format!("behind the JSON only {} may follow", io.cx.delimiters.close);
+                let what = format!("only {} may follow the JSON", io.cx.delimiters.close);
                 Err(self.bad(ErrorKind::MalformedCall, &what))
             }
         }

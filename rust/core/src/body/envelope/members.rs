@@ -74,12 +74,10 @@ impl Envelope {
                 if !matches!(&*self.key, "id" | "type") {
                     let key = messages::shorten(&self.key);
                     if self.guarded {
-                        let what = format!("{key} stands beside the arguments, which are the members of \"arguments\"");
+                        let what = format!("{key} must be a member of \"arguments\"");
                         return Err(self.bad(ErrorKind::MalformedCall, &what));
                     }
-                    let message = format!(
-                        "{key} stands beside the arguments, where nothing is read; arguments stand inside \"arguments\"."
-                    );
+                    let message = format!("{key} is outside of \"arguments\", where nothing is read; put it inside.");
                     io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 }
                 Ok(None)
@@ -89,7 +87,7 @@ impl Envelope {
 
     pub(super) fn named(&mut self, io: &mut Io<'_>, name: &str) -> Result<Option<Step>, Bad> {
         if self.key != "name" {
-            self.repair(io, Repair::KeyAlias, "the tool's name stands under the key \"name\"")?;
+            self.repair(io, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
         }
         if !self.name.is_empty() {
             let same = self.name == name;

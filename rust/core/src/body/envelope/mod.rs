@@ -225,7 +225,7 @@ impl Envelope {
 
     fn start(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
-            self.repair(io, Repair::JsonWrapper, "nothing stands around the JSON object")?;
+            self.repair(io, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
         io.at = ws_run(io.window, io.at);
         match io.rest().bytes().next() {
@@ -296,18 +296,18 @@ impl Envelope {
             }
             (State::Key { .. }, Lexeme::StringStart) => self.state = State::InKey(String::new()),
             (State::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
-                self.repair(io, Repair::RelaxedJson, "keys stand in double quotes")?;
+                self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
                 self.key = known(word);
                 self.state = State::Colon;
             }
             (State::Key { first }, Lexeme::Punct(b'}')) => {
                 if !*first {
-                    self.repair(io, Repair::RelaxedJson, "a comma stands in front of }")?;
+                    self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(io);
             }
             (State::Colon, Lexeme::Punct(b':')) => self.state = State::Value,
-            (State::Colon, lexeme) => return Err(self.misplaced(io, lexeme, "a colon is missing behind a key")),
+            (State::Colon, lexeme) => return Err(self.misplaced(io, lexeme, "a colon is missing after a key")),
             (_, lexeme) => return Err(self.misplaced(io, lexeme, "a key is expected")),
         }
         Ok(None)
@@ -333,7 +333,7 @@ impl Envelope {
             return self.named(io, name);
         }
         if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
-            self.repair(io, Repair::KeyAlias, "name and arguments stand in no other object")?;
+            self.repair(io, Repair::KeyAlias, "name and arguments must not be in another object")?;
             io.at += 1;
             self.inner = true;
             self.state = State::Key { first: true };
@@ -341,7 +341,7 @@ impl Envelope {
         }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
-            self.repair(io, Repair::KeyAlias, "the arguments stand under the key \"arguments\"")?;
+            self.repair(io, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';
         self.given |= arguments && live;

@@ -249,7 +249,7 @@ impl Mapping {
             (Mark::Partial, _) => Ok(Some(Step::Need)),
             (Mark::No, _) => {
                 self.state = State::InText(Skip::After);
-                Err((ErrorKind::MalformedCall, format!("Behind the JSON object only </{}> may follow.", self.tag.name)))
+                Err((ErrorKind::MalformedCall, format!("Only </{}> may follow the JSON object.", self.tag.name)))
             }
         }
     }
@@ -264,7 +264,7 @@ impl Mapping {
                 let (repair, what) = match lax {
                     Lax::Backslash => (Repair::RelaxedYaml, "In double quotes a backslash is written \\\\."),
                     Lax::Verbatim => {
-                        (Repair::VerbatimText, "Such text stands in double quotes, or behind | on lines of its own.")
+                        (Repair::VerbatimText, "Put such text into double quotes, or after | on lines of its own.")
                     }
                 };
                 note(io, repair, what)?;

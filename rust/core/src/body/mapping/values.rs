@@ -51,7 +51,7 @@ impl Mapping {
                 self.column = Some(column);
                 self.inline = false;
             }
-            Some(_) => return Err(self.malformed(&io.cx, "the keys of a call stand in one column")),
+            Some(_) => return Err(self.malformed(&io.cx, "the keys of a call must begin in one column")),
         }
         self.lexer.base = column;
         (self.mark, self.watched) = (false, false);

@@ -242,18 +242,18 @@ impl Object {
             (Lexeme::StringEnd, _) => return self.string_end(cx, found),
             (Lexeme::StringStart, Expect::Key { .. }) => self.text = Text::Key,
             (Lexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
-                self.lax(cx, found, "keys stand in double quotes")?;
+                self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
             }
             (Lexeme::Punct(b'}'), Expect::Key { first }) => {
                 if !first {
-                    self.lax(cx, found, "a comma stands in front of }")?;
+                    self.lax(cx, found, "a comma must not precede }")?;
                 }
                 return self.close(cx, found);
             }
             (Lexeme::Punct(b']'), Expect::Item { first }) => {
                 if !first {
-                    self.lax(cx, found, "a comma stands in front of ]")?;
+                    self.lax(cx, found, "a comma must not precede ]")?;
                 }
                 return self.close(cx, found);
             }
@@ -275,7 +275,7 @@ impl Object {
                 return self.word(cx, found, word);
             }
             (_, Expect::Key { .. }) => return Err(self.invalid(ErrorKind::InvalidJson, "a key is expected")),
-            (_, Expect::Colon) => return Err(self.invalid(ErrorKind::InvalidJson, "a colon is expected behind a key")),
+            (_, Expect::Colon) => return Err(self.invalid(ErrorKind::InvalidJson, "a colon is expected after a key")),
             (_, Expect::Comma | Expect::Nothing) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "brackets do not match"));
             }
@@ -326,7 +326,7 @@ impl Object {
         };
         let json = matches!(literal, "true" | "false" | "null") || is_number(literal);
         if !json || literal != word {
-            self.lax(cx, found, "strings stand in double quotes")?;
+            self.lax(cx, found, "strings need double quotes")?;
         }
         let all = self.values.word(cx, found, literal, !json)?;
         self.behind(all);

@@ -47,11 +47,11 @@ impl Equals {
             }
             let path = field.path();
             if !field.declared && !*colon {
-                let message = format!("Behind {path}= stands no value. The empty string is written {path}=\"\"");
+                let message = format!("No value follows {path}=. The empty string is written {path}=\"\"");
                 return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
             if !*colon && let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-                return fail(kind, format!("No blanks around `=`: write {path}=…"), Skip::TokenStart);
+                return fail(kind, format!("No spaces around `=`: write {path}=…"), Skip::TokenStart);
             }
             rest = &rest[ws_run(rest, 0)..];
         }

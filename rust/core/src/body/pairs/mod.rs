@@ -240,7 +240,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             return no_pair(&cx, rest, bare && !*line);
         }
         if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-            return fail(kind, format!("No blanks around `=`: write {written}=…"), Skip::TokenStart);
+            return fail(kind, format!("No spaces around `=`: write {written}=…"), Skip::TokenStart);
         }
     }
     io.at += ws_run(rest, length) + 1;
@@ -340,8 +340,8 @@ fn trailing(io: &mut Io<'_>, length: usize, then: Move) -> Move {
             io.at += length;
             then
         }
-        Err(kind) => fail(kind, "Nothing may stand between the last value and the end of the call.", Skip::After),
+        Err(kind) => fail(kind, "Nothing may follow the last value of the call.", Skip::After),
     }
 }
 
-const NO_COMMAS: &str = "Pairs stand side by side without commas: a=1 b=2";
+const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=2";

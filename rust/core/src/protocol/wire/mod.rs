@@ -42,8 +42,9 @@ impl Protocol for Wire {
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
-        (!is_writable_name(name, delimiters))
-            .then_some("it must have 1 to 128 characters, and no blanks, control characters, quotes or any of < { =")
+        (!is_writable_name(name, delimiters)).then_some(
+            "it must have 1 to 128 characters, and no whitespace, control characters, quotes or any of < { =",
+        )
     }
 
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {
