@@ -261,7 +261,7 @@ def test_a_bad_call_is_asked_for_again() -> None:
     assert message.endswith("</tool-error>")
     assert one.attempt == 1
     # What an end user reads after the last attempt has no markup.
-    assert folded(read(one, "Again ", BAD)) == [f"Again \n\n{UNREAD}"]
+    assert folded(read(one, "Again ", BAD)) == [f"\n\nAgain \n\n{UNREAD}"]
     assert not one.ends(normal=True)
 
 
@@ -348,7 +348,7 @@ def test_a_missing_call_is_asked_for_again() -> None:
     one = turn(Choice("required", ("get",)))
     assert folded(read(one, "No.")) == ["No."]
     assert one.ends(normal=True)
-    assert one.again() == ("No.", "No call came. Call get in your next message.")
+    assert one.again() == ("No.", "You did not call a tool. Call get in your next message.")
     read(one, "No.")
     assert not one.ends(normal=True)
 
