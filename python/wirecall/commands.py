@@ -77,6 +77,12 @@ _descriptions_option = click.option(
     show_default=True,
     help="Whose descriptions the manual has.",
 )
+_constraints_option = click.option(
+    "--constraints/--no-constraints",
+    default=True,
+    show_default=True,
+    help="Bounds, patterns, formats and examples of fields in the manual.",
+)
 
 
 @click.group(
@@ -243,9 +249,10 @@ Examples:
 @_protocol_option
 @click.option("--header", metavar="TEXT", help="Instead of the built-in header; '' for none.")
 @_descriptions_option
-def manual(tools_path: str, protocol: str, header: str | None, descriptions: str) -> None:
+@_constraints_option
+def manual(tools_path: str, protocol: str, header: str | None, descriptions: str, constraints: bool) -> None:
     """Print what a model is told about the tools."""
-    toolset = _toolset(tools_path, protocol, descriptions=descriptions)
+    toolset = _toolset(tools_path, protocol, descriptions=descriptions, constraints=constraints)
     if not toolset.names:
         raise Failure(
             f"{title_of(tools_path)}: there are no tools in it, so there is nothing to tell a model"
@@ -274,6 +281,7 @@ without a network, name the directory of a copy in TIKTOKEN_CACHE_DIR.
 @_protocol_option
 @click.option("--characters", is_flag=True, help="Count characters, which needs no tiktoken.")
 @_descriptions_option
+@_constraints_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def tokens(
     tools_path: str,
@@ -282,6 +290,7 @@ def tokens(
     protocol: str,
     characters: bool,
     descriptions: Any,
+    constraints: bool,
     as_json: bool,
 ) -> None:
     """Count what definitions and calls cost, native against text.
@@ -297,8 +306,10 @@ def tokens(
     except counting.VocabularyError as error:
         raise Failure(f"{error} Or count --characters.") from error
     with _blame(title_of(tools_path)):
-        toolset = Toolset(tools, protocol=protocol, descriptions=descriptions)
-        costs = counting.measure(tools, count=count, protocol=protocol, descriptions=descriptions)
+        toolset = Toolset(tools, protocol=protocol)
+        costs = counting.measure(
+            tools, count=count, protocol=protocol, descriptions=descriptions, constraints=constraints
+        )
     for place, name, arguments in calls:
         with _blame(place):
             costs.calls.append(counting.call_cost(toolset, name, arguments, count))

@@ -58,7 +58,8 @@ class Exchange:
             toolset, options, choice, alone=asked.answers == 1, legacy=asked.legacy, stops=asked.stops
         )
         history = History(toolset, shows=_shown(request, options.media))
-        self.request = dialect.rewrite(request, asked, told, history, options)
+        rewritten = dialect.rewrite(request, asked, told, history, options)
+        self.request = dialect.adapt(rewritten, options) if options.adapts else rewritten
         if told is not None and options.on_event is not None:
             try:
                 listed = json.dumps(asked.tools)
@@ -100,7 +101,8 @@ class Exchange:
         if self.turn is None:
             raise ValueError("an untouched request is never asked again")
         words, message = self.turn.again()
-        self.request = self.dialect.again(self.request, words, message)
+        again = self.dialect.again(self.request, words, message)
+        self.request = self.dialect.adapt(again, options) if (options := self.turn.options).adapts else again
 
 
 def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:

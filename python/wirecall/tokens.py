@@ -73,6 +73,8 @@ class Costs:
     Attributes:
         tools: Each definition, in the order given.
         header: The manual's header, which comes once.
+        example: The example calls in it.
+        constraints: What the tools' lines cost more with constraints (bounds, patterns, formats, examples).
         native: All definitions, as one JSON array.
         wire: The whole manual. Tokens can span line breaks, so this may differ from the sum of its parts.
         calls: Each call, in the order given.
@@ -80,6 +82,8 @@ class Costs:
 
     tools: list[ToolCost]
     header: int
+    example: int
+    constraints: int
     native: int
     wire: int
     calls: list[CallCost]
@@ -92,6 +96,7 @@ def measure(
     count: Count,
     protocol: str | Protocol = "wire",
     descriptions: Literal["full", "tools", "none"] = "full",
+    constraints: bool = True,
 ) -> Costs:
     """Count definitions and calls in both forms.
 
@@ -101,22 +106,30 @@ def measure(
         count: From text to a number: `tokenizer()`, or `len` for characters.
         protocol: What is counted instead of the wire format.
         descriptions: Whose descriptions the manual has; native definitions always have all.
+        constraints: Whether the manual has the constraints of fields; native definitions always do.
 
     Raises:
         ToolError: A tool definition that cannot work.
         ValueError: Arguments that are no JSON.
     """
     read = definitions(tools)
-    toolset = Toolset(read, protocol=protocol, descriptions=descriptions)
+    toolset = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=constraints)
+    plain = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=False)
     native = [native_definition(tool) for tool in read]
     manual = toolset.manual()
     signatures = toolset.manual(header="")
+    header = manual.removesuffix(signatures)
+    without_example = header
+    for example in toolset.examples():
+        without_example = without_example.replace(f"{example}\n", "", 1)
     return Costs(
         tools=[
             ToolCost(tool.name, count(compact(chat)), count(toolset.signature(tool.name)))
             for tool, chat in zip(read, native, strict=True)
         ],
-        header=count(manual.removesuffix(signatures)),
+        header=count(header),
+        example=count(header) - count(without_example),
+        constraints=count(signatures) - count(plain.manual(header="")),
         native=count(compact(native)),
         wire=count(manual),
         calls=[call_cost(toolset, name, arguments, count) for name, arguments in calls],
@@ -232,6 +245,10 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
             "arguments: the JSON alone. tool_use: with type and id, as histories carry it.",
             "name+arguments: the least that a native call can be; `saved` is against this.",
         ]
+    parts += [
+        "",
+        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} {unit}.",
+    ]
     return "\n".join(parts)
 
 
