@@ -158,8 +158,8 @@ class Turn:
         # Number of calls that violate the schema and are handed over if the request is not retried.
         self._late = 0
         self._excused = False
-        # The end of all text so far, over all attempts; where the text of this attempt was held; and whether a
-        # blank line is due, because an earlier attempt said something.
+        # The end of all text so far, over all attempts; where the text of this attempt was held; and whether
+        # a blank line is due, because an earlier attempt said something.
         self._end = _End()
         self._held_at: _End | None = None
         self._gap = False

@@ -247,7 +247,8 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
         ]
     parts += [
         "",
-        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} {unit}.",
+        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} "
+        f"{unit}.",
     ]
     return "\n".join(parts)
 

@@ -29,8 +29,7 @@ CUSTOM: dict[str, Protocol] = {
     "own pairs": Protocol(**MARKS, body="pairs"),
     "own": Own(**MARKS),
 }
-# That of wire is one example for all toolsets.
-SHOWN = [*(name for name in PROTOCOLS if name != "wire"), *CUSTOM]
+SHOWN = [*PROTOCOLS, *CUSTOM]
 
 BOOK = {
     "name": "book",
