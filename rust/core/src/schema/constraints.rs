@@ -65,7 +65,8 @@ impl Node {
         let listed = |choice: &Choice| matches!(choice, Choice::Literal(_) | Choice::Boolean | Choice::Null);
         if self.is_unknown() || !self.choices.iter().all(listed) {
             let example = bounds.examples.iter().find(|value| self.accepts(value)).map(serde_json::Value::to_string);
-            let example = example.filter(|json| self.default.as_ref() != Some(json)).map(|json| literal(&json));
+            let new = example.filter(|json| self.default.as_ref() != Some(json) && is_safe(json));
+            let example = new.map(|json| literal(&json));
             phrases.extend(example.filter(|text| is_shown(text)).map(|text| format!("e.g. {text}")));
         }
         phrases.retain(|text| text.starts_with("e.g.") || is_short(text));
