@@ -26,7 +26,7 @@ class Manual(str):
     def __new__(cls, text: str, rules: str) -> "Manual":
         manual = super().__new__(cls, "\n".join(filter(None, [text, rules])))
         manual.text, manual.rules = text, rules
-        return str(manual)
+        return manual
 
 
 def write(
