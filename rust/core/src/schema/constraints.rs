@@ -7,15 +7,13 @@ const LONGEST: usize = 40;
 /// From this on a bound only says what a number can hold (2^53 - 1).
 const UNBOUNDED: f64 = 9_007_199_254_740_991.0;
 /// Formats of strings that models know by name.
-const FORMATS: [&str; 20] = [
+const FORMATS: [&str; 18] = [
     "date",
     "date-time",
     "time",
     "duration",
     "email",
-    "idn-email",
     "hostname",
-    "idn-hostname",
     "ipv4",
     "ipv6",
     "uri",
