@@ -28,8 +28,8 @@ const RESULT_TAGS: [&str; 2] = [RESULT_MARKS[0], "</tool_response"];
 /// What stands around the content of a result, cut at its quotes.
 const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
 /// What the manual says of a call's object, and in front of the tools.
-pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and \
-     none that it does not have.";
+pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
+     undeclared ones.";
 pub const TOOLS: &str = "Tools, with their parameters as JSON Schema:";
 /// The name in an example of no tool.
 const ANY_NAME: &str = "tool_name";
