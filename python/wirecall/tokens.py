@@ -73,20 +73,20 @@ class Costs:
     Attributes:
         tools: Each definition, in the order given.
         header: The manual's header, which comes once.
-        example: The example calls in it.
-        constraints: What the tools' lines cost more with constraints (bounds, patterns, formats, examples).
         native: All definitions, as one JSON array.
         wire: The whole manual. Tokens can span line breaks, so this may differ from the sum of its parts.
         calls: Each call, in the order given.
+        example: What the example calls in the header cost.
+        constraints: What constraints (bounds, patterns, formats, examples) cost in the tools' lines.
     """
 
     tools: list[ToolCost]
     header: int
-    example: int
-    constraints: int
     native: int
     wire: int
     calls: list[CallCost]
+    example: int = 0
+    constraints: int = 0
 
 
 def measure(
