@@ -59,6 +59,7 @@ class Toolset:
         validate: str = "report",
         code: str = "call",
         descriptions: str = "full",
+        constraints: bool = True,
         delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ...,
         limits: Mapping[str, int] | None = None,
@@ -77,6 +78,7 @@ class Toolset:
             validate: "report" or "error" (section 4).
             code: "call" or "text": what openings in Markdown's code are (section 1).
             descriptions: "full", "tools" or "none" (section 9).
+            constraints: Show bounds, patterns, formats and examples in signatures (section 9).
             delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
             reasoning: What opens and closes reasoning (section 1), None for nothing.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
@@ -200,6 +202,9 @@ class Toolset:
         Args:
             header: Instead of the built-in one; "" leaves the tools' lines alone.
         """
+
+    def examples(self) -> list[str]:
+        """The example calls in the manual's built-in header: of the first tools for which one can be made."""
 
     def signature(self, name: str, /) -> str:
         """One tool's line of the manual.

@@ -102,6 +102,18 @@ class Held:
     again."""
 
 
+class _End(NamedTuple):
+    """The end of a text: whether there is more than whitespace in it, and the line breaks at its end."""
+
+    spoken: bool = False
+    newlines: int = 0
+
+    def followed_by(self, text: str) -> "_End":
+        words = text.rstrip()
+        trailing = text[len(words) :].count("\n")
+        return _End(True, trailing) if words else _End(self.spoken, self.newlines + trailing)
+
+
 Part = Said | Call | CallBegun | CallFragment | CallDone | CallBroken | Held
 
 
@@ -151,6 +163,11 @@ class Turn:
         # Number of calls that violate the schema and are handed over if the request is not retried.
         self._late = 0
         self._excused = False
+        # The end of all text so far, over all attempts; where the text of this attempt was held; and whether
+        # a blank line is due, because an earlier attempt said something.
+        self._end = _End()
+        self._held_at: _End | None = None
+        self._gap = False
         self._stops = frozenset(stops) - {toolset.result_marks[0]}
         self._siblings: list[Turn] = []
         self._over = False
@@ -252,6 +269,8 @@ class Turn:
         self.attempt += 1
         self._heard, self._failures = [], []
         self._late, self._excused = 0, False
+        self._end, self._held_at = self._held_at or self._end, None
+        self._gap = self._end.spoken
         self.tell("retry", None, reasons)
         return words, message
 
@@ -278,7 +297,19 @@ class Turn:
         """Notes a failure. True: what follows is held, because the answer may be asked for again."""
         self.tell("error", error.name, described(error.kind), error.raw)
         self._failures.append(error)
-        return self.options.on_error == "retry" and len(self._failures) == 1 and self._may_ask_again()
+        holds = self.options.on_error == "retry" and len(self._failures) == 1 and self._may_ask_again()
+        if holds:
+            self._held_at = self._end
+        return holds
+
+    def _said(self, text: str) -> Said:
+        """A text to be shown. The first one of a retry begins a paragraph of its own."""
+        if self._gap and not text.isspace():
+            leading = text[: len(text) - len(text.lstrip())]
+            text = "\n" * (2 - self._end.newlines - leading.count("\n")) + text
+            self._gap = False
+        self._end = self._end.followed_by(text)
+        return Said(text)
 
     def _refusal(self, name: str) -> str | None:
         """Why a call may not be handed over, if so."""
@@ -361,9 +392,9 @@ class Reader:
             return []
         parts = self._read(self._parser.finish(truncated=truncated))
         if self._preamble:
-            parts.append(Said("".join(text for text, _ in self._preamble)))
+            parts.append(self._turn._said("".join(text for text, _ in self._preamble)))
         if self._blank and not self._behind_call:
-            parts.append(Said("".join(self._blank)))
+            parts.append(self._turn._said("".join(self._blank)))
         self._preamble, self._blank = [], []
         return parts
 
@@ -411,12 +442,12 @@ class Reader:
         if self._apart and not text[0].isspace():
             text = " " + text
         self._apart, self._tail = False, text[-1]
-        parts.append(Said(text))
+        parts.append(self._turn._said(text))
 
     def _hand_over(self, parts: list[Part]) -> None:
         self._turn.called += 1
         if errors := "".join(text for text, is_error in self._preamble if is_error):
-            parts.append(Said(errors))
+            parts.append(self._turn._said(errors))
         self._preamble = []
         self._blank, self._speaks, self._behind_call = [], False, True
 

@@ -78,6 +78,12 @@ _descriptions_option = click.option(
     show_default=True,
     help="Descriptions in the manual: of tools and fields, of tools only, or none.",
 )
+_constraints_option = click.option(
+    "--constraints/--no-constraints",
+    default=True,
+    show_default=True,
+    help="Bounds, patterns, formats and examples of fields in the manual.",
+)
 
 
 @click.group(
@@ -251,9 +257,10 @@ Examples:
     "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
 )
 @_descriptions_option
-def manual(tools_path: str, protocol: str, header: str | None, descriptions: str) -> None:
+@_constraints_option
+def manual(tools_path: str, protocol: str, header: str | None, descriptions: str, constraints: bool) -> None:
     """Print the manual: the text that tells a model about the tools."""
-    toolset = _toolset(tools_path, protocol, descriptions=descriptions)
+    toolset = _toolset(tools_path, protocol, descriptions=descriptions, constraints=constraints)
     if not toolset.names:
         raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
     _print(toolset.manual(header=header))
@@ -280,6 +287,7 @@ without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
 @_protocol_option
 @click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
 @_descriptions_option
+@_constraints_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def tokens(
     tools_path: str,
@@ -288,6 +296,7 @@ def tokens(
     protocol: str,
     characters: bool,
     descriptions: Any,
+    constraints: bool,
     as_json: bool,
 ) -> None:
     """Count tokens of definitions and calls, native and as text.
@@ -303,8 +312,10 @@ def tokens(
     except counting.VocabularyError as error:
         raise Failure(f"{error} Or use --characters.") from error
     with _blame(title_of(tools_path)):
-        toolset = Toolset(tools, protocol=protocol, descriptions=descriptions)
-        costs = counting.measure(tools, count=count, protocol=protocol, descriptions=descriptions)
+        toolset = Toolset(tools, protocol=protocol)
+        costs = counting.measure(
+            tools, count=count, protocol=protocol, descriptions=descriptions, constraints=constraints
+        )
     for place, name, arguments in calls:
         with _blame(place):
             costs.calls.append(counting.call_cost(toolset, name, arguments, count))

@@ -53,6 +53,7 @@ class Exchange:
     ) -> None:
         self.dialect = dialect
         self._given = request
+        self._options = options
         self._stops = options.stop_sequence == "always" or (
             options.stop_sequence == "auto" and not refuses_stop
         )
@@ -106,7 +107,7 @@ class Exchange:
             recorder=self.recorder,
         )
         history = History(toolset, shows=_shown(request, options.media), stops=self._stops)
-        self.request = self.dialect.rewrite(request, asked, told, history, options)
+        self.request = self._adapted(self.dialect.rewrite(request, asked, told, history, options))
         if told is not None and options.on_event is not None:
             try:
                 listed = json.dumps(asked.tools)
@@ -143,12 +144,16 @@ class Exchange:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
         return self.dialect.stream(self.turn)
 
+    def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request for a chat template that takes fewer roles, if the options say so."""
+        return self.dialect.adapt(request, self._options) if self._options.adapts else request
+
     def ask_again(self) -> None:
         """Makes `request` the next one."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so it is never retried")
         words, message = self.turn.again()
-        self.request = self.dialect.again(self.request, words, message)
+        self.request = self._adapted(self.dialect.again(self.request, words, message))
         if self.recorder is not None:
             self.recorder.sends(self.request, "retry")
 

@@ -38,6 +38,8 @@ class WrapOptions(ToolsetOptions, total=False):
     `wrap(client, **options)`. What they mean is in `Options`, and in docs/middleware.md."""
 
     placement: Literal["last", "first"]
+    system_role: Literal["system", "user"]
+    merge_user_turns: bool
     template: Callable[[list[Definition]], str] | None
     manual_header: str | None
     no_manual: bool
@@ -63,9 +65,13 @@ class Options:
     """The options of one request, checked, with their defaults. Names and types are those of `WrapOptions`.
 
     Attributes:
-        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, delimiters,
+        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints, delimiters,
             reasoning, limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
+        system_role: "user" for models without a system role: system texts, and the manual in them, go into
+            the first user message.
+        merge_user_turns: Merge messages of one role that follow each other, such as results and what the
+            user says next, for chat templates that want turns to alternate.
         template: Writes the manual: gets the definitions of the request's tools, in their order.
         manual_header: Instead of the built-in header.
         no_manual: Send the tools' signatures only.
@@ -102,10 +108,13 @@ class Options:
     validate: Literal["report", "error"] = "report"
     code: Literal["call", "text"] = "call"
     descriptions: Literal["full", "tools", "none"] = "full"
+    constraints: bool = True
     delimiters: tuple[str, str] | None = None
     reasoning: tuple[str, str] | None = ("<think>", "</think>")
     limits: Mapping[str, int] | None = None
     placement: Literal["last", "first"] = "last"
+    system_role: Literal["system", "user"] = "system"
+    merge_user_turns: bool = False
     template: Callable[[list[Definition]], str] | None = None
     manual_header: str | None = None
     no_manual: bool = False
@@ -131,6 +140,11 @@ class Options:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
         # The toolset checks its own, now and not at the first request.
         Toolset(**self._of_toolset())
+
+    @property
+    def adapts(self) -> bool:
+        """Whether requests are adapted to a chat template that takes fewer roles."""
+        return self.merge_user_turns or self.system_role == "user"
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
         """The same, with some options changed for one request.

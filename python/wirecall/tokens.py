@@ -76,6 +76,8 @@ class Costs:
         native: All definitions, as one JSON array.
         wire: The whole manual. Tokens can span line breaks, so this may differ from the sum of its parts.
         calls: Each call, in the order given.
+        example: What the example calls in the header cost.
+        constraints: What constraints (bounds, patterns, formats, examples) cost in the tools' lines.
     """
 
     tools: list[ToolCost]
@@ -83,6 +85,8 @@ class Costs:
     native: int
     wire: int
     calls: list[CallCost]
+    example: int = 0
+    constraints: int = 0
 
 
 def measure(
@@ -92,6 +96,7 @@ def measure(
     count: Count,
     protocol: str | Protocol = "wire",
     descriptions: Literal["full", "tools", "none"] = "full",
+    constraints: bool = True,
 ) -> Costs:
     """Count definitions and calls in both forms.
 
@@ -101,22 +106,30 @@ def measure(
         count: From text to a number: `tokenizer()`, or `len` for characters.
         protocol: What is counted instead of the wire format.
         descriptions: Whose descriptions the manual has; native definitions always have all.
+        constraints: Whether the manual has the constraints of fields; native definitions always do.
 
     Raises:
         ToolError: A tool definition that cannot work.
         ValueError: Arguments that are no JSON.
     """
     read = definitions(tools)
-    toolset = Toolset(read, protocol=protocol, descriptions=descriptions)
+    toolset = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=constraints)
+    plain = Toolset(read, protocol=protocol, descriptions=descriptions, constraints=False)
     native = [native_definition(tool) for tool in read]
     manual = toolset.manual()
     signatures = toolset.manual(header="")
+    header = manual.removesuffix(signatures)
+    without_example = header
+    for example in toolset.examples():
+        without_example = without_example.replace(f"{example}\n", "", 1)
     return Costs(
         tools=[
             ToolCost(tool.name, count(compact(chat)), count(toolset.signature(tool.name)))
             for tool, chat in zip(read, native, strict=True)
         ],
-        header=count(manual.removesuffix(signatures)),
+        header=count(header),
+        example=count(header) - count(without_example),
+        constraints=count(signatures) - count(plain.manual(header="")),
         native=count(compact(native)),
         wire=count(manual),
         calls=[call_cost(toolset, name, arguments, count) for name, arguments in calls],
@@ -232,6 +245,11 @@ def tables(costs: Costs, unit: str, protocol: str = "wire") -> str:
             "arguments: the JSON only. tool_use: with type and id, as in a history.",
             "name+arguments: the shortest native form; `saved` is relative to it.",
         ]
+    parts += [
+        "",
+        f"In the manual, the example costs {costs.example} and the constraints cost {costs.constraints} "
+        f"{unit}.",
+    ]
     return "\n".join(parts)
 
 

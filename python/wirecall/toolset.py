@@ -23,6 +23,7 @@ class ToolsetOptions(TypedDict, total=False):
     validate: Literal["report", "error"]
     code: Literal["call", "text"]
     descriptions: Literal["full", "tools", "none"]
+    constraints: bool
     delimiters: tuple[str, str] | None
     reasoning: tuple[str, str] | None
     limits: Mapping[str, int] | None
@@ -55,6 +56,8 @@ class Toolset(_core.Toolset):
             same as elsewhere, since some models put their calls into fences; "text", text, so that examples
             of calls do not run. Then an unclosed fence makes the rest of the message text.
         descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
+        constraints: Show short bounds, patterns, formats and examples of fields in the manual. Manuals of
+            JSON Schema ("hermes", "gemma") always have them.
         delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
             `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` take none.
         reasoning: What opens and closes reasoning at the start of a message, None for nothing.
@@ -86,6 +89,7 @@ class Toolset(_core.Toolset):
         validate: Literal["report", "error"] = "report",
         code: Literal["call", "text"] = "call",
         descriptions: Literal["full", "tools", "none"] = "full",
+        constraints: bool = True,
         delimiters: tuple[str, str] | None = None,
         reasoning: tuple[str, str] | None = ("<think>", "</think>"),
         limits: Mapping[str, int] | None = None,
@@ -102,6 +106,7 @@ class Toolset(_core.Toolset):
             validate=validate,
             code=code,
             descriptions=descriptions,
+            constraints=constraints,
             delimiters=delimiters,
             reasoning=reasoning,
             limits=limits,

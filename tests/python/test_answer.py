@@ -262,7 +262,7 @@ def test_a_bad_call_is_asked_for_again() -> None:
     assert message.endswith("</tool-error>")
     assert one.attempt == 1
     # What an end user reads after the last attempt has no markup.
-    assert folded(read(one, "Again ", BAD)) == [f"Again \n\n{UNREAD}"]
+    assert folded(read(one, "Again ", BAD)) == [f"\n\nAgain \n\n{UNREAD}"]
     assert not one.ends(normal=True)
 
 

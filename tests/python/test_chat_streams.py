@@ -154,7 +154,7 @@ def test_a_stream_that_asks_again_goes_on() -> None:
     made = stream.feed({**second, "choices": [{"index": 0, "delta": {"content": "Sorry. " + GOOD}}]})
     assert made is not None
     assert [event["id"] for event in made] == ["c"] * 3
-    assert made[0]["choices"][0]["delta"] == {"content": "Sorry. "}
+    assert made[0]["choices"][0]["delta"] == {"content": "\n\nSorry. "}
     finish = stream.feed({**second, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     assert finish is not None
     assert finish[0]["choices"][0]["finish_reason"] == "tool_calls"

@@ -555,7 +555,14 @@ def test_manual(tools: str) -> None:
     full = run("manual", "--tools", tools).stdout
     bare = run("manual", "--tools", tools, "--header", "", "--descriptions", "none").stdout
     assert full.splitlines()[-2].startswith("get_weather city (Where) days?:int")
-    assert bare == "get_weather city days?:int\nget_time zone?\n"
+    assert bare == "get_weather city days?:int >=1\nget_time zone?\n"
+    assert run("manual", "--tools", tools, "--header", "", "--no-constraints").stdout.startswith(
+        "get_weather city (Where) days?:int"
+    )
+    plain = run(
+        "manual", "--tools", tools, "--header", "", "--descriptions", "none", "--no-constraints"
+    ).stdout
+    assert plain == "get_weather city days?:int\nget_time zone?\n"
     assert run("manual", "--tools", tools, "--header", "Tools:").stdout.startswith("Tools:\nget_weather")
 
 

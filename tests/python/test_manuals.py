@@ -7,6 +7,7 @@ import pytest
 
 from wirecall import PROTOCOLS, Protocol, Toolset
 from wirecall.testing import check_protocol
+from wirecall.tokens import cached_tokenizer
 
 
 class Own(Protocol):
@@ -29,8 +30,7 @@ CUSTOM: dict[str, Protocol] = {
     "own pairs": Protocol(**MARKS, body="pairs"),
     "own": Own(**MARKS),
 }
-# That of wire is one example for all toolsets.
-SHOWN = [*(name for name in PROTOCOLS if name != "wire"), *CUSTOM]
+SHOWN = [*PROTOCOLS, *CUSTOM]
 
 BOOK = {
     "name": "book",
@@ -120,6 +120,24 @@ def test_a_long_value_hides_no_reason(protocol: str) -> None:
         assert len(error.message) < 500
     [error] = tools.parse(tools.encode("f", {"l": ["b" * 10_000]})).errors
     assert "has less than 2 items" in error.message
+
+
+# Tokens (o200k_base) of the header for one tool: it is sent with every request, so it does not grow.
+HEADER_TOKENS = {"wire": 91, "hermes": 96, "gemma": 106, "xml": 137, "yaml": 187, "qwen3coder": 123}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_headers_are_short_and_plain(protocol: str) -> None:
+    properties = {"location": {"type": "string"}, "days": {"type": "integer"}}
+    parameters = {"type": "object", "properties": properties, "required": ["location"]}
+    tools = Toolset([("get_weather", parameters)], protocol=protocol)
+    header = tools.manual().removesuffix(tools.manual(header=""))
+    assert "sendMail" not in header
+    assert not {"stands", "stand", "behind", "blanks", "none"} & {*header.replace(".", " ").split()}
+    count = cached_tokenizer()
+    if count is None:
+        pytest.skip("tiktoken's vocabulary is not in its cache")
+    assert count(header) <= HEADER_TOKENS[protocol]
 
 
 def test_text_of_several_lines_is_told_as_it_is_written() -> None:

@@ -111,7 +111,7 @@ def test_a_call(ask: Ask) -> None:
 @ALL
 def test_asked_again(ask: Ask) -> None:
     model = Model(f"Hm. {BAD}", f"Sorry. {GOOD}")
-    assert ask(wirecall.compact_tools(), model) == ("Hm. Sorry. ", [ULM], "tool_calls")
+    assert ask(wirecall.compact_tools(), model) == ("Hm. \n\nSorry. ", [ULM], "tool_calls")
     first, second = model.sent
     assert second["messages"][:2] == first["messages"]
     assert [part["role"] for part in second["messages"][2:]] == ["assistant", "user"]

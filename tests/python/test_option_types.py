@@ -101,9 +101,9 @@ def test_a_typo_is_told_with_the_nearest_name(place: str) -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_a_name_like_none_is_told_with_all_names(place: str) -> None:
     call, options = PLACES[place]
-    with pytest.raises(TypeError, match="there is no option 'x'; there are: ") as raised:
+    with pytest.raises(TypeError, match="there is no option 'x'; available: ") as raised:
         call(x=1)
-    assert str(raised.value).partition("there are: ")[2].split(", ") == sorted(options)
+    assert str(raised.value).partition("available: ")[2].split(", ") == sorted(options)
 
 
 # One value of each type that JSON knows, and some that it does not.

@@ -57,6 +57,7 @@ def test_options_that_are_none(options: dict[str, Any], match: str) -> None:
         {"validate": False},
         {"code": False},
         {"descriptions": 1},
+        {"constraints": "yes"},
         {"strict": "yes"},
         {"delimiters": "ab"},
         {"delimiters": (b"<c>", b"</c>")},

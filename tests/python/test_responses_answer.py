@@ -110,7 +110,7 @@ def test_a_retry_goes_on_in_the_same_stream() -> None:
     heard: list[Notice] = []
     events, exchange = read_stream([streamed(first), streamed(second)], Options(on_event=heard.append))
     spoken, call = accumulate(events)
-    assert (spoken["id"], spoken["content"][0]["text"]) == ("msg_1", "Look. Again. ")
+    assert (spoken["id"], spoken["content"][0]["text"]) == ("msg_1", "Look. \n\nAgain. ")
     assert call["name"] == "f"
     # "saved" comes only where tiktoken's vocabulary is.
     assert [notice.kind for notice in heard if notice.kind != "saved"] == ["error", "retry"]

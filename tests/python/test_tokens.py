@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wirecall import ToolError, Toolset, tokens
+from wirecall import PROTOCOLS, ToolError, Toolset, tokens
 from wirecall.definitions import Definition
 
 TOOLS: list[dict[str, Any]] = [
@@ -100,6 +100,27 @@ def test_tables() -> None:
         "get_weather         20              55        92    41    25%",
         "get_time            14              46        83    30    35%",
     ]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_the_example_and_the_constraints_cost(protocol: str) -> None:
+    bounded = {
+        "name": "get_days",
+        "parameters": {
+            "type": "object",
+            "properties": {"days": {"type": "integer", "minimum": 1, "maximum": 7}},
+            "required": ["days"],
+        },
+    }
+    costs = tokens.measure([*TOOLS, bounded], count=len, protocol=protocol)
+    plain = tokens.measure([*TOOLS, bounded], count=len, protocol=protocol, constraints=False)
+    examples = Toolset([*TOOLS, bounded], protocol=protocol).examples()
+    assert costs.example == sum(len(example) + 1 for example in examples) > 0
+    # Manuals of JSON Schema have them in the schema.
+    assert costs.constraints == (0 if protocol in ("hermes", "gemma") else len(" 1..7"))
+    assert (plain.constraints, plain.wire) == (0, costs.wire - costs.constraints)
+    said = f"the example costs {costs.example} and the constraints cost {costs.constraints} characters"
+    assert said in tokens.tables(costs, "characters")
 
 
 # --- tiktoken

@@ -56,6 +56,7 @@ DEFAULTS = {
     "validate": "report",
     "code": "call",
     "descriptions": "full",
+    "constraints": True,
     "delimiters": None,
     "reasoning": ("<think>", "</think>"),
     "limits": None,

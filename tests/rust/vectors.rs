@@ -87,6 +87,7 @@ fn options(case: &Value, strict: bool) -> Options {
                     _ => Descriptions::Full,
                 }
             }
+            "constraints" => options.constraints = value == true,
             "delimiters" => {
                 let (open, close) = pair(value);
                 options.delimiters = Some((open.to_owned(), close.to_owned()));

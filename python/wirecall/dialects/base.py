@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from wirecall.answer import Choice, Turn
 from wirecall.history import History
+from wirecall.manual import Manual
 from wirecall.options import Options
 
 Json = dict[str, Any]
@@ -159,7 +160,12 @@ class Dialect(Protocol):
         """
 
     def rewrite(
-        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+        self,
+        request: Mapping[str, Any],
+        asked: Asked,
+        manual: Manual | None,
+        history: History,
+        options: Options,
     ) -> Json:
         """The request as the model shall see it: the manual in its system text, no tools but the
         native ones, calls and results as text.
@@ -167,6 +173,10 @@ class Dialect(Protocol):
         Args:
             manual: None where there is none (no tools, or `tool_choice` none).
         """
+
+    def adapt(self, request: Json, options: Options) -> Json:
+        """The rewritten `request` for a model that knows no system role, or wants turns to alternate, as
+        `system_role` and `merge_user_turns` say."""
 
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
         """The rewritten `request`, with the model's own words and our answer to them behind it."""

@@ -8,11 +8,13 @@ request, the model may do either.
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
+from wirecall import roles
 from wirecall.answer import Call, CallFailed, Held, Part, Said, Turn
 from wirecall.dialects import chat_request
 from wirecall.dialects.base import Asked, Json, listed, summed
 from wirecall.dialects.chat_stream import ChatStream, finish_reason, is_cut, is_whole
 from wirecall.history import History
+from wirecall.manual import Manual
 from wirecall.options import Options
 
 # Texts that a stream sends in pieces: what an earlier attempt said there stays, as it does in a stream.
@@ -28,9 +30,17 @@ class Chat:
         return chat_request.read(request)
 
     def rewrite(
-        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+        self,
+        request: Mapping[str, Any],
+        asked: Asked,
+        manual: Manual | None,
+        history: History,
+        options: Options,
     ) -> Json:
         return chat_request.rewrite(request, asked, manual, history, options)
+
+    def adapt(self, request: Json, options: Options) -> Json:
+        return {**request, "messages": roles.adapted(listed(request["messages"]), options)}
 
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
         # Servers refuse an assistant's message without content; two of a user's may follow each other.

@@ -114,7 +114,11 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def rewrite(
-    request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+    request: Mapping[str, Any],
+    asked: Asked,
+    manual: manuals.Manual | None,
+    history: History,
+    options: Options,
 ) -> Json:
     made = {key: value for key, value in request.items() if key not in _GONE}
     if asked.native:
@@ -149,18 +153,25 @@ def _stop(made: Json, mark: str | None, options: Options) -> None:
         made["stop"] = [*stops, mark]
 
 
-def _with_manual(given: list[Any], manual: str, options: Options) -> list[Any]:
+def _with_manual(given: list[Any], manual: manuals.Manual, options: Options) -> list[Any]:
     for at, message in enumerate(given):
         if isinstance(message, Mapping) and message.get("role") in ("system", "developer"):
-            joined = {**message, "content": _joined(message.get("content"), manual, options)}
-            return [*given[:at], joined, *given[at + 1 :]]
-    return [{"role": "system", "content": manual}, *given]
+            return [*given[:at], _joined(message, manual, options), *given[at + 1 :]]
+    return [{"role": "system", "content": str(manual)}, *given]
 
 
-def _joined(content: object, manual: str, options: Options) -> object:
-    if not isinstance(content, (list, tuple)):
-        return manuals.join(content if isinstance(content, str) else "", manual, options)
-    return manuals.place(content, _text_part(manual), options)
+def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options) -> Json:
+    content = message.get("content")
+    if isinstance(content, (list, tuple)):
+        return {**message, "content": manuals.place(content, manual, _text_part, options)}
+    text = content if isinstance(content, str) else ""
+    if message.get("cache_control") is None or not manual.rules:
+        return {**message, "content": manuals.join(text, manual, options)}
+    # A breakpoint of a whole message is one of its only part: the rules come after it.
+    made = {key: value for key, value in message.items() if key != "cache_control"}
+    cached = manuals.join(text, manuals.Manual(manual.text, ""), options)
+    parts = [{**_text_part(cached), "cache_control": message["cache_control"]}] if cached else []
+    return {**made, "content": [*parts, _text_part(manual.rules)]}
 
 
 # Messages --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from wirecall import manual as manuals
+from wirecall import roles
 from wirecall.answer import Choice, Turn
 from wirecall.dialects import messages_answer
 from wirecall.dialects.base import Asked, Json, Stream, ThreadRefused, as_json, described, listed, stops_of
@@ -53,7 +54,12 @@ class Messages:
         )
 
     def rewrite(
-        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+        self,
+        request: Mapping[str, Any],
+        asked: Asked,
+        manual: manuals.Manual | None,
+        history: History,
+        options: Options,
     ) -> Json:
         """The request as the model shall see it."""
         natives = _Natives(asked.native)
@@ -68,6 +74,15 @@ class Messages:
             new["stop_sequences"] = _stops(request.get("stop_sequences"), history.stop)
         if manual is not None:
             new["system"] = _system(new, manual, _breakpoint(new, asked, options), options)
+        return new
+
+    def adapt(self, request: Json, options: Options) -> Json:
+        """The request for a model without a system role, or with alternating turns."""
+        new = dict(request)
+        system = new.pop("system", None) if options.system_role == "user" else None
+        told = [{"role": "system", "content": system}] if system else []
+        if told or "messages" in request:
+            new["messages"] = roles.adapted([*told, *listed(request.get("messages"))], options)
         return new
 
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
@@ -215,15 +230,16 @@ def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 yield from (inner for inner in _blocks(block) if isinstance(inner, Mapping))
 
 
-def _system(request: Mapping[str, Any], manual: str, breakpoint: object, options: Options) -> object:
+def _system(
+    request: Mapping[str, Any], manual: manuals.Manual, breakpoint: object, options: Options
+) -> object:
     system = request.get("system")
-    block = _text(manual, breakpoint)
-    if isinstance(system, list):
-        return manuals.place(system, block, options)
     text = system if isinstance(system, str) and system.strip() else ""
-    if breakpoint is None:
+    if breakpoint is None and not isinstance(system, list):
         return manuals.join(text, manual, options)
-    return manuals.place([_text(text)] if text else [], block, options)
+    blocks = system if isinstance(system, list) else [_text(text)] if text else []
+    # Only the manual is the same for every `tool_choice`.
+    return manuals.place(blocks, manual, _text, options, cached=lambda told: _text(told, breakpoint))
 
 
 # The messages.

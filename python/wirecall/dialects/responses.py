@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
-from wirecall import manual
+from wirecall import manual as manuals
+from wirecall import roles
 from wirecall.answer import Choice, Turn
 from wirecall.dialects.base import Asked, Json, Refused, as_json, described, listed, stops_of
 from wirecall.dialects.responses_answer import ResponsesStream, error_event, whole
 from wirecall.history import History, PastCall
+from wirecall.manual import Manual
 from wirecall.options import Options
 
 # What the server keeps cannot be rewritten: the model would see native calls beside our text.
@@ -56,7 +58,12 @@ class Responses:
         return Asked(ours, native, _choice(request), history, stops=stops_of(request))
 
     def rewrite(
-        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+        self,
+        request: Mapping[str, Any],
+        asked: Asked,
+        manual: Manual | None,
+        history: History,
+        options: Options,
     ) -> Json:
         written = dict(request)
         _leave_native(written, asked)
@@ -68,6 +75,17 @@ class Responses:
         if manual is not None:
             _tell(written, manual, options)
         return written
+
+    def adapt(self, request: Json, options: Options) -> Json:
+        new = dict(request)
+        instructions = new.pop("instructions", None) if options.system_role == "user" else None
+        told = [_says("system", instructions)] if instructions else []
+        given = request.get("input")
+        items = [_says("user", given)] if isinstance(given, str) else _items(request)
+        adapted = roles.adapted([*told, *items], options, text="input_text")
+        if len(adapted) != len(items) or any(a is not b for a, b in zip(adapted, items, strict=True)):
+            new["input"] = adapted
+        return new
 
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
         given = request.get("input")
@@ -161,7 +179,7 @@ def _leave_native(written: Json, asked: Asked) -> None:
             written["tool_choice"] = {**choice, "mode": "auto", "tools": native}
 
 
-def _tell(written: Json, told: str, options: Options) -> None:
+def _tell(written: Json, told: Manual, options: Options) -> None:
     """Puts the manual into the system text: `instructions`, else a first system message, else new ones."""
     instructions = written.get("instructions")
     items = written.get("input")
@@ -169,12 +187,12 @@ def _tell(written: Json, told: str, options: Options) -> None:
         first = items[0]
         content = first.get("content")
         if isinstance(content, list):
-            content = manual.place(content, {"type": "input_text", "text": told}, options)
+            content = manuals.place(content, told, _text_part, options)
         else:
-            content = manual.join(content if isinstance(content, str) else "", told, options)
+            content = manuals.join(content if isinstance(content, str) else "", told, options)
         written["input"] = [{**first, "content": content}, *items[1:]]
         return
-    written["instructions"] = manual.join(instructions or "", told, options)
+    written["instructions"] = manuals.join(instructions or "", told, options)
 
 
 # The history -------------------------------------------------------------------------------------
@@ -333,6 +351,10 @@ def _user(item: Any, history: History) -> Any:
     given = item.get(key)
     made = history.foreign(given)
     return item if made is given else {**item, key: made}
+
+
+def _text_part(text: str) -> Json:
+    return {"type": "input_text", "text": text}
 
 
 def _says(role: str, content: object) -> Json:

@@ -17,6 +17,7 @@ mod event;
 mod json;
 mod keymap;
 mod limits;
+mod manual;
 mod message;
 mod pairs;
 mod params;

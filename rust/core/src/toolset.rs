@@ -12,7 +12,9 @@ use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
 use crate::scan::{Candidates, Delimiters};
-use crate::schema::{Descriptions, Document, Fault, Field, Schema, compile, fold, without_required_defaults};
+use crate::schema::{
+    Descriptions, Document, Fault, Field, Schema, Shown, compile, fold, one_line, signature, without_required_defaults,
+};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub struct Options {
     pub validate: bool,
     pub code: CodeMode,
     pub descriptions: Descriptions,
+    /// Whether signatures show bounds, patterns, formats and examples.
+    pub constraints: bool,
     /// `None`: those of the protocol.
     pub delimiters: Option<(String, String)>,
     /// Around reasoning; `None` where there is none.
@@ -76,6 +80,7 @@ impl Default for Options {
             validate: false,
             code: CodeMode::Call,
             descriptions: Descriptions::Full,
+            constraints: true,
             delimiters: None,
             reasoning: Some(("<think>".into(), "</think>".into())),
             limits: Limits::default(),
@@ -245,6 +250,7 @@ pub struct Toolset {
     any_style: bool,
     pub(crate) code: CodeMode,
     pub(crate) descriptions: Descriptions,
+    constraints: bool,
     pub delimiters: Delimiters,
     pub(crate) reasoning: Option<(String, String)>,
     pub(crate) limits: Limits,
@@ -252,7 +258,7 @@ pub struct Toolset {
 
 impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let Options { strict, code, descriptions, reasoning, limits, .. } = options.clone();
+        let Options { strict, code, descriptions, constraints, reasoning, limits, .. } = options.clone();
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
         let recovers = options.recover && !strict;
         let (protocol, others, reads) = match &options.custom {
@@ -274,6 +280,7 @@ impl Toolset {
             any_style: false,
             code,
             descriptions,
+            constraints,
             delimiters,
             reasoning,
             limits,
@@ -407,8 +414,38 @@ impl Toolset {
         self.protocol.signature(self, tool)
     }
 
-    /// What the model is told. `header` replaces the built-in one.
-    pub fn manual(&self, header: Option<&str>) -> String {
-        self.protocol.manual(self, header)
+    /// The parameters of a tool in its line of the manual, as fields or as one object; a space in front.
+    pub(crate) fn parameters(&self, tool: &Tool, json: bool) -> String {
+        let is_safe = |text: &str| {
+            let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
+            !text.contains(breaks) && !self.may_hold_mark(text)
+        };
+        let constraints = self.constraints.then_some(&is_safe as &dyn Fn(&str) -> bool);
+        let shown = Shown { descriptions: self.descriptions, constraints };
+        signature(&tool.schema, &self.delimiters, shown, json)
+    }
+
+    /// The description of a tool in its line of the manual, after a dash.
+    pub(crate) fn description(&self, tool: &Tool) -> String {
+        let description = tool.description.as_deref().filter(|_| self.descriptions != Descriptions::None);
+        match description.map(|text| one_line(text, &self.delimiters)) {
+            Some(line) if !line.is_empty() => format!(" - {line}"),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
+    pub(crate) fn may_hold_mark(&self, text: &str) -> bool {
+        let tag = |rest: &str| {
+            let rest = rest.trim_start();
+            !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
+        };
+        let lower = text.to_ascii_lowercase();
+        text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
+            || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
+            || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
+            || text.contains(&self.delimiters.open)
+            || text.contains(&self.delimiters.close)
+            || self.neutralise(text) != text
     }
 }

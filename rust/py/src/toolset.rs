@@ -131,7 +131,7 @@ impl Toolset {
 impl Toolset {
     #[new]
     #[pyo3(signature = (tools, /, *, protocol, recover=false, syntax="wire", fallback_to_json="complex", strict=false,
-        validate="report", code="call", descriptions="full", delimiters=None,
+        validate="report", code="call", descriptions="full", constraints=true, delimiters=None,
         reasoning=Some(("<think>".into(), "</think>".into())), limits=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -145,6 +145,7 @@ impl Toolset {
         validate: &str,
         code: &str,
         descriptions: &str,
+        constraints: bool,
         delimiters: Option<(String, String)>,
         reasoning: Option<(String, String)>,
         limits: Option<HashMap<String, Bound<'_, PyAny>>>,
@@ -180,6 +181,7 @@ impl Toolset {
                     ("none", core::Descriptions::None),
                 ],
             )?,
+            constraints,
             delimiters,
             reasoning,
             limits: self::limits(limits)?,
@@ -370,6 +372,12 @@ impl Toolset {
     fn manual(&self, header: Option<&str>) -> PyResult<String> {
         let text = self.tools.manual(header);
         protocol::raised().map(|()| text)
+    }
+
+    /// The example calls in the manual's built-in header: of the first tools for which one can be made.
+    fn examples(&self) -> PyResult<Vec<String>> {
+        let examples = self.tools.examples();
+        protocol::raised().map(|()| examples)
     }
 
     /// One tool's line of the manual.

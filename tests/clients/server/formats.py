@@ -8,6 +8,8 @@ from typing import Any
 NAME = re.compile(r"<tool_name>(.*?)</tool_name>", re.DOTALL)
 TEXT = re.compile(r"<(result|error)>(.*)</\1>", re.DOTALL)
 RESPONSE = re.compile(r"<tool_response([^>]*)>\n?(.*?)\n?</tool_response>", re.DOTALL)
+# A pattern in a signature, in which brackets mean something else.
+PATTERN = re.compile(r" /(?:[^/\\]|\\.)*/(?![^ ,}\]])")
 Result = tuple[str, str, bool]  # name ("" where the format says none), text, whether it is an error
 
 
@@ -50,7 +52,7 @@ class _Signatures:
     def required(self, system: str, name: str) -> list[str] | None:
         for line in system.splitlines():
             if line == name or line.startswith(f"{name} "):
-                fields = re.match(r" \{(.*)\}", line[len(name) :])
+                fields = re.match(r" \{(.*)\}", PATTERN.sub("", line[len(name) :]))
                 keys = [field.partition(":")[0] for field in _fields(fields[1])] if fields else []
                 return [key.partition(" ")[0] for key in keys if "?" not in key and key != "…"]
         return None

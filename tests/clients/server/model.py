@@ -14,12 +14,14 @@ from typing import Any, Literal
 from .answers import Answer, Call, Delivery, Refused, Usage
 from .app import Request
 from .conversation import Conversation, Turn, read
-from .formats import FORMATS
+from .formats import FORMATS, PATTERN
 
 Mistake = Literal["unknown_tool", "missing_required", "broken_quote", "broken_json"]
 
 
 ANY = "…"  # stands in a signature for further keys
+# What a field's type is followed by: a range, and what is in brackets.
+CONSTRAINT = re.compile(r"[(<>]|-?[\d.]+\.\.")
 BROKEN_QUOTE = '="never closed'
 BROKEN_JSON = "[object Object]"
 
@@ -257,10 +259,10 @@ def manual_signature(system: str, name: str) -> list[Field]:
     else:
         raise Lost(f"model: the manual has no tool {name}")
     fields = []
-    for word in _words(line[len(name) :]):
+    for word in _words(PATTERN.sub("", line[len(name) :])):
         if word == "-":
             break
-        if not word.startswith("("):
+        if not CONSTRAINT.match(word):
             key, _, kind = word.partition(":")
             key = key.partition("=")[0]
             optional = key.endswith("?") or key == ANY

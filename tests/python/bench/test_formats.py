@@ -126,7 +126,7 @@ def test_definitions() -> None:
     for name in ("wire", "wire-short", "wire-json", *PROTOCOLS):
         writing = OF[name].of(TOOLS)
         assert writing.definition(TOOLS[0]) in writing.definitions()
-    assert ONE_TOKEN[0] + "sendMail" in OF["wire-short"].of(TOOLS).definitions()
+    assert ONE_TOKEN[0] + "get_weather" in OF["wire-short"].of(TOOLS).definitions()
 
 
 @pytest.mark.parametrize("name", [name for name in OF if name != "arguments"])

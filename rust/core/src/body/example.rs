@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::Value as Json;
-
 use crate::json::{Member, Value, json_string, parse};
 use crate::limits::RECURSION;
-use crate::schema::{Additional, Choice, Node, NodeId, Sample, Schema, UNKNOWN};
+use crate::schema::{Additional, Choice, NodeId, Sample, Schema, UNKNOWN};
 
 /// Which values an example takes from a schema's `examples` and `default`; the others are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,19 +64,6 @@ fn shown_fields(schema: &Schema, id: NodeId, few: usize) -> Vec<(&str, NodeId)> 
     declared.filter(|(name, _)| required.contains(name)).chain(named).collect()
 }
 
-/// Whether the type takes that value. Members are not checked.
-fn takes(node: &Node, value: &Json) -> bool {
-    node.is_unknown()
-        || node.choices.iter().any(|choice| match (choice, value) {
-            (Choice::String, Json::String(_)) | (Choice::Number, Json::Number(_)) => true,
-            (Choice::Integer, Json::Number(number)) => number.is_i64() || number.is_u64(),
-            (Choice::Boolean, Json::Bool(_)) | (Choice::Null, Json::Null) => true,
-            (Choice::Array, Json::Array(_)) | (Choice::Object, Json::Object(_)) => true,
-            (Choice::Literal(literal), value) => *value.to_string() == *literal.json,
-            _ => false,
-        })
-}
-
 /// a, b, c, …, z, a1, b1, …
 fn word(nth: usize) -> String {
     let letter = char::from(b'a' + (nth % 26) as u8);
@@ -92,13 +77,13 @@ impl Example<'_> {
         let schema = self.schema;
         let node = schema.node(id);
         let sample = node.sample.as_deref();
-        let given = sample.map_or(&[][..], Sample::given).iter().find(|value| {
+        let given = sample.into_iter().flat_map(Sample::given).find(|value| {
             let wanted = match self.given {
                 Given::All => true,
                 Given::Scalars => !value.is_array() && !value.is_object(),
                 Given::None => false,
             };
-            wanted && nth == 0 && takes(node, value)
+            wanted && nth == 0 && node.accepts(value)
         });
         if let Some(given) = given {
             return Some(given.to_string());

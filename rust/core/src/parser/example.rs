@@ -29,16 +29,33 @@ pub(super) fn example(tools: &Toolset, kind: ErrorKind, tool: Option<usize>, nam
     // Calls are read in several protocols, and written in one.
     let tools = tools.writer.as_deref().unwrap_or(tools);
     match tool.or_else(|| nearest(tools, name.unwrap_or(""))) {
-        Some(at) => {
-            let tool = tools.tool(at);
-            if tool.example.get().is_none() {
-                // A host's protocol may wait for another thread here, so `get_or_init`, which blocks others, could deadlock.
-                tool.example.set(written(tools, Some(at), &tool.name)).ok();
-            }
-            tool.example.get().cloned().flatten()
+        Some(at) => of_tool(tools, at),
+        None => {
+            let written = |name: &str| written(tools, None, name, |_| None);
+            written(name.unwrap_or(ANY_NAME)).or_else(|| written(ANY_NAME))
         }
-        None => written(tools, None, name.unwrap_or(ANY_NAME)).or_else(|| written(tools, None, ANY_NAME)),
     }
+}
+
+/// An example for the manual.
+pub(crate) fn shown_example(tools: &Toolset, at: usize) -> Option<String> {
+    let tools = tools.writer.as_deref().unwrap_or(tools);
+    let tool = tools.tool(at);
+    let shown = |members: &[Member<'static>]| tools.protocol.shown_arguments(&tool.schema, members);
+    // Most protocols show the same.
+    match shown(&[]) {
+        Some(_) => written(tools, Some(at), &tool.name, shown).or_else(|| of_tool(tools, at)),
+        None => of_tool(tools, at),
+    }
+}
+
+fn of_tool(tools: &Toolset, at: usize) -> Option<String> {
+    let tool = tools.tool(at);
+    if tool.example.get().is_none() {
+        // A host's protocol may wait for another thread here, so `get_or_init`, which blocks others, could deadlock.
+        tool.example.set(written(tools, Some(at), &tool.name, |_| None)).ok();
+    }
+    tool.example.get().cloned().flatten()
 }
 
 /// The tool whose name has the longest common prefix with this one; the first of several.
@@ -49,13 +66,20 @@ fn nearest(tools: &Toolset, name: &str) -> Option<usize> {
     counted.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(at, _)| at)
 }
 
-fn written(tools: &Toolset, at: Option<usize>, name: &str) -> Option<String> {
-    if holds_mark(tools, name) {
+/// `change` may give other arguments than those that were made.
+fn written(
+    tools: &Toolset,
+    at: Option<usize>,
+    name: &str,
+    change: impl Fn(&[Member<'static>]) -> Option<Vec<Member<'static>>>,
+) -> Option<String> {
+    if tools.may_hold_mark(name) {
         return None;
     }
     let schema = tools.context(at, name).schema;
     [Given::All, Given::Scalars, Given::None].into_iter().find_map(|given| {
         let mut members = example_members(schema, given)?;
+        members = change(&members).unwrap_or(members);
         // Without a required one the example is not valid, which the check below finds.
         members.retain(|member| !member_holds_mark(tools, member));
         let mut text = String::new();
@@ -76,29 +100,14 @@ fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> b
 }
 
 fn member_holds_mark(tools: &Toolset, (key, value): &Member<'_>) -> bool {
-    holds_mark(tools, key) || value_holds_mark(tools, value)
+    tools.may_hold_mark(key) || value_holds_mark(tools, value)
 }
 
 fn value_holds_mark(tools: &Toolset, value: &Value<'_>) -> bool {
     match value {
-        Value::String(text) => holds_mark(tools, text),
+        Value::String(text) => tools.may_hold_mark(text),
         Value::Array(items) => items.iter().any(|item| value_holds_mark(tools, item)),
         Value::Object(members) => members.iter().any(|member| member_holds_mark(tools, member)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
-}
-
-/// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
-fn holds_mark(tools: &Toolset, text: &str) -> bool {
-    let tag = |rest: &str| {
-        let rest = rest.trim_start();
-        !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
-    };
-    let lower = text.to_ascii_lowercase();
-    text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
-        || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
-        || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
-        || text.contains(&tools.delimiters.open)
-        || text.contains(&tools.delimiters.close)
-        || tools.neutralise(text) != text
 }

@@ -7,6 +7,8 @@ mod call;
 mod example;
 mod text;
 
+pub(crate) use example::shown_example;
+
 use std::ops::Deref;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol, Style};
+use super::{Attempt, Examples, Protocol, Style};
 use crate::body::{BodyKind, Context, is_field};
 use crate::json::{Lexeme, Lexer, Member, Place};
 use crate::limits::ATTEMPT_CHARS;
@@ -337,8 +337,8 @@ impl Protocol for Bare {
         if self.is_mark(tools, &neutral) { format!("\\{neutral}") } else { neutral }
     }
 
-    fn header(&self, tools: &Toolset) -> String {
-        super::Hermes::tags().header(tools)
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+        super::Hermes::tags().header(tools, examples)
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {

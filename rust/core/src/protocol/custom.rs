@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::{Attempt, PROTOCOLS, Protocol, Protocols, Reads, Style, hermes, named, shown, wire};
+use super::{Attempt, Examples, PROTOCOLS, Protocol, Protocols, Reads, Style, hermes, named, wire};
 use crate::body::{BodyKind, Context};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
 use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
-use crate::schema::{Schema, one_line, signature};
+use crate::schema::Schema;
 use crate::toolset::{Tool, Toolset};
 
 /// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
@@ -239,12 +239,11 @@ impl Protocol for Own {
         }
     }
 
-    fn header(&self, tools: &Toolset) -> String {
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
         if let Some(header) = &self.parts.header {
             return header.clone();
         }
-        let cx = shown(tools);
-        let example = self.example(&cx);
+        let example = examples.any(self);
         let (open, close) = &self.parts.result;
         let listed = "Tools (? optional, string by default):";
         let (rules, listed) = match self.encoding() {
@@ -253,7 +252,7 @@ impl Protocol for Own {
             _ => (String::new(), listed),
         };
         format!(
-            "To call tools, write calls as plain text, like this one; several may follow each other:\n{example}\n\
+            "To call tools, write calls as plain text, one or more in a row:\n{example}\n\
              {rules}Results come between {open} and {close}; never write one.\n{listed}"
         )
     }
@@ -263,19 +262,12 @@ impl Protocol for Own {
             return base.signature(tools, tool);
         }
         let mut out = tool.name.clone();
-        let shape = signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+        let shape = tools.parameters(tool, true);
         // Braces alone say that there may be any parameters.
         if shape != " {…}" || tool.schema.is_open() {
             out.push_str(&shape);
         }
-        let described = tools.descriptions != crate::schema::Descriptions::None;
-        if let Some(description) = tool.description.as_deref().filter(|_| described) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
+        out.push_str(&tools.description(tool));
         out
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Attempt, Protocol, Style, TOOL_RESPONSE, bad, misspelled};
+use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE, bad, misspelled};
 use crate::body::{BodyKind, Context, Wrapper};
 use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
@@ -28,8 +28,8 @@ const RESULT_TAGS: [&str; 2] = [RESULT_MARKS[0], "</tool_response"];
 /// What stands around the content of a result, cut at its quotes.
 const RESULT_PARTS: [&str; 6] = ["<tool_response>{", ":", ",", ":true,", ":0123456789,", "}</tool_response>"];
 /// What the manual says of a call's object, and in front of the tools.
-pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one, and \
-     none that it does not have.";
+pub const RULES: &str = "\"name\" is a tool's name, \"arguments\" an object that fits its parameters: give every required one and no \
+     undeclared ones.";
 pub const TOOLS: &str = "Tools, with their parameters as JSON Schema:";
 /// The name in an example of no tool.
 const ANY_NAME: &str = "tool_name";
@@ -218,19 +218,12 @@ impl Protocol for Hermes {
             || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
     }
 
-    fn header(&self, tools: &Toolset) -> String {
-        // Those with parameters show more.
-        let parts = |wanted: bool| {
-            let has = move |tool: &Tool| tool.schema.declares_properties(tool.schema.root) == wanted;
-            tools.tools().enumerate().filter(move |(_, tool)| has(tool))
-        };
-        let shown = parts(true).chain(parts(false)).take(2);
-        let calls: Vec<_> = shown.map(|(at, tool)| self.example(&tools.context(Some(at), &tool.name))).collect();
-        let calls = if calls.is_empty() { self.example(&tools.context(None, "")) } else { calls.join("\n") };
+    fn header(&self, _tools: &Toolset, examples: &Examples<'_>) -> String {
         let mut out = String::from(
-            "To use tools, write calls as plain text, each one JSON object in its own markers; several may follow each other:\n",
+            "To call tools, write calls as plain text, one or more, each a JSON object in its own markers:\n",
         );
-        out.push_str(&calls);
+        // Two show that each call has its own markers.
+        out.push_str(&examples.several(self, 2));
         out.push_str(&format!("\n{RULES} "));
         if self.alone {
             out.push_str("In a message with calls, write nothing else. ");

@@ -4,6 +4,7 @@
 
 pub mod bare;
 mod custom;
+mod examples;
 mod hermes;
 mod qwen3coder;
 mod results;
@@ -27,6 +28,7 @@ use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use bare::Bare;
 pub use custom::{Custom, Host, Own, Reading};
+pub use examples::Examples;
 pub use hermes::Hermes;
 pub use qwen3coder::Qwen3Coder;
 pub use results::{write_error, write_result};
@@ -150,25 +152,18 @@ pub trait Protocol: Send + Sync + Debug {
         neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest))
     }
 
-    /// What the manual begins with: how calls are written.
-    fn header(&self, tools: &Toolset) -> String;
+    /// What the manual begins with: how calls are written, and example calls.
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String;
 
-    /// What the model is told: a header, then the tools.
-    fn manual(&self, tools: &Toolset, header: Option<&str>) -> String {
-        let mut out = header.map_or_else(|| self.header(tools), str::to_owned);
-        for tool in tools.tools() {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            out.push_str(&self.signature(tools, tool));
-        }
-        out
+    /// The arguments of the example in the manual, if it shows more than the example of an error, whose arguments are given.
+    fn shown_arguments(&self, _schema: &Schema, _members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
+        None
     }
 
     /// What it is told of one tool.
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
 
-    /// A whole call with the tool's required fields, or its first ones, for the manual.
+    /// A whole call with the tool's required fields, or its first ones.
     fn example(&self, cx: &Context<'_>) -> String {
         let mut out = String::new();
         self.write_call(cx, &example_members(cx.schema, Given::None).unwrap_or_default(), &mut out);
@@ -199,13 +194,6 @@ fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool) ->
             Meant::Call(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
         },
     }
-}
-
-/// Whose call an example shows: the first tool with parameters, else the first one, else any.
-fn shown(tools: &Toolset) -> Context<'_> {
-    let at = tools.tools().position(|tool| tool.schema.declares_properties(tool.schema.root));
-    let at = at.or(tools.tools().next().map(|_| 0));
-    tools.context(at, at.map_or("get_weather", |at| tools.tool(at).name.as_str()))
 }
 
 type Make = fn() -> Arc<dyn Protocol>;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{self, near_function};
-use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
+use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
 use crate::json::{Member, Value, json_string, parse, write_spaced_object};
 use crate::limits::ATTEMPT_CHARS;
@@ -156,8 +156,8 @@ impl Protocol for Qwen3Coder {
         format!("<parameter={field}>{text}</parameter>")
     }
 
-    fn header(&self, tools: &Toolset) -> String {
-        default_header(self, tools)
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+        default_header(self, tools, examples)
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
@@ -165,14 +165,14 @@ impl Protocol for Qwen3Coder {
     }
 }
 
-fn default_header(protocol: &Qwen3Coder, tools: &Toolset) -> String {
-    let example = protocol.example(&shown(tools));
+fn default_header(protocol: &Qwen3Coder, tools: &Toolset, examples: &Examples<'_>) -> String {
+    let example = examples.any(protocol);
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
     let whole = if json { " Tools shown as JSON take one JSON object in place of all parameters." } else { "" };
     format!(
-        "To call a tool, write its name and its parameters in tags, as plain text. For example:\n{example}\n\
-         Parameters without ? are required; their names and types are exact. A string stands between its tags as it is, without \
-         quotes or escapes; lists and objects are JSON.{whole} Several calls may follow each other. Write what you think in front of the calls, and nothing behind \
-         them. Results come as <tool_response>; never write one.\nTools (? optional, string by default):"
+        "To call a tool, write its name and its parameters in tags, as plain text. Example:\n{example}\n\
+         Parameters without ? are required; use the exact names and types. Write strings between the tags as they are, without \
+         quotes or escapes, and lists and objects as JSON.{whole} You can write several calls in a row. Write your thoughts before the \
+         calls and nothing after them. Results come as <tool_response>; never write one.\nTools (? optional, string by default):"
     )
 }

@@ -8,7 +8,7 @@ use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
 use crate::quoting::{Alternation, opens_after};
 use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::schema::{self, Descriptions, begins_folded, fold};
+use crate::schema::{begins_folded, fold};
 use crate::spelled::{self, Meant, meant};
 use crate::toolset::{Syntax, Tool, Toolset};
 use crate::xml::{For, escape, name_length};
@@ -314,20 +314,14 @@ pub fn is_mark(tools: &Toolset, text: &str) -> bool {
 
 /// What the model is told of one tool.
 pub fn signature(protocol: &dyn Protocol, tools: &Toolset, tool: &Tool) -> String {
-    let mut out = schema::signature(&tool.schema, &tools.delimiters, tools.descriptions, true);
+    let mut out = tools.parameters(tool, true);
     if out == " {…}" && !tool.schema.is_open() {
         out.clear();
     }
     if tool.syntax == Syntax::Json {
         out.push_str(" as JSON");
     }
-    if let Some(description) = tool.description.as_deref().filter(|_| tools.descriptions != Descriptions::None) {
-        let line = schema::one_line(description, &tools.delimiters);
-        if !line.is_empty() {
-            out.push_str(" - ");
-            out.push_str(&line);
-        }
-    }
+    out.push_str(&tools.description(tool));
     format!("{}{}", tool.name, protocol.neutralise(tools, &out))
 }
 

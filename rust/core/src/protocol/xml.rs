@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, in_tag, opener, wrap_result};
-use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
+use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
@@ -250,21 +250,20 @@ impl Protocol for Xml {
         format!("<{name}>{text}</{name}>")
     }
 
-    fn header(&self, tools: &Toolset) -> String {
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
         let mut out = String::from(
-            "To call a tool, write a tag of its name, and in it one tag for each parameter that you give. For example:\n",
+            "To call a tool, write a tag with its name, and in it one tag for each parameter that you give. Example:\n",
         );
-        out.push_str(&self.example(&shown(tools)));
+        out.push_str(&examples.any(self));
         out.push_str(
-            "\nParameters without ? are required; their names and types are exact. Text stands in its tag as it is, except that & is \
-             written &amp; and < is written &lt;. A list repeats its tag, an object has tags in its tag, and any value but a string \
-             may be JSON. ",
+            "\nParameters without ? are required; use the exact names and types. Write text as it is, but & as &amp; and < as &lt;. \
+             For a list, repeat the tag; for an object, put tags in its tag. Any value that is not a string can be JSON. ",
         );
         if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
-            out.push_str("The tag of a tool marked \"as JSON\" holds one JSON object instead. ");
+            out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object instead. ");
         }
         out.push_str(
-            "Several calls may follow each other. End your message after them: results come as <tool_response>; never write \
+            "You can write several calls in a row. End your message after them: results come as <tool_response>; never write \
              one.\nTools (? optional, string by default):",
         );
         out

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, in_tag, is_mark, opener, signature, wrap_result};
-use super::{Attempt, Protocol, Style, TOOL_RESPONSE, shown};
-use crate::body::{BodyKind, Context, Given, example_members, is_field, is_misnamed};
+use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
+use crate::body::{BodyKind, Context, is_field, is_misnamed};
 use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::quoting::Alternation;
@@ -255,35 +255,36 @@ impl Protocol for Yaml {
         out
     }
 
-    fn header(&self, tools: &Toolset) -> String {
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
         let mut out = String::from(
-            "To call a tool, write a tag of its name on a line of its own, below it one line of YAML for each parameter that you \
-             give, and the closing tag. For example:\n",
+            "To call a tool, write a tag with its name on a line of its own, below it one line of YAML for each parameter that you \
+             give, and the closing tag. Example:\n",
         );
-        let cx = shown(tools);
-        let mut members = example_members(cx.schema, Given::None).unwrap_or_default();
-        // The last text shows how several lines are written.
-        let properties = cx.schema.node(cx.schema.root).object.as_ref().map(|object| &object.properties);
-        let texts = properties.into_iter().flat_map(|properties| properties.iter());
-        if let Some((key, _)) = texts.filter(|(_, id)| cx.schema.node(**id).is_string()).last() {
-            members.retain(|(name, _)| name != key);
-            members.push((Cow::Owned(key.to_owned()), Value::String(Cow::Borrowed("some text\nof two lines"))));
-        }
-        self.write_call(&cx, &members, &mut out);
+        out.push_str(&examples.any(self));
         out.push_str(
-            "\nParameters without ? are required; their names and types are exact. Text of several lines stands behind `key: |-` on \
-             lines that are indented by two blanks. Text that has \": \" or \" #\" in it, starts with a sign, or looks like a number, \
-             true, false or null stands in double quotes, with \\\" and \\\\ for those. Lists are lines of \"- item\", indented; \
-             objects are indented keys; both may be JSON instead. ",
+            "\nParameters without ? are required; use the exact names and types. Write text of several lines after `key: |-`, on \
+             lines indented by two spaces. Put text in double quotes, with \\\" and \\\\ as escapes, if it contains \": \" or \" #\", starts \
+             with a sign, or looks like a number, true, false or null. Write lists as indented \"- item\" lines and objects as indented \
+             keys, or both as JSON. ",
         );
         if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
-            out.push_str("The tag of a tool marked \"as JSON\" holds one JSON object. ");
+            out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object. ");
         }
         out.push_str(
-            "Several calls may follow each other. End your message after them: results come as <tool_response>; never write \
+            "You can write several calls in a row. End your message after them: results come as <tool_response>; never write \
              one.\nTools (? optional, string by default):",
         );
         out
+    }
+
+    /// The last text shows how several lines are written.
+    fn shown_arguments(&self, schema: &Schema, members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
+        let properties = &schema.node(schema.root).object.as_ref()?.properties;
+        let is_plain = |id: NodeId| schema.node(id).is_string() && schema.node(id).sample.is_none();
+        let (key, _) = properties.iter().filter(|(_, id)| is_plain(**id)).last()?;
+        let others = members.iter().filter(|(name, _)| name != key).cloned();
+        let text = Value::String(Cow::Borrowed("some text\nof two lines"));
+        Some(others.chain([(Cow::Owned(key.to_owned()), text)]).collect())
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {

@@ -209,7 +209,8 @@ impl<'s> Compiler<'_, 's> {
         // The alternative that an example shows; null is not a helpful one.
         let is_null = |alternative: &&Alternative<'s>| choices(alternative).as_deref() == Some(&[Choice::Null]);
         let shown = alternatives.iter().find(|alternative| !is_null(alternative)).or(alternatives.first());
-        node.sample = shown.and_then(|alternative| Sample::new(alternative));
+        let sole = alternatives.iter().filter(|alternative| !is_null(alternative)).count() <= 1;
+        node.sample = shown.and_then(|alternative| Sample::new(alternative, sole));
         node.index_strings();
         Ok(node)
     }

@@ -5,6 +5,7 @@
 //! opt-in validation. Nothing is ever fetched.
 
 mod compile;
+mod constraints;
 mod resolve;
 mod rewrite;
 mod sample;
@@ -21,7 +22,7 @@ pub use compile::compile;
 pub use resolve::{Document, Fault};
 pub use rewrite::{modernised, without_required_defaults};
 pub use sample::Sample;
-pub use signature::{Descriptions, Field, NESTED_SEGMENTS, fields, one_line, signature};
+pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
 
 pub type NodeId = u32;
 
@@ -234,6 +235,20 @@ impl Node {
             || self.choices.iter().any(|choice| match choice {
                 Choice::String => true,
                 Choice::Literal(literal) => literal.text.is_some(),
+                _ => false,
+            })
+    }
+
+    /// Whether a value is of this type. Its members are not checked.
+    pub fn accepts(&self, value: &serde_json::Value) -> bool {
+        use serde_json::Value::{Array, Bool, Null, Number, Object, String};
+        self.is_unknown()
+            || self.choices.iter().any(|choice| match (choice, value) {
+                (Choice::String, String(_)) | (Choice::Number, Number(_)) => true,
+                (Choice::Integer, Number(number)) => number.is_i64() || number.is_u64(),
+                (Choice::Boolean, Bool(_)) | (Choice::Null, Null) => true,
+                (Choice::Array, Array(_)) | (Choice::Object, Object(_)) => true,
+                (Choice::Literal(literal), value) => *value.to_string() == *literal.json,
                 _ => false,
             })
     }

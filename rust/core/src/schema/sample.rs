@@ -12,26 +12,29 @@ const MADE_LENGTH: usize = 400;
 /// The part of a schema that directs an example and not the typing.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The schema's own values: `examples`, then `default`.
-    given: Vec<Value>,
-    least: Option<f64>,
-    most: Option<f64>,
-    above: Option<f64>,
-    below: Option<f64>,
-    step: Option<f64>,
-    min_length: usize,
-    max_length: Option<usize>,
-    pattern: Option<String>,
-    format: Option<String>,
-    min_items: usize,
-    max_items: Option<usize>,
-    unique: bool,
+    /// The schema's own values.
+    pub(super) examples: Vec<Value>,
+    defaults: Vec<Value>,
+    pub(super) least: Option<f64>,
+    pub(super) most: Option<f64>,
+    pub(super) above: Option<f64>,
+    pub(super) below: Option<f64>,
+    pub(super) step: Option<f64>,
+    pub(super) min_length: usize,
+    pub(super) max_length: Option<usize>,
+    pub(super) pattern: Option<String>,
+    pub(super) format: Option<String>,
+    pub(super) min_items: usize,
+    pub(super) max_items: Option<usize>,
+    pub(super) unique: bool,
+    /// Whether they are the constraints of every value but null, not of one alternative among several.
+    pub(super) sole: bool,
 }
 
 impl Sample {
     /// Of schemas that all apply. `None`: they have no such constraint.
-    pub fn new(schemas: &[&Value]) -> Option<Box<Self>> {
-        let mut sample = Sample::default();
+    pub fn new(schemas: &[&Value], sole: bool) -> Option<Box<Self>> {
+        let mut sample = Sample { sole, ..Sample::default() };
         let mut any = false;
         for keywords in schemas.iter().filter_map(|schema| schema.as_object()) {
             any |= sample.add(keywords);
@@ -42,19 +45,26 @@ impl Sample {
     fn add(&mut self, keywords: &Map<String, Value>) -> bool {
         let mut any = false;
         let first = keywords.get("examples").and_then(Value::as_array).and_then(|list| list.first());
-        for value in [first, keywords.get("example"), keywords.get("default")].into_iter().flatten() {
-            if !value.is_null() && is_short(value, &mut GIVEN_VALUES.clone()) {
-                self.given.push(value.clone());
-                any = true;
-            }
-        }
+        let usable = |value: &&Value| !value.is_null() && is_short(value, &mut GIVEN_VALUES.clone());
+        let examples = [first, keywords.get("example")].into_iter().flatten().filter(usable).cloned();
+        self.examples.extend(examples);
+        self.defaults.extend(keywords.get("default").filter(usable).cloned());
+        any |= !self.examples.is_empty() || !self.defaults.is_empty();
         let number = |keyword: &str| keywords.get(keyword).and_then(Value::as_f64).filter(|number| number.is_finite());
         let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
         let smaller = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::min);
-        self.least = larger(self.least, number("minimum"));
-        self.most = smaller(self.most, number("maximum"));
-        self.above = larger(self.above, number("exclusiveMinimum"));
-        self.below = smaller(self.below, number("exclusiveMaximum"));
+        // In draft 4 the exclusive bounds were flags.
+        let flag = |keyword: &str| keywords.get(keyword) == Some(&Value::Bool(true));
+        let bound = |exclusive: &str, inclusive: &str| match flag(exclusive) {
+            true => (None, number(inclusive)),
+            false => (number(inclusive), number(exclusive)),
+        };
+        let (least, above) = bound("exclusiveMinimum", "minimum");
+        let (most, below) = bound("exclusiveMaximum", "maximum");
+        self.least = larger(self.least, least);
+        self.most = smaller(self.most, most);
+        self.above = larger(self.above, above);
+        self.below = smaller(self.below, below);
         self.step = self.step.or(number("multipleOf").filter(|step| *step > 0.0));
         let count = |keyword: &str| number(keyword).filter(|count| *count >= 0.0).map(|count| count as usize);
         let fewer = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).min();
@@ -86,8 +96,9 @@ impl Sample {
         any || BOUNDS.iter().any(|keyword| keywords.contains_key(*keyword))
     }
 
-    pub fn given(&self) -> &[Value] {
-        &self.given
+    /// The schema's own values: its examples, then its default.
+    pub fn given(&self) -> impl Iterator<Item = &Value> {
+        self.examples.iter().chain(&self.defaults)
     }
 
     /// The number of items of a list: `usual` if the bounds allow it.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use super::{Additional, Choice, NodeId, Schema, UNKNOWN};
+use super::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::json::{Value, parse};
 use crate::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::scan::Delimiters;
@@ -32,17 +32,25 @@ pub fn one_line(text: &str, delimiters: &Delimiters) -> String {
     neutralise(&line, delimiters)
 }
 
+/// What a signature shows of a schema.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    pub descriptions: Descriptions,
+    /// Whether a text of the schema may be shown as a constraint; `None`: constraints are left out.
+    pub constraints: Option<&'a dyn Fn(&str) -> bool>,
+}
+
 struct Writer<'s> {
     schema: &'s Schema,
     delimiters: &'s Delimiters,
-    descriptions: Descriptions,
+    shown: Shown<'s>,
     /// How many objects were shown so far.
-    shown: &'s Cell<usize>,
+    objects: &'s Cell<usize>,
 }
 
-/// The fields of a tool, each with a blank in front.
-pub fn signature(schema: &Schema, delimiters: &Delimiters, descriptions: Descriptions, json: bool) -> String {
-    let writer = Writer { schema, delimiters, descriptions, shown: &Cell::new(0) };
+/// The fields of a tool, each with a space in front.
+pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, json: bool) -> String {
+    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = String::new();
     if json {
         out.push(' ');
@@ -64,7 +72,8 @@ pub struct Field {
 
 /// The keys of a tool, dotted ones for nested objects.
 pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
-    let writer = Writer { schema, delimiters, descriptions: Descriptions::None, shown: &Cell::new(0) };
+    let shown = Shown { descriptions: Descriptions::None, constraints: None };
+    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = Vec::new();
     writer.walk(schema.root, "", true, 1, &mut |step| {
         if let Walk::Field { key, id, required } = step {
@@ -108,8 +117,8 @@ impl Writer<'_> {
 
     /// May one more object be shown with its members?
     fn has_room(&self) -> bool {
-        self.shown.set(self.shown.get() + 1);
-        self.shown.get() <= SHOWN_OBJECTS
+        self.objects.set(self.objects.get() + 1);
+        self.objects.get() <= SHOWN_OBJECTS
     }
 
     /// The keys of the whole tool, each with a blank in front.
@@ -133,11 +142,11 @@ impl Writer<'_> {
         };
         if let Some(node) = open {
             out.push_str(" …=");
-            out.push_str(&self.name(node, SHAPE_LEVELS));
+            out.push_str(&self.constrained(node, SHAPE_LEVELS));
         }
     }
 
-    /// What stands behind a key: optional, type, default, description.
+    /// What follows a key: optional, type, default, constraints, description.
     fn field(&self, id: NodeId, required: bool, levels: usize, out: &mut String) {
         let node = self.schema.node(id);
         if !required {
@@ -152,11 +161,24 @@ impl Writer<'_> {
             out.push('=');
             out.push_str(&one_line(&self.literal(default), self.delimiters));
         }
+        self.constraints(id, out);
         self.description(id, out);
     }
 
+    /// The constraints of a value, each with a space in front.
+    fn constraints(&self, id: NodeId, out: &mut String) {
+        let Some(is_safe) = self.shown.constraints else { return };
+        for text in self.schema.node(id).constraints(&|json| self.literal(json), is_safe) {
+            // A delimiter may be made of anything.
+            if neutralise(&text, self.delimiters) == text {
+                out.push(' ');
+                out.push_str(&text);
+            }
+        }
+    }
+
     fn description(&self, id: NodeId, out: &mut String) {
-        if self.descriptions != Descriptions::Full {
+        if self.shown.descriptions != Descriptions::Full {
             return;
         }
         if let Some(description) = &self.schema.node(id).description {
@@ -170,7 +192,19 @@ impl Writer<'_> {
     }
 
     fn short(&self, id: NodeId, levels: usize) -> String {
-        if self.schema.node(id).is_string() { String::new() } else { self.name(id, levels) }
+        let node = self.schema.node(id);
+        if node.is_string() && self.format(node).is_none() { String::new() } else { self.name(id, levels) }
+    }
+
+    fn format<'n>(&self, node: &'n Node) -> Option<&'n str> {
+        self.shown.constraints.and_then(|_| node.format())
+    }
+
+    /// A type with its constraints, as items of lists and members of maps have it.
+    fn constrained(&self, id: NodeId, levels: usize) -> String {
+        let mut out = self.name(id, levels);
+        self.constraints(id, &mut out);
+        out
     }
 
     fn name(&self, id: NodeId, levels: usize) -> String {
@@ -186,7 +220,7 @@ impl Writer<'_> {
         let mut seen = HashSet::new();
         for choice in &node.choices {
             let name = match choice {
-                Choice::String => "string".into(),
+                Choice::String => self.format(node).unwrap_or("string").into(),
                 Choice::Integer => "int".into(),
                 Choice::Number => "number".into(),
                 Choice::Boolean => "bool".into(),
@@ -217,9 +251,9 @@ impl Writer<'_> {
 
     fn list(&self, id: NodeId, levels: usize) -> String {
         let Some(array) = self.schema.node(id).array.as_ref().filter(|_| levels > 0) else { return "[…]".into() };
-        let mut items: Vec<String> = array.prefix.iter().map(|item| self.name(*item, levels - 1)).collect();
+        let mut items: Vec<String> = array.prefix.iter().map(|item| self.constrained(*item, levels - 1)).collect();
         if let Some(item) = array.items {
-            let name = self.name(item, levels - 1);
+            let name = self.constrained(item, levels - 1);
             items.push(if array.prefix.is_empty() { name } else { format!("…{name}") });
         }
         if items.is_empty() {
@@ -231,8 +265,8 @@ impl Writer<'_> {
     fn shape(&self, id: NodeId, levels: usize, descriptions: bool) -> String {
         let shown = self.schema.node(id).object.as_ref().filter(|_| levels > 0 && self.has_room());
         let Some(object) = shown else { return "{…}".into() };
-        let inner = if descriptions { self.descriptions } else { Descriptions::None };
-        let writer = Writer { descriptions: inner, ..*self };
+        let inner = if descriptions { self.shown.descriptions } else { Descriptions::None };
+        let writer = Writer { shown: Shown { descriptions: inner, ..self.shown }, ..*self };
         let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         let mut fields: Vec<String> = Vec::new();
         for (name, child) in object.properties.iter() {
@@ -243,7 +277,7 @@ impl Writer<'_> {
             fields.push(field);
         }
         match object.additional {
-            Additional::Open(node) => fields.push(format!("…:{}", self.name(node, levels - 1))),
+            Additional::Open(node) => fields.push(format!("…:{}", self.constrained(node, levels - 1))),
             Additional::Unsaid | Additional::Closed if fields.is_empty() => fields.push("…".into()),
             Additional::Unsaid | Additional::Closed => {}
         }

@@ -4,12 +4,12 @@ mod opening;
 
 use std::borrow::Cow;
 
-use super::{Attempt, Protocol};
+use super::{Attempt, Examples, Protocol};
 use crate::body::{Context, write_pairs};
 use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
 use crate::scan::{Candidates, Delimiters, RESULT_MARKS};
-use crate::schema::{Schema, one_line, signature};
+use crate::schema::Schema;
 use crate::spelled::{self, is_mark, neutralise};
 use crate::toolset::{Syntax, Tool, Toolset};
 use opening::may_repeat_name;
@@ -109,22 +109,26 @@ impl Protocol for Wire {
         format!("{field}={value}")
     }
 
-    fn header(&self, tools: &Toolset) -> String {
-        default_header(tools)
+    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+        let pairs = examples.of(|tool| tool.syntax == Syntax::Wire);
+        let json = examples.of(|tool| tool.syntax == Syntax::Json);
+        let mut calls: Vec<String> = pairs.into_iter().chain(json).collect();
+        if calls.is_empty() {
+            calls.push(examples.any(self));
+        }
+        format!(
+            "To call tools, write calls as plain text, one or more in a row:\n{}\n{}Results come as <tool-result>; \
+             never write one.\nTools (? optional, string by default):",
+            calls.join("\n"),
+            rules(tools),
+        )
     }
 
     fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
         let json = tool.syntax == Syntax::Json;
         let mut out = tool.name.clone();
-        out.push_str(&signature(&tool.schema, &tools.delimiters, tools.descriptions, json));
-        let described = tools.descriptions != crate::schema::Descriptions::None;
-        if let Some(description) = tool.description.as_deref().filter(|_| described) {
-            let line = one_line(description, &tools.delimiters);
-            if !line.is_empty() {
-                out.push_str(" - ");
-                out.push_str(&line);
-            }
-        }
+        out.push_str(&tools.parameters(tool, json));
+        out.push_str(&tools.description(tool));
         out
     }
 }
@@ -135,29 +139,12 @@ pub fn rules(tools: &Toolset) -> String {
     let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
     if tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json {
         out.push_str(
-            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Lists are JSON; nested keys use dots. ",
+            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Write lists as JSON, like [\"a\",\"b\"], and nested keys with \
+             dots, like a.b=1. ",
         );
         if json {
             out.push_str("Tools shown with {…} take one JSON object. ");
         }
     }
-    out
-}
-
-fn default_header(tools: &Toolset) -> String {
-    let Delimiters { open, close, .. } = &tools.delimiters;
-    let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
-    let pairs = tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json;
-    let mut out = String::from("To call tools, write calls as plain text; several may follow each other:\n");
-    if pairs {
-        out.push_str(&format!(
-            "{open}sendMail to=ann@x.org text=\"Two words, \\\"quoted\\\"\" tags=[\"a\",\"b\"] opts.draft=true{close}\n"
-        ));
-    }
-    if json {
-        out.push_str(&format!("{open}name {{\"text\":\"Two words\",\"count\":2}}{close}\n"));
-    }
-    out.push_str(&rules(tools));
-    out.push_str("Results come as <tool-result>; never write one.\nTools (? optional, string by default):");
     out
 }

@@ -1,0 +1,127 @@
+//! What a schema demands of a value beyond its type, in the short form of the manual.
+
+use super::{Choice, Node, Sample};
+
+/// Characters of one constraint that are shown. Longer ones cost more than they tell.
+const LONGEST: usize = 40;
+/// From this on a bound only says what a number can hold (2^53 - 1).
+const UNBOUNDED: f64 = 9_007_199_254_740_991.0;
+/// Formats of strings that models know by name.
+const FORMATS: [&str; 18] = [
+    "date",
+    "date-time",
+    "time",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "url",
+    "uri-reference",
+    "uri-template",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+impl Node {
+    /// The constraints of all its values but null.
+    fn bounds(&self) -> Option<&Sample> {
+        self.sample.as_deref().filter(|sample| sample.sole)
+    }
+
+    /// The format of its strings, which is shown as their type.
+    pub(super) fn format(&self) -> Option<&str> {
+        let format = self.bounds()?.format.as_deref()?;
+        FORMATS.contains(&format).then_some(format)
+    }
+
+    /// Its constraints: ranges and patterns, which no key looks like, as they are, and the others in brackets. `literal`
+    /// writes a value as the manual does; `is_safe` tells whether a text of the schema may be shown.
+    pub(super) fn constraints(&self, literal: &dyn Fn(&str) -> String, is_safe: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let Some(bounds) = self.bounds() else { return Vec::new() };
+        let is_short = |text: &str| text.chars().count() <= LONGEST;
+        let is_shown = |text: &str| is_short(text) && is_safe(text);
+        let (mut out, mut phrases) = (Vec::new(), Vec::new());
+        if self.has(&Choice::Integer) || self.has(&Choice::Number) {
+            out.extend(bounds.range().filter(|text| is_short(text)));
+            phrases.extend(bounds.step.map(|step| format!("multiple of {step}")));
+        }
+        if self.has(&Choice::String) {
+            let pattern = bounds.pattern.as_deref().filter(|pattern| is_shown(pattern));
+            out.extend(pattern.map(|pattern| format!("/{}/", escape_slashes(pattern))));
+            phrases.extend(count(bounds.min_length, bounds.max_length, "char"));
+        }
+        if self.has(&Choice::Array) {
+            phrases.extend(count(bounds.min_items, bounds.max_items, "item"));
+        }
+        // Where all values are listed, an example tells nothing.
+        let listed = |choice: &Choice| matches!(choice, Choice::Literal(_) | Choice::Boolean | Choice::Null);
+        if self.is_unknown() || !self.choices.iter().all(listed) {
+            let example = bounds.examples.iter().find(|value| self.accepts(value)).map(serde_json::Value::to_string);
+            let new = example.filter(|json| self.default.as_ref() != Some(json) && is_safe(json));
+            let example = new.map(|json| literal(&json));
+            phrases.extend(example.filter(|text| is_shown(text)).map(|text| format!("e.g. {text}")));
+        }
+        phrases.retain(|text| text.starts_with("e.g.") || is_short(text));
+        if !phrases.is_empty() {
+            out.push(format!("({})", phrases.join(", ")));
+        }
+        out
+    }
+}
+
+impl Sample {
+    /// The bounds of a number.
+    fn range(&self) -> Option<String> {
+        let low = match (self.least, self.above) {
+            (Some(least), Some(above)) if least > above => Some((least, ">=")),
+            (_, Some(above)) => Some((above, ">")),
+            (least, None) => least.map(|least| (least, ">=")),
+        };
+        let high = match (self.most, self.below) {
+            (Some(most), Some(below)) if most < below => Some((most, "<=")),
+            (_, Some(below)) => Some((below, "<")),
+            (most, None) => most.map(|most| (most, "<=")),
+        };
+        let low = low.filter(|(bound, _)| *bound > -UNBOUNDED);
+        let high = high.filter(|(bound, _)| *bound < UNBOUNDED);
+        match (low, high) {
+            (Some((low, ">=")), Some((high, "<="))) => Some(format!("{low}..{high}")),
+            (Some((low, more)), Some((high, less))) => Some(format!("{more}{low} {less}{high}")),
+            (Some((bound, sign)), None) | (None, Some((bound, sign))) => Some(format!("{sign}{bound}")),
+            (None, None) => None,
+        }
+    }
+}
+
+/// How many characters or items there may be.
+fn count(least: usize, most: Option<usize>, unit: &str) -> Option<String> {
+    let number = match (least, most.filter(|most| (*most as f64) < UNBOUNDED)) {
+        (1, Some(1)) => return Some(format!("1 {unit}")),
+        (least, Some(most)) if least == most => most.to_string(),
+        (0, Some(most)) => format!("<={most}"),
+        (least, Some(most)) => format!("{least}..{most}"),
+        (0, None) => return None,
+        (least, None) => format!(">={least}"),
+    };
+    Some(format!("{number} {unit}s"))
+}
+
+/// A pattern as it is between slashes.
+fn escape_slashes(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut escaped = false;
+    for c in pattern.chars() {
+        if c == '/' && !escaped {
+            out.push('\\');
+        }
+        escaped = c == '\\' && !escaped;
+        out.push(c);
+    }
+    out
+}
