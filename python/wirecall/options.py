@@ -65,8 +65,8 @@ class Options:
     """The options of one request, checked, with their defaults. Names and types are those of `WrapOptions`.
 
     Attributes:
-        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints, delimiters,
-            reasoning, limits: As in `Toolset`.
+        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
+            delimiters, reasoning, limits: As in `Toolset`.
         placement: Whether the manual stands "last" or "first" in the system text.
         system_role: "user" for models without a system role: system texts, and the manual in them, go into
             the first user message.

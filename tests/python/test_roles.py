@@ -222,5 +222,5 @@ def test_a_request_without_tools_stays_as_it_is(dialect: Dialect, request_: Json
 
 
 def test_a_role_that_there_is_not() -> None:
-    with pytest.raises(ValueError, match="system_role is 'none'; it must be one of 'system', 'user'"):
+    with pytest.raises(ValueError, match='system_role is "none"; it must be one of "system", "user"'):
         Options(system_role="none")  # type: ignore[arg-type]

@@ -81,6 +81,7 @@ def test_toolset_hands_everything_to_the_core(monkeypatch: pytest.MonkeyPatch) -
         "validate": "error",
         "code": "text",
         "descriptions": "none",
+        "constraints": False,
         "delimiters": ("[c]", "[/c]"),
         "reasoning": None,
         "limits": {"depth": 4},
