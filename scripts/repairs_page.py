@@ -31,14 +31,16 @@ REPAIRS = {
     "call_style": "A call in another notation between the tags of wire (keyword arguments in parentheses, or "
     "an object with the name and the arguments): read as the name and its arguments.",
     "coerced": "A value in another form than its type has (a number or boolean in quotes, Python's `True`, "
-    "an enum in other capitals, a lone value, a comma list or a list in quotes for a list): converted to the schema's type.",
+    "an enum in other capitals, a lone value, a comma list or a list in quotes for a list): "
+    "converted to the schema's type.",
     "colon_separator": "A colon instead of `=` after a declared key: read as `=`.",
     "comma_separator": "A comma between two arguments: ignored.",
     "empty_value": "A key without a value: read as the empty string.",
     "encoded_arguments": "Arguments, or a list or object in them, as a string of JSON: read as that JSON.",
     "enum_quotes": "A value of an enum in quotes of its own, or with other whitespace: read as that value.",
     "inner_quotes": "Unescaped quotes inside a quoted value: kept as part of the text.",
-    "json_wrapper": "A JSON object in a Markdown fence, in `<json>` tags or in parentheses: read as the object alone.",
+    "json_wrapper": "A JSON object in a Markdown fence, in `<json>` tags or in parentheses: read as "
+    "the object alone.",
     "key_alias": "Another word for a key of the call object (`parameters` or `args`, `tool` or `function`): "
     "read as `arguments` or `name`.",
     "key_number": "The singular or plural of the one required key that a closed object lacks: read as that "

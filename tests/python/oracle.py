@@ -370,8 +370,8 @@ class Behind(Window):
         return self.body(name, end, end, resolved, None)
 
     def decorated(self, start: int) -> tuple[str, int, int, str | None, str | None] | None:
-        """Section 5, `tool_style`: the name of a declared tool in quotes, after a namespace, or before a colon, a
-        comma or a parenthesis. As written, where its last character is, where it ends, and the tool."""
+        """Section 5, `tool_style`: the name of a declared tool in quotes, after a namespace, or before a
+        colon, a comma or a parenthesis. As written, where its last character is, where it ends, and the tool."""
         s, quote = self.s, self.s[start] if self.s[start] in "\"'`" else ""
         first = start + len(quote)
         length = next((i for i, char in enumerate(s[first:]) if char in (quote or WS + "\x0c(,<{\"'=`")), -1)

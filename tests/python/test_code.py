@@ -11,7 +11,8 @@ from chat_support import BAD, GOOD, ULM, asking, chunks, streamed, whole
 from chat_support import accumulated as read_chunks
 from law import count, seeded
 from oracle_code import in_code
-from wirecall import CallEnd, CallError, Options, Text, Toolset, compact_tools
+from wirecall import CallEnd, CallError, Text, Toolset, compact_tools
+from wirecall.options import Options
 
 NOTE: dict[str, Any] = {
     "name": "note",

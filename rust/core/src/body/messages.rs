@@ -48,7 +48,7 @@ pub fn cut(text: &str) -> &str {
 
 pub fn invalid_json(path: &str, what: &str) -> String {
     let place = if path.is_empty() { String::new() } else { format!(" in {path}") };
-    format!("This is no valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
+    format!("This is not valid JSON{place}: {what}. Write it like {{\"key\":\"value\",\"list\":[1,2]}}.")
 }
 
 /// A token that is not a pair. If it could be the value of the first field, that is named.
@@ -117,13 +117,13 @@ pub fn violation(cx: &Context<'_>, id: NodeId, kind: ProblemKind, field: &str, v
     let expected = expected(cx.schema, id);
     match kind {
         ProblemKind::NotInEnum => format!("{field}: {value} is not allowed; it must be one of: {expected}."),
-        _ => format!("{field}: {value} is not {expected}; it looks like {}", shown(cx, id, field)),
+        _ => format!("{field}: {value} is not {expected}. For example: {}", shown(cx, id, field)),
     }
 }
 
 pub fn missing(cx: &Context<'_>, object: NodeId, field: &str, name: &str) -> String {
     let id = cx.schema.member(object, name).unwrap_or(UNKNOWN);
-    format!("{field} is required and missing; it looks like {}", shown(cx, id, field))
+    format!("{field} is required and missing. For example: {}", shown(cx, id, field))
 }
 
 pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
@@ -134,7 +134,7 @@ pub fn unknown(schema: &Schema, object: NodeId, field: &str) -> String {
         .flat_map(|object| object.properties.iter().map(|(name, _)| name))
         .take(24)
         .collect();
-    format!("{field} is no field here. The fields are: {}.", names.join(", "))
+    format!("{field} is not a parameter here. The parameters are: {}.", names.join(", "))
 }
 
 /// A field that is declared under a name that differs in style.
@@ -145,7 +145,7 @@ pub fn misnamed(cx: &Context<'_>, id: NodeId, written: &str, declared: &str) -> 
 /// A value that strict mode does not convert.
 pub fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) -> String {
     let expected = expected(cx.schema, id);
-    format!("{field}: {} must be written as {expected}; it looks like {}", shorten(value), shown(cx, id, field))
+    format!("{field}: {} must be written as {expected}, for example {}", shorten(value), shown(cx, id, field))
 }
 
 pub const UNCLOSED: &str = "The call is not closed before the next one.";

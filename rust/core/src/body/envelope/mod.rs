@@ -249,7 +249,7 @@ impl Envelope {
     }
 
     fn said(&self, what: &str) -> String {
-        format!("The call is not written as it should be: {what}.")
+        format!("The call cannot be read: {what}.")
     }
 
     fn bad(&self, kind: ErrorKind, what: &str) -> Bad {
