@@ -43,12 +43,15 @@ _HEAD, _TAIL = 14, 7
 
 _REPAIRS = {
     "json_wrapper": "code fence around JSON",
+    "call_style": "another notation",
     "relaxed_json": "JSON like Python's",
     "spaced_equals": "spaces around =",
+    "colon_separator": "colon for =",
+    "quote_style": "typographic quotes",
     "empty_value": "nothing after =",
     "comma_separator": "comma between pairs",
     "trailing_characters": "punctuation before </call>",
-    "tag_style": "spaces in </call >",
+    "tag_style": "tags spelled differently",
     "unquoted_spaces": "spaces without quotes",
     "inner_quotes": "quotes within quotes",
     "missing_close": "no </call> at the end",

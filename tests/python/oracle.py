@@ -374,12 +374,15 @@ class Behind(Window):
         colon, a comma or a parenthesis. As written, where its last character is, where it ends, and the tool."""
         s, quote = self.s, self.s[start] if self.s[start] in "\"'`" else ""
         first = start + len(quote)
-        length = next((i for i, char in enumerate(s[first:]) if char in (quote or WS + "\x0c(,<{\"'=`")), -1)
+        stops = (quote + "<" if quote else "(,<{\"'=`") + WS + "\x0c"
+        length = next((i for i, char in enumerate(s[first:]) if char in stops), -1)
         if length < 0:
             if len(s[first:].encode()) <= 256:
                 self.end()
             return None
         last = end = first + length
+        if quote and s[end] != quote:
+            return None
         word, styled = s[first:end], bool(quote)
         end += len(quote)
         if not quote and word.endswith(":"):

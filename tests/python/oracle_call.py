@@ -289,7 +289,11 @@ class CallReader(Arguments):
             at = self.pair(key, equals + 1)
 
     def colon_pair(self, at: int) -> tuple[Key, int] | None:
-        return next((found for found in colon_after(self.text, at) if self.declared(found[0])), None)
+        """The declared key here and the place after its colon."""
+        found = next((found for found in colon_after(self.text, at) if self.declared(found[0])), None)
+        if found is not None and found[1] == len(self.text):
+            self.undecided()
+        return found
 
     def follows_colon(self, at: int) -> bool:
         """Whether the text after a value goes on with another pair in which a colon stands for `=`."""

@@ -242,7 +242,7 @@ def test_an_example_with_a_tag_of_any_format_in_it_is_left_out(protocol: str, ma
 
 def test_a_correction_shows_a_working_call() -> None:
     tools = Toolset(TOOLS)
-    [error] = tools.parse('<call>{"name":"weather","arguments":{"location":"Paris"}}</call>').errors
+    [error] = tools.parse('<call>{"arguments":{"location":"Paris"}}</call>').errors
     assert error.example == '<call>weather location="some text"</call>'
     assert tools.encode_result(error.name, error).endswith(f"For example: {error.example}</tool-error>")
     assert "<\\call>" not in tools.encode_result(error.name, error)

@@ -59,7 +59,7 @@ const SLIPS: &[&str] = &[
 /// How P's opening quote may be bound to what is in front of it.
 #[rustfmt::skip]
 const BINDINGS: &[&str] = &[
-    "body=", "body= ", "body = ", "body =", "body:", "body: ", "body ", "\"body\"=", "\"body\": ", "'body': ", "body=\n", "body==", "body=,", "body=(", "body=[", "tags=[", "tags=[\"a\",", "tags=(",
+    "body=", "body= ", "body = ", "body =", "body:", "body: ", "body:=", "\"body\":=", "\"body\" :", "body ", "\"body\"=", "\"body\": ", "'body': ", "body=\n", "body==", "body=,", "body=(", "body=[", "tags=[", "tags=[\"a\",", "tags=(",
     "--body ", "--body=", "unknown=", "unknown: ", "opts={\"a\":", "opts={a: ", "opts={a=", "opts.a=", "opts[\"a\"]=", "<body>", "body[0]=", ", ", "", "{\"body\": ", "title=", "title=a ", "title=a body=",
     "title=New York body=", "title=New York unknown=", "title=New York ", "title=x=", "days=", "days=x=", "body=\"\" ", "body=''", "body=\"a\" ", "body=\"a\",", "body=\"a\":", "body=\"a\"(",
 ];

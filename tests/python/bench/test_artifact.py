@@ -278,7 +278,7 @@ def test_lines_are_json_of_their_own(path: Path) -> None:
 def test_resuming_is_named_only_where_the_option_exists(tmp_path: Path, kind: Any) -> None:
     path = tmp_path / "artifact.jsonl"
     Artifact.create(path, kind, OPTIONS).close()
-    with pytest.raises(BenchError, match="exists: name another file") as raised:
+    with pytest.raises(BenchError, match="exists: choose another file") as raised:
         Artifact.create(path, kind, OPTIONS)
     has_option = any("--resume" in one.opts for one in bench.commands[kind].params)
     assert ("--resume" in str(raised.value)) == has_option

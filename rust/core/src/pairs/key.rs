@@ -151,26 +151,39 @@ fn unquoted(key: &str, mut at: usize) -> (String, usize) {
     }
 }
 
-/// The key that a text begins with, and the colon after it that models write instead of `=`: bytes of the key, and where the colon
-/// ends. `is_key` says which keys count. All up to the first character after the key must be there.
-pub fn colon_key(text: &str, delimiters: &Delimiters, is_key: &dyn Fn(&str) -> bool) -> Option<(usize, usize)> {
+/// Whether a text begins with a key and the colon that models write instead of `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colon {
+    Need,
+    No,
+    /// Bytes of the key, and where the colon ends.
+    Key {
+        length: usize,
+        end: usize,
+    },
+}
+
+/// Looks for a key and a colon; `is_key` says which keys count. The first character after the key must be there.
+pub fn colon_key(text: &str, last: bool, delimiters: &Delimiters, is_key: &dyn Fn(&str) -> bool) -> Colon {
     let bytes = text.as_bytes();
-    let ends = match bytes.first()? {
-        b'"' | b'\'' => vec![quoted_end(text, 0)?],
-        _ => {
-            let run = first_chars(text, BARE_SEGMENT_CHARS).min(delimiters.key_run(text));
-            let colons = memchr::memchr_iter(b':', &bytes[..run]);
-            colons.chain([run]).collect()
-        }
+    let run = match bytes.first() {
+        Some(b'"' | b'\'') => quoted_end(text, 0).unwrap_or(0),
+        _ => first_chars(text, BARE_SEGMENT_CHARS).min(delimiters.key_run(text)),
     };
-    ends.into_iter().find_map(|end| {
-        let colon = ws_run(text, end);
-        let counts = bytes.get(colon) == Some(&b':')
-            && !is_long(&text[..end])
-            && bytes.get(colon + 1) != Some(&b'=')
-            && is_key(&text[..end]);
-        counts.then_some((end, colon + 1))
-    })
+    let inside = if delimiters.key_run(text) > 0 { run } else { 0 };
+    let ends = memchr::memchr_iter(b':', &bytes[..inside]).chain([run]);
+    for length in ends {
+        let colon = ws_run(text, length);
+        if bytes.get(colon) != Some(&b':') || is_long(&text[..length]) || !is_key(&text[..length]) {
+            continue;
+        }
+        match bytes.get(colon + 1) {
+            Some(b'=') => {}
+            None if !last => return Colon::Need,
+            _ => return Colon::Key { length, end: colon + 1 },
+        }
+    }
+    Colon::No
 }
 
 /// Appends a property's name as a segment, quoted where it would be misread.

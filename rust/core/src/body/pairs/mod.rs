@@ -13,7 +13,7 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::pairs::{Ahead, Colon, Next, Part, colon_key, may_trail};
 use crate::quoting::is_quote;
 use crate::scan::{Delimiters, Mark, is_ws, ws_run};
 use equals::Equals;
@@ -224,15 +224,19 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         // A parenthesis that begins a key is not one of a name.
         Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Next::Pair { length, direct, .. } => (length, direct),
-        Next::Other if let Some((length, end)) = colon_pair(&cx, rest) => {
-            let written = &rest[..length];
-            if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
-                return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
+        Next::Other => match colon_pair(&cx, rest, false) {
+            Colon::Need => return Move::Stay,
+            Colon::No => return no_pair(&cx, rest, bare && !*line),
+            Colon::Key { length, end } => {
+                let written = &rest[..length];
+                if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
+                    return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
+                }
+                io.at += end;
+                return equals(io, written, true);
             }
-            io.at += end;
-            return equals(io, written, true);
-        }
-        Next::Open { .. } | Next::Trailing { .. } | Next::Other => return no_pair(&cx, rest, bare && !*line),
+        },
+        Next::Open { .. } | Next::Trailing { .. } => return no_pair(&cx, rest, bare && !*line),
     };
     let written = &rest[..length];
     if !direct {
@@ -268,14 +272,21 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
 }
 
 /// A declared key and a colon at the start of the text, with what [`colon_key`] says of them.
-fn colon_pair(cx: &Context<'_>, text: &str) -> Option<(usize, usize)> {
-    colon_key(text, cx.delimiters, &|key| is_declared(cx.schema, key))
+fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Colon {
+    colon_key(text, last, cx.delimiters, &|key| is_declared(cx.schema, key))
 }
 
 /// Whether, in a call with colons for `=`, the text after a value goes on with another such pair.
-fn follows_colon(cx: &Context<'_>, found: &Found, rest: &str) -> bool {
+fn follows_colon(io: &Io<'_>, rest: &str) -> Mark {
     let from = ws_run(rest, usize::from(rest.starts_with(',')));
-    from > 0 && found.used(Repair::ColonSeparator) && colon_pair(cx, &rest[from..]).is_some()
+    if from == 0 || !io.found.used(Repair::ColonSeparator) {
+        return Mark::No;
+    }
+    match colon_pair(&io.cx, &rest[from..], io.last) {
+        Colon::Need => Mark::Partial,
+        Colon::No => Mark::No,
+        Colon::Key { .. } => Mark::Yes,
+    }
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
@@ -313,7 +324,8 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
                     }
                     Err(kind) => fail(kind, NO_COMMAS, Skip::After),
                 },
-                Next::Other if *byte == b',' && follows_colon(&cx, io.found, rest) => {
+                Next::Other if *byte == b',' && follows_colon(io, rest) == Mark::Partial => Move::Stay,
+                Next::Other if *byte == b',' && follows_colon(io, rest) == Mark::Yes => {
                     // There is none in strict mode.
                     io.found.repair(Repair::CommaSeparator);
                     io.at += 1;

@@ -117,7 +117,11 @@ impl InQuotes {
                 }
                 Next::Trailing { .. } => kept.is_none() && !marks.seen,
                 Next::Open { line: false } => false,
-                Next::Other => kept.is_none() && follows_colon(&cx, io.found, rest),
+                Next::Other if kept.is_some() => false,
+                Next::Other => match follows_colon(io, rest) {
+                    Mark::Partial => return Move::Stay,
+                    mark => mark == Mark::Yes,
+                },
             };
             if closes {
                 if let Some(inside) = self.opens_another(io, next) {

@@ -99,10 +99,14 @@ impl InWord {
                     Next::Trailing { length } if !word.has_mark && !word.has_quote => Some(length),
                     _ => None,
                 };
-                let colon = separated == Some(true)
-                    && next == Next::Other
-                    && byte == b','
-                    && follows_colon(&cx, io.found, rest);
+                let colon = match separated == Some(true) && next == Next::Other && byte == b',' {
+                    true => follows_colon(io, rest),
+                    false => Mark::No,
+                };
+                if colon == Mark::Partial {
+                    return Move::Stay;
+                }
+                let colon = colon == Mark::Yes;
                 if trails.is_some() || colon || word.ends_at(&cx, rest, next) {
                     let done = word.done(io, value, bare_mark);
                     if matches!(done, Move::Fail(_)) {

@@ -233,13 +233,17 @@ impl<'a> Opening<'a> {
         let quoted = is_quote(quote) || quote == b'`';
         let from = start + usize::from(quoted);
         let ends = |c: char| match quoted {
-            true => c == char::from(quote),
+            // A name has no whitespace: prose quotes tags, too.
+            true => c == char::from(quote) || c.is_ascii_whitespace() || self.delimiters().is_first(c),
             false => c.is_ascii_whitespace() || "(,{\"'=`".contains(c) || self.delimiters().is_first(c),
         };
         let Some(length) = text[from..].find(ends) else {
             return if self.last || bytes.len() - from > 2 * NAME_CHARS { Look::No } else { Look::Need };
         };
         let mut end = from + length;
+        if quoted && bytes[end] != quote {
+            return Look::No;
+        }
         let mut word = &text[from..end];
         let mut styled = quoted;
         end += usize::from(quoted);
