@@ -371,7 +371,7 @@ class Behind(Window):
 
     def decorated(self, start: int) -> tuple[str, int, int, str | None, str | None] | None:
         """Section 5, `tool_style`: the name of a declared tool in quotes, after a namespace, or before a
-        colon, a comma or a parenthesis. As written, where its last character is, where it ends, and the tool."""
+        colon, a comma or a parenthesis: as written, where its last character is, where it ends, the tool."""
         s, quote = self.s, self.s[start] if self.s[start] in "\"'`" else ""
         first = start + len(quote)
         stops = (quote + "<" if quote else "(,<{\"'=`") + WS + "\x0c"

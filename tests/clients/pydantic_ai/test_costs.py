@@ -1,4 +1,4 @@
-"""When the manual costs less than native definitions, as README.md says, for the tools of the test application."""
+"""When the manual costs less than native definitions, as README.md says: the tests' own tools."""
 
 from pathlib import Path
 
