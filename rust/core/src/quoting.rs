@@ -201,6 +201,11 @@ impl Kept {
         }
     }
 
+    /// Whether it is in a text in the value's kind of quotes.
+    pub fn is_inside(self) -> bool {
+        self.state == Reading::Inside
+    }
+
     /// The quote of the text that would be open if the value ended at the next quote of its kind.
     pub fn opened(self) -> Option<u8> {
         match self.state {

@@ -377,8 +377,11 @@ impl Object {
     fn is_ambiguous(&self, cx: &Context<'_>, found: &Found, quote: u8, rest: &str) -> bool {
         let Some(Quotes { kept, start, keys, .. }) = &self.quotes else { return false };
         let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
-        if kept.is_none() {
+        let Some(otherwise) = kept else {
             return text.is_empty() && rest.as_bytes().first() == Some(&quote);
+        };
+        if !otherwise.is_inside() {
+            return false;
         }
         let key = text.rsplit(char::from(quote)).next().unwrap_or_default();
         let known = match self.values.bracket(0) {
