@@ -201,9 +201,9 @@ impl Kept {
         }
     }
 
-    /// Whether it is in a text in the value's kind of quotes.
-    pub fn is_inside(self) -> bool {
-        self.state == Reading::Inside
+    /// Whether it is in a text in the other kind of quotes.
+    pub fn is_elsewhere(self) -> bool {
+        matches!(self.state, Reading::Elsewhere { .. })
     }
 
     /// The quote of the text that would be open if the value ended at the next quote of its kind.

@@ -380,7 +380,7 @@ impl Object {
         let Some(otherwise) = kept else {
             return text.is_empty() && rest.as_bytes().first() == Some(&quote);
         };
-        if !otherwise.is_inside() {
+        if otherwise.is_elsewhere() {
             return false;
         }
         let key = text.rsplit(char::from(quote)).next().unwrap_or_default();
