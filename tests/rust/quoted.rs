@@ -196,13 +196,19 @@ struct Case {
     truncated: Option<bool>,
 }
 
+/// Between letters a quote would be an apostrophe, and what follows `<` the tag of something else.
+fn runs_together(before: &str, after: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric();
+    (before.ends_with(['\'', '<']) && after.starts_with(word))
+        || (before.ends_with(word) && after.starts_with(['\'', '"']))
+}
+
 fn slips(most: usize) -> impl Strategy<Value = String> {
     let between = prop_oneof![4 => Just(" "), 1 => Just(""), 1 => Just("\n"), 1 => Just(", ")];
     prop::collection::vec((select(SLIPS), between), 0..most).prop_map(|slips| {
         let mut out = String::new();
         for (slip, between) in slips {
-            // Between letters a quote would be an apostrophe, and what follows `<` the tag of something else.
-            if out.ends_with(['\'', '<']) && slip.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            if runs_together(&out, slip) {
                 out.push(' ');
             }
             out += slip;
@@ -252,7 +258,7 @@ fn case(settings: &'static [Setting]) -> impl Strategy<Value = Case> {
             let (slips, binding, after) = (bare(&slips), bare(binding), bare(&after));
             // A comment of JSON ends with its line, whatever quotes are in it.
             let slips = if opening.contains('{') { slips.replace("//", "") } else { slips };
-            let gap = if slips.ends_with(['\'', '<']) { " " } else { "" };
+            let gap = if slips.ends_with(['\'', '<']) || runs_together(&slips, &binding) { " " } else { "" };
             let mut message = [before, opening, &inside_tag(&slips), gap, &inside_tag(&binding)].concat();
             // A quote after a letter is an apostrophe.
             if !message.ends_with(|c: char| c.is_ascii_whitespace() || "=:,([{>".contains(c)) {
