@@ -234,6 +234,9 @@ impl Object {
 
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
+            (Lexeme::Bad(_), Expect::Colon) if self.values.path().trim_end_matches('"').ends_with('=') => {
+                return Err(self.invalid(ErrorKind::InvalidJson, "a key is followed by a colon, not by ="));
+            }
             (Lexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (Lexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
             (Lexeme::Plain(part), _) if self.text == Text::Live => found.args.json.push_str(part),
