@@ -341,6 +341,8 @@ class Reader:
         # For the record: which of the answer's texts this is, and how much of it was read.
         self._number = 0 if self._record is None else self._record.next_text()
         self._at = 0
+        # The rest of the text follows a forged result, and is not shown.
+        self._forged = False
         self._heard = heard
         self._length = 0
         self._prefix = prefix
@@ -424,6 +426,8 @@ class Reader:
         self._at += len(text)
 
     def _say(self, text: str, parts: list[Part]) -> None:
+        if self._forged:
+            return
         if self._turn.options.strip_preamble:
             if not self._behind_call:
                 self._preamble.append((text, False))
@@ -533,6 +537,8 @@ class Reader:
                 error=error.kind,
             )
         mode = turn.options.on_error
+        # What follows an invented result rests on it.
+        self._forged = error.kind == "forged_result" and not turn.options.emit_raw_on_error
         # A call that was read completely goes to the host's own validation, unless the host forbade it.
         native = None if self._refused is not None else error.arguments
         if self._open:
