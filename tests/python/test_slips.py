@@ -109,7 +109,7 @@ def test_the_data_are_in_order(name: str) -> None:
         assert slip.get("strict", "read") == "read", slip["id"]
         assert re.match(
             r"https://github\.com/[\w.-]+/[\w.-]+/(?:issues|pull)/\d+$"
-            r"|finding \d+$|canitoolcall \S+$|(?:model_outputs|protocol_cases)\.jsonl\b|docs/\S+\.md$",
+            r"|review$|canitoolcall \S+$|(?:model_outputs|protocol_cases)\.jsonl\b|docs/\S+\.md$",
             slip["source"],
         ), slip["id"]
 
