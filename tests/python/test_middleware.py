@@ -469,7 +469,7 @@ def test_what_is_no_dict_is_refused_with_advice() -> None:
         ({"validate": "x"}, "validate is"),
         ({"syntax": "x"}, "syntax is"),
         ({"protocol": "x"}, "no protocol"),
-        ({"delimiters": ("a", "b")}, "two characters or more"),
+        ({"delimiters": ("a", "b")}, "at least two characters"),
     ],
 )
 def test_wrong_values_are_refused_before_the_first_request(wrong: dict[str, Any], said: str) -> None:

@@ -115,11 +115,11 @@ BAD_SCHEMAS: list[tuple[Any, str, str]] = [
     ({"required": [5]}, "/required", "list"),
     ({"additionalProperties": 5}, "/additionalProperties", "a schema must be"),
     ({"properties": {"a": {"$ref": 5}}}, "/properties/a/$ref", "string"),
-    ({"properties": {"a": {"$ref": "#/$defs/no"}}}, "/properties/a/$ref", "points at nothing"),
-    ({"properties": {"a": {"$ref": "http://x.org/s"}}}, "/properties/a/$ref", "nothing is fetched"),
-    ({"properties": {"a": {"$ref": "https://x.org/s#/y"}}}, "/properties/a/$ref", "nothing is fetched"),
-    ({"properties": {"a": {"$ref": "file:///schema.json"}}}, "/properties/a/$ref", "nothing is fetched"),
-    ({"properties": {"a": {"$ref": "other.json"}}}, "/properties/a/$ref", "nothing is fetched"),
+    ({"properties": {"a": {"$ref": "#/$defs/no"}}}, "/properties/a/$ref", "points to nothing"),
+    ({"properties": {"a": {"$ref": "http://x.org/s"}}}, "/properties/a/$ref", "is not fetched"),
+    ({"properties": {"a": {"$ref": "https://x.org/s#/y"}}}, "/properties/a/$ref", "is not fetched"),
+    ({"properties": {"a": {"$ref": "file:///schema.json"}}}, "/properties/a/$ref", "is not fetched"),
+    ({"properties": {"a": {"$ref": "other.json"}}}, "/properties/a/$ref", "is not fetched"),
 ]
 
 

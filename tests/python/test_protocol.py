@@ -113,11 +113,11 @@ def test_an_error_shows_a_call_as_it_is_to_be_written(own: bool) -> None:
 @pytest.mark.parametrize(
     ("given", "match"),
     [
-        ({"open": "["}, "needs two characters"),
+        ({"open": "["}, "at least two characters"),
         ({"close": ""}, "`close` is empty"),
         ({"result": ("[C", "[/RESULT]")}, "is the beginning of the other"),
         ({"result": ("[RESULT]", "[RESULT]")}, "is the beginning of the other"),
-        ({"result": ("xx[CA", "[/RESULT]")}, "is the beginning of the other"),
+        ({"result": ("xx[CA", "[/RESULT]")}, "ends with the beginning of the other"),
         ({"result": (r"[\R]", "[/RESULT]")}, "backslash"),
     ],
     ids=str,

@@ -60,32 +60,30 @@ const REFUSED: &[(&str, &str)] = &[
     ("{a: 1, a: 1}", "the key \"a\" is given twice (line 1, column 8)"),
     ("a: [b", "a quote or bracket is never closed (line 1, column 6)"),
     ("a: \"b", "a quote or bracket is never closed (line 1, column 4)"),
-    ("a: 'x' y", "something follows the value (line 1, column 8)"),
+    ("a: 'x' y", "there is text after the value (line 1, column 8)"),
     ("a: |\n  x\n y\n", "a line of a block scalar is less indented than its first line (line 3, column 2)"),
     ("a: |\n\tx\n", "a tab cannot indent a line of a block scalar: use spaces (line 2, column 1)"),
     ("a:\n\tb: 1\n", "a tab cannot indent a line: use spaces (line 2, column 2)"),
-    ("a:\n    x: 1\n   y: 2", "the indentation fits nothing in front (line 3, column 4)"),
-    ("é: 1\n😀: - b", "a list starts on a line of its own (line 2, column 4)"),
+    ("a:\n    x: 1\n   y: 2", "the indentation matches no earlier line (line 3, column 4)"),
+    ("é: 1\n😀: - b", "a list must start on its own line (line 2, column 4)"),
     (
         "a: |x\n  y",
         "only -, + and a digit may follow | and >: put text that begins like that into double quotes (line 1, column 4)",
     ),
-    ("a: @x", "no plain text starts so: put it into double quotes (line 1, column 4)"),
+    ("a: @x", "plain text cannot start like that: put it into double quotes (line 1, column 4)"),
     ("&x a: 1", PROPERTIES_1),
     ("a: *x", PROPERTIES_4),
     ("a: !!str x", PROPERTIES_4),
-    ("%YAML 1.2\n---\na: 1", "directives (%) are not read (line 1, column 1)"),
+    ("%YAML 1.2\n---\na: 1", "directives (%) are not supported (line 1, column 1)"),
     ("a: 1\n---\nb: 2", "one document only: leave out --- and ... (line 2, column 1)"),
-    ("? a\n: b", "keys are plain or quoted text: ? is not read (line 1, column 1)"),
+    ("? a\n: b", "a key must be plain or quoted text: ? is not supported (line 1, column 1)"),
     ("a: [b: 1]", "a key in a list needs braces (line 1, column 6)"),
     ("a: [1,,2]", "a comma is missing in brackets (line 1, column 7)"),
     ("a: [1}", "brackets do not match (line 1, column 6)"),
     ("a: \"\\q\"", "a backslash in double quotes must begin an escape (line 1, column 5)"),
 ];
-const PROPERTIES_1: &str =
-    "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes (line 1, column 1)";
-const PROPERTIES_4: &str =
-    "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes (line 1, column 4)";
+const PROPERTIES_1: &str = "anchors (&), aliases (*) and tags (!) are not supported: put text that starts like that into double quotes (line 1, column 1)";
+const PROPERTIES_4: &str = "anchors (&), aliases (*) and tags (!) are not supported: put text that starts like that into double quotes (line 1, column 4)";
 
 #[test]
 fn texts_become_what_yaml_says() {

@@ -203,7 +203,7 @@ def test_files_that_cannot_be_read(path: Path) -> None:
 def test_a_schema_that_refers_to_another_place_is_not_fetched(path: Path) -> None:
     remote = {"type": "object", "properties": {"a": {"$ref": "https://example.com/a.json"}}}
     write(path, tools=[{"name": "f", "schema": remote}])
-    with pytest.raises(BenchError, match=r"line 3: tool 1 cannot be used: .* nothing is fetched"):
+    with pytest.raises(BenchError, match=r"line 3: tool 1 cannot be used: .* is not fetched"):
         load(path)
 
 

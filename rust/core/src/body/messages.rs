@@ -56,7 +56,9 @@ pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
     let first = cx.schema.node(cx.schema.root).object.iter().flat_map(|object| object.properties.iter()).next();
     let shown = shorten(token);
     match first {
-        _ if token.starts_with(['#', '/']) => format!("{}: remove {shown}; a call has no comments.", cx.tool),
+        _ if token.starts_with(['#', '/']) => {
+            format!("{}: remove {shown}; comments are not allowed in a call.", cx.tool)
+        }
         _ if token.starts_with('<') => {
             format!("{}: {shown} is not a key=value pair; write arguments without tags.", cx.tool)
         }
@@ -73,7 +75,7 @@ pub fn no_pair(cx: &Context<'_>, token: &str) -> String {
 
 /// Of arguments in parentheses.
 pub const NO_KEYWORDS: &str =
-    "Arguments in parentheses are written as key=value, with strings in quotes and commas between them.";
+    "Write arguments in parentheses as key=value, with strings in quotes and commas between the arguments.";
 
 pub fn too_deep(limits: &Limits) -> String {
     format!("The value is nested more than {} levels deep.", limits.depth)

@@ -323,7 +323,7 @@ impl Body {
             if length != close.len()
                 && let Err(kind) = io.cx.repair(io.found, Repair::TagStyle)
             {
-                let message = format!("The call is closed with {close}, without spaces in it.");
+                let message = format!("Close the call with {close}, without spaces in it.");
                 return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
             }
             io.at += length;

@@ -55,9 +55,7 @@ impl Validator {
         if cost.errors > VALIDATION_STEPS || cost.told > VALIDATION_ERRORS {
             return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
                 true => Vec::new(),
-                false => {
-                    all("The arguments do not fit the tool's schema; too much is said there to tell where.".into())
-                }
+                false => all("The arguments do not fit the tool's schema; finding where would take too long.".into()),
             };
         }
         let shown = self.checks.iter_errors(&value).take(SHOWN);

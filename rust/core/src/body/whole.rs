@@ -65,7 +65,7 @@ impl Whole {
             && !io.found.used(Repair::JsonWrapper)
             && let Err(kind) = io.cx.repair(io.found, Repair::JsonWrapper)
         {
-            let message = "Nothing may be around the JSON object.".to_owned();
+            let message = "Nothing may surround the JSON object.".to_owned();
             return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
         }
         if let State::Object(object) = &mut self.state {
@@ -107,7 +107,7 @@ impl Whole {
                 }
                 (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Step::Need,
                 (Mark::No, Mark::No, _) => {
-                    let message = "After the JSON object the call must be closed.".to_owned();
+                    let message = "The call must be closed after the JSON object.".to_owned();
                     let skip = if *blank { Skip::TokenStart } else { Skip::After };
                     return Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip });
                 }

@@ -152,7 +152,7 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
                 if !path.is_empty() && base(keyword) && (keyword == "$id" || old) {
                     return Err((
                         format!("{path}/{keyword}"),
-                        "only the root may have one where calls are validated".into(),
+                        "only the root of the schema may have one if calls are validated".into(),
                     ));
                 }
             }
@@ -312,7 +312,7 @@ fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
                 match seen[part] {
                     Seen::No => open.push((part, 0)),
                     Seen::Open => {
-                        let message = "it leads back to itself without a step into a member or an item";
+                        let message = "it refers to itself without a step into a member or an item";
                         return Err((paths[part].clone(), message.into()));
                     }
                     Seen::Counted => {}
@@ -324,7 +324,7 @@ fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
             let scalar = node.sum(node.own, node.here.iter().map(|id| part(id).scalar));
             let text = node.sum(node.scans, node.here.iter().map(|id| part(id).text));
             if scalar.verdict > VALIDATION_STEPS_AT_ONE_PLACE || scalar.levels > VALIDATION_LEVELS {
-                let message = "its references and unions lead on in too many ways for calls to be validated";
+                let message = "its references and unions expand to too many combinations for calls to be validated";
                 return Err((paths[at].clone(), message.into()));
             }
             (nodes[at].scalar, nodes[at].text) = (scalar, text);

@@ -302,7 +302,9 @@ impl Lexer {
             if byte != b'"' {
                 // A raw control character.
                 if !self.relaxed {
-                    return Lexeme::Lax("line breaks and control characters in strings are written \\n, \\u0000");
+                    return Lexeme::Lax(
+                        "line breaks and control characters in strings must be written as \\n, \\u0000",
+                    );
                 }
                 self.repaired = true;
             }
@@ -340,7 +342,7 @@ impl Lexer {
     /// A backslash before a character that is no escape: kept, where that may be.
     fn lone_backslash<'w>(&mut self, at: &mut usize) -> Lexeme<'w> {
         if !self.relaxed {
-            return Lexeme::Lax("a backslash in a string is written \\\\");
+            return Lexeme::Lax("a backslash in a string must be written as \\\\");
         }
         self.repaired = true;
         *at += 1;

@@ -133,7 +133,7 @@ impl<'t> Reader<'t, '_> {
                 Lexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
                     let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
-                    return self.fault(start, "something follows the value; a text has one");
+                    return self.fault(start, "there is text after the value; only one value is allowed");
                 }
                 lexeme => self.lexeme(lexeme)?,
             }
@@ -147,7 +147,7 @@ impl<'t> Reader<'t, '_> {
         }
         match self.faults.len() {
             ..WARNINGS => self.faults.push((at, what.into())),
-            WARNINGS => self.faults.push((at, "and more; only so many are listed".into())),
+            WARNINGS => self.faults.push((at, "there are more faults, which are not listed".into())),
             _ => {}
         }
         Ok(())
@@ -155,7 +155,7 @@ impl<'t> Reader<'t, '_> {
 
     /// What relaxed JSON takes.
     fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Fault> {
-        if self.options.relaxed { Ok(()) } else { self.fault(at, format!("{what} (relaxed JSON takes it)")) }
+        if self.options.relaxed { Ok(()) } else { self.fault(at, format!("{what} (relaxed JSON accepts it)")) }
     }
 
     fn next(&mut self, place: Place) -> Result<Lexeme<'t>, Fault> {
@@ -267,7 +267,7 @@ impl<'t> Reader<'t, '_> {
         let is_own = |frame: &Frame<'_>| matches!(frame, Frame::Object { .. }) == (bracket == b'}');
         let open = if bracket == b'}' { self.objects } else { self.frames.len() - self.objects };
         if open == 0 {
-            return self.fault(at, format!("nothing is open that {} could close", bracket as char));
+            return self.fault(at, format!("there is no open bracket for {} to close", bracket as char));
         }
         match expect {
             Expect::Colon | Expect::Value => self.fault(at, NO_VALUE)?,
@@ -380,7 +380,7 @@ impl<'t> Reader<'t, '_> {
                 Lexeme::Plain(part) => content.to_mut().push_str(part),
                 Lexeme::Char(c) => content.to_mut().push(c),
                 Lexeme::StringEnd if guess && self.goes_on(quote) => {
-                    self.fault(self.at - 1, "a quote in a string has a backslash before it")?;
+                    self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
                     content.to_mut().push(quote as char);
                     self.lexer.reopen(quote);
                 }
@@ -420,7 +420,7 @@ impl<'t> Reader<'t, '_> {
         let at = self.text.len();
         if !self.options.partial {
             if self.lexer.in_block_comment() {
-                self.fault(at, "the text ends in a comment; */ ends it")?;
+                self.fault(at, "the text ends in a comment: a */ is missing")?;
             }
             match self.frames.last() {
                 // Of a string that does not end it is said where it begins.

@@ -121,7 +121,7 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, String> {
     let value = reader.value(depth.min(RECURSION))?;
     match reader.next(Place::Punctuation) {
         Lexeme::Need => Ok(value),
-        _ => Err(reader.error("something follows the value")),
+        _ => Err(reader.error("there is text after the value")),
     }
 }
 

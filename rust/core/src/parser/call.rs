@@ -320,9 +320,9 @@ impl Machine {
             };
             let what = match kind {
                 ErrorKind::UnterminatedValue => "A quote, bracket or tag of the call is never closed",
-                _ => "The call does not end, or was cut off",
+                _ => "The call was not closed, or was cut off",
             };
-            let message = format!("{what}. Nothing was run: write it again in full.");
+            let message = format!("{what}. It was not run: write it again in full.");
             call.failure = Some(Failure { kind, message, skip: body.skip() });
         }
         self.fail(tools, *call, &mut window, 0, sink);

@@ -74,7 +74,7 @@ impl Own {
         for mark in marks {
             // Of one character alone, nothing is left to be neutralised.
             if mark.chars().count() < 2 {
-                return Err(format!("the mark {mark:?} needs two characters or more"));
+                return Err(format!("the mark {mark:?} must have at least two characters"));
             }
             if mark.contains('\\') {
                 return Err(format!("the mark {mark:?} may not contain a backslash"));
@@ -86,14 +86,14 @@ impl Own {
         let begins = |a: &str, b: &str| a.starts_with(b) || b.starts_with(a);
         for (a, b) in [(marks[0], marks[1]), (marks[0], marks[2]), (marks[0], close), (marks[1], marks[2])] {
             if begins(a, b) {
-                return Err(format!("the mark {a:?} or {b:?} is the beginning of the other"));
+                return Err(format!("one of the marks {a:?} and {b:?} is the beginning of the other"));
             }
         }
         // Else one could arise where what stands in a result touches its marks.
         let touches = |a: &str, b: &str| a.char_indices().skip(1).any(|(at, _)| b.starts_with(&a[at..]));
         for (a, b) in marks.iter().flat_map(|a| marks[1..].iter().map(move |b| (*a, *b))) {
             if a != b && (touches(a, b) || touches(b, a)) {
-                return Err(format!("the end of the mark {a:?} or {b:?} is the beginning of the other"));
+                return Err(format!("one of the marks {a:?} and {b:?} ends with the beginning of the other"));
             }
         }
         let marks = [Cow::Owned(result.0.clone())];

@@ -264,7 +264,7 @@ impl Protocol for Yaml {
         out.push_str(
             "\nParameters without ? are required; use the exact names and types. Write text of several lines after `key: |-`, on \
              lines indented by two spaces. Put text in double quotes, with \\\" and \\\\ as escapes, if it contains \": \" or \" #\", starts \
-             with a sign, or looks like a number, true, false or null. Write lists as indented \"- item\" lines and objects as indented \
+             with a symbol, or looks like a number, true, false or null. Write lists as indented \"- item\" lines and objects as indented \
              keys, or both as JSON. ",
         );
         if tools.tools().any(|tool| tool.syntax == Syntax::Json) {

@@ -49,7 +49,7 @@ impl Delimiters {
         for mark in [open, close] {
             // Of one character alone, nothing is left of OPEN to be neutralised in a result.
             if mark.chars().count() < 2 {
-                return Err(format!("the delimiter {mark:?} needs two characters or more"));
+                return Err(format!("the delimiter {mark:?} must have at least two characters"));
             }
             if let Some(bad) =
                 mark.chars().find(|c| c.is_ascii_whitespace() || c.is_control() || "\"'=[]{}\\,".contains(*c))

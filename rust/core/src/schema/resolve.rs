@@ -77,13 +77,13 @@ impl<'s> Document<'s> {
             self.root
         } else {
             *self.anchors.get(base).ok_or_else(|| {
-                format!("$ref {reference:?} is outside this schema; nothing is fetched: put it under $defs")
+                format!("$ref {reference:?} is outside this schema and is not fetched; put the schema under $defs")
             })?
         };
         let decoded = percent_decode(fragment);
         base.pointer(&decoded)
             .filter(|_| decoded.is_empty() || decoded.starts_with('/'))
-            .ok_or_else(|| format!("$ref {reference:?} points at nothing in this schema"))
+            .ok_or_else(|| format!("$ref {reference:?} points to nothing in this schema"))
     }
 
     fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), Fault> {

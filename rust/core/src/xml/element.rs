@@ -215,7 +215,7 @@ impl Reader {
                         }
                         return Outcome::Unclosed(self.take(schema));
                     }
-                    Closes::Nothing if faults(Fault::Markup("a closing tag closes nothing"), before) => {}
+                    Closes::Nothing if faults(Fault::Markup("a closing tag has no opening tag"), before) => {}
                     Closes::Nothing => return Outcome::Refused,
                 },
             }

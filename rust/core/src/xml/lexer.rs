@@ -188,7 +188,7 @@ impl Lexer {
             return match entity(rest, last) {
                 Entity::Char(c, length) => {
                     if !is_allowed(c) {
-                        self.fault = Some("XML has no such character");
+                        self.fault = Some("this character is not allowed in XML");
                     }
                     *at += length;
                     Lexeme::Char(c)
@@ -350,7 +350,7 @@ impl Lexer {
         match parts {
             Some(lexeme) => {
                 if matches!(lexeme, Lexeme::Close(_)) && is_ws(bytes[start + 2]) {
-                    self.fault = Some("a closing tag begins with its name");
+                    self.fault = Some("a closing tag must begin with its name");
                 }
                 *at = end + 1;
                 lexeme

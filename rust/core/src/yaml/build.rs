@@ -30,13 +30,13 @@ impl fmt::Display for Fault {
     }
 }
 
-const INDENTATION: &str = "the indentation fits nothing in front";
+const INDENTATION: &str = "the indentation matches no earlier line";
 const UNCLOSED: &str = "a quote or bracket is never closed";
-const BEHIND: &str = "something follows the value";
+const BEHIND: &str = "there is text after the value";
 const BRACKETS: &str = "brackets do not match";
 const COMMA: &str = "a comma is missing in brackets";
 const NO_KEY: &str = "a key is missing in braces";
-const KEY_SCALAR: &str = "keys are plain or quoted text";
+const KEY_SCALAR: &str = "a key must be plain or quoted text";
 const PAIR: &str = "a key in a list needs braces";
 
 #[derive(Debug, Default)]

@@ -14,16 +14,16 @@ use super::window::{Step, Window, found};
 use crate::scan::Mark;
 
 const ONE_DOCUMENT: &str = "one document only: leave out --- and ...";
-const NO_DIRECTIVES: &str = "directives (%) are not read";
+const NO_DIRECTIVES: &str = "directives (%) are not supported";
 const NO_TABS: &str = "a tab cannot indent a line: use spaces";
 pub(super) const NO_PROPERTIES: &str =
-    "anchors (&), aliases (*) and tags (!) are not read: put text that starts so into double quotes";
-pub(super) const RESERVED: &str = "no plain text starts so: put it into double quotes";
+    "anchors (&), aliases (*) and tags (!) are not supported: put text that starts like that into double quotes";
+pub(super) const RESERVED: &str = "plain text cannot start like that: put it into double quotes";
 const NO_KEY: &str = "a key is missing before the colon";
-const NO_COMPLEX_KEY: &str = "keys are plain or quoted text: ? is not read";
-const INLINE_DASH: &str = "a list starts on a line of its own";
-const NO_ESCAPE: &str = "a backslash in a key is written \\\\";
-const BEHIND: &str = "something follows the value";
+const NO_COMPLEX_KEY: &str = "a key must be plain or quoted text: ? is not supported";
+const INLINE_DASH: &str = "a list must start on its own line";
+const NO_ESCAPE: &str = "a backslash in a key must be written as \\\\";
+const BEHIND: &str = "there is text after the value";
 const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };

@@ -13,10 +13,10 @@ impl Elements {
     pub(super) fn close(&mut self, io: &mut Io<'_>) -> Progress {
         self.state = State::Closed;
         if self.styled {
-            note(io, Repair::Markup, "The closing tag has another name than the opening one.")?;
+            note(io, Repair::Markup, "The closing tag must have the name of the opening tag.")?;
         }
         if self.stray && !self.any {
-            return Err((ErrorKind::MalformedCall, "A call needs fields, not plain text.".into()));
+            return Err((ErrorKind::MalformedCall, "A call must contain fields, not plain text.".into()));
         }
         if !self.json {
             self.fields.finish(&io.cx, io.found)?;

@@ -182,8 +182,8 @@ impl Elements {
 
     fn start(&mut self, io: &mut Io<'_>) -> Progress {
         let near_miss = match self.ends {
-            Ends::Line => Some((Repair::BareName, "A call must be in tags with the tool's name.")),
-            Ends::Tag(Form::Broken) => Some((Repair::UnclosedTag, "The opening tag of a call ends with >.")),
+            Ends::Line => Some((Repair::BareName, "A call must be enclosed in tags with the tool's name.")),
+            Ends::Tag(Form::Broken) => Some((Repair::UnclosedTag, "The opening tag of a call must end with >.")),
             Ends::Tag(Form::Open | Form::Empty) => None,
         };
         if let Some((repair, what)) = near_miss {
@@ -213,7 +213,10 @@ impl Elements {
             if !io.rest().starts_with('<') {
                 return self.close_at_end(io);
             }
-            return Err((ErrorKind::MalformedCall, "A call contains only fields, and none is quoted.".into()));
+            return Err((
+                ErrorKind::MalformedCall,
+                "A call may contain only fields, without quotes around them.".into(),
+            ));
         }
         if self.lexer.is_between() {
             let begin = io.at;
@@ -247,7 +250,7 @@ impl Elements {
                 }
             }
             Lexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag closes nothing.")?,
+            Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag has no opening tag.")?,
         }
         Ok(None)
     }
@@ -315,10 +318,10 @@ impl Elements {
         if scalar && !attributes.trim_ascii().is_empty() {
             // An attribute can be ignored only if it says what the schema says.
             if xml::attributes(attributes).any(|(name, ..)| !TYPES.contains(&name)) {
-                let message = format!("A field has no attributes. Write: {}", cx.protocol.example(&cx));
+                let message = format!("A field must not have attributes. Write: {}", cx.protocol.example(&cx));
                 return Err((ErrorKind::MalformedCall, message));
             }
-            note(io, Repair::Markup, "A field has no attributes.")?;
+            note(io, Repair::Markup, "A field must not have attributes.")?;
         }
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;

@@ -136,7 +136,7 @@ impl Envelope {
         }
         match (byte, tag(rest, io.last)) {
             (b'}' | b']', _) => {
-                self.repair(io, Repair::UnbalancedBrackets, "there is a bracket too many at its end")?;
+                self.repair(io, Repair::UnbalancedBrackets, "there is one bracket too many at its end")?;
                 io.at += 1;
                 Ok(None)
             }

@@ -56,7 +56,9 @@ impl Envelope {
                 Some(name) => self.named(io, &name),
                 None => Ok(None),
             },
-            Role::Name if self.key == "name" => Err(self.bad(ErrorKind::MalformedCall, "the tool's name is a string")),
+            Role::Name if self.key == "name" => {
+                Err(self.bad(ErrorKind::MalformedCall, "the tool's name must be a string"))
+            }
             Role::Arguments if self.given => {
                 self.again(io, &json)?;
                 Ok(None)
@@ -77,7 +79,7 @@ impl Envelope {
                         let what = format!("{key} must be a member of \"arguments\"");
                         return Err(self.bad(ErrorKind::MalformedCall, &what));
                     }
-                    let message = format!("{key} is outside of \"arguments\", where nothing is read; put it inside.");
+                    let message = format!("{key} is outside \"arguments\" and would be ignored; put it inside.");
                     io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
                 }
                 Ok(None)
@@ -91,11 +93,11 @@ impl Envelope {
         }
         if !self.name.is_empty() {
             let same = self.name == name;
-            let differ = || self.bad(ErrorKind::DuplicateArgument, "there are two names");
+            let differ = || self.bad(ErrorKind::DuplicateArgument, "it has two different names");
             return if same { Ok(None) } else { Err(differ()) };
         }
         if name.is_empty() || first_chars(name, NAME_CHARS) < name.len() {
-            return Err(self.bad(ErrorKind::MalformedCall, "the tool's name has 1 to 128 characters"));
+            return Err(self.bad(ErrorKind::MalformedCall, "the tool's name must have 1 to 128 characters"));
         }
         self.name.push_str(name);
         if self.held.is_some() {
@@ -111,7 +113,7 @@ impl Envelope {
             Some(b'{') => (json, false),
             Some(b'n') => ("{}", false),
             Some(b'"') => {
-                self.repair(io, Repair::EncodedArguments, "the arguments are an object, not a string")?;
+                self.repair(io, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
                 text = decoded(json).unwrap_or_default();
                 match text.trim() {
                     "" | "null" => ("{}", true),
@@ -121,14 +123,14 @@ impl Envelope {
             _ => ("", false),
         };
         if !source.starts_with('{') {
-            return Err(self.bad(ErrorKind::MalformedCall, "the arguments are an object"));
+            return Err(self.bad(ErrorKind::MalformedCall, "the arguments must be an object"));
         }
         let quotes = encoded.then(|| Quotes::new(0, &[]));
         self.object.renew(self.lexer.fresh(), io.cx.schema.root, quotes);
         let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
         match self.object.feed(&mut inner) {
             Ok(true) if inner.rest().trim().is_empty() => Ok(()),
-            Ok(_) if encoded => Err(self.bad(ErrorKind::InvalidJson, "the arguments are one object")),
+            Ok(_) if encoded => Err(self.bad(ErrorKind::InvalidJson, "the arguments must be one object")),
             Ok(_) => Ok(()),
             Err(failure) => Err((failure.kind, failure.message)),
         }

@@ -234,7 +234,7 @@ impl Envelope {
             Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
                 Some(Look::Need) => return Ok(Some(Step::Need)),
                 Some(Look::Text) => {
-                    return Err(self.bad(ErrorKind::MalformedCall, "an object of the list gives no arguments"));
+                    return Err(self.bad(ErrorKind::MalformedCall, "an object in the list has no arguments"));
                 }
                 _ => self.state = State::Key { first: true },
             },

@@ -66,8 +66,8 @@ enum Next {
 type Progress = Result<Option<Step>, Bad>;
 
 const OPEN_QUOTE: &str =
-    "a quote in a plain text is not closed: put the text into double quotes, with \\\" for each quote in it";
-const NO_MAPPING: &str = "the body of a call is lines of `key: value`";
+    "a quote in plain text is not closed: put the text into double quotes, with \\\" for each quote in it";
+const NO_MAPPING: &str = "the body of a call must consist of `key: value` lines";
 
 impl Format for Mapping {
     fn renew(&mut self, _: &Context<'_>, kind: BodyKind, name: &str) -> bool {
@@ -198,7 +198,7 @@ impl Mapping {
 
     fn start(&mut self, io: &mut Io<'_>) -> Progress {
         if self.tag.form == Form::Broken {
-            note(io, Repair::UnclosedTag, "The opening tag of a call ends with >.")?;
+            note(io, Repair::UnclosedTag, "The opening tag of a call must end with >.")?;
         }
         if self.tag.form == Form::Empty {
             return self.close(io);
@@ -262,7 +262,7 @@ impl Mapping {
             Lexeme::Bad(what) => return Err(self.malformed(&io.cx, what)),
             Lexeme::Lax(lax) => {
                 let (repair, what) = match lax {
-                    Lax::Backslash => (Repair::RelaxedYaml, "In double quotes a backslash is written \\\\."),
+                    Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
                     Lax::Verbatim => {
                         (Repair::VerbatimText, "Put such text into double quotes, or after | on lines of its own.")
                     }
@@ -326,7 +326,7 @@ impl Mapping {
     fn fault(&self, cx: &Context<'_>, fault: &Fault) -> Bad {
         match fault {
             Fault::Malformed(what) => self.malformed(cx, what),
-            Fault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value {fault}. Give it once.")),
+            Fault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
             Fault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
         }
     }

@@ -51,7 +51,7 @@ impl Mapping {
                 self.column = Some(column);
                 self.inline = false;
             }
-            Some(_) => return Err(self.malformed(&io.cx, "the keys of a call must begin in one column")),
+            Some(_) => return Err(self.malformed(&io.cx, "the keys of a call must begin in the same column")),
         }
         self.lexer.base = column;
         (self.mark, self.watched) = (false, false);
@@ -98,7 +98,7 @@ impl Mapping {
         match std::mem::replace(&mut self.state, State::Between) {
             State::Value(mut slot) if slot.is_string(&io.cx) => {
                 let key = slot.path();
-                note(io, Repair::EmptyValue, &format!("{key} has no value; empty text is written \"\"."))?;
+                note(io, Repair::EmptyValue, &format!("{key} has no value; write empty text as \"\"."))?;
                 slot.start(&io.cx, io.found)?;
                 slot.end(io.found)
             }

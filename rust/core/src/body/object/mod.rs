@@ -235,7 +235,7 @@ impl Object {
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
             (Lexeme::Bad(_), Expect::Colon) if self.values.path().trim_end_matches('"').ends_with('=') => {
-                return Err(self.invalid(ErrorKind::InvalidJson, "a key is followed by a colon, not by ="));
+                return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
             (Lexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (Lexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
@@ -356,15 +356,15 @@ impl Object {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
         self.lexer.reopen(open);
-        Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string is written \\\""))
+        Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string must be written as \\\""))
     }
 
     /// The quote that ended the string is content of it.
     fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8, rest: &str) -> Result<(), Bad> {
         cx.repair(found, Repair::InnerQuotes)
-            .map_err(|kind| self.invalid(kind, "a quote in a string is written \\\""))?;
+            .map_err(|kind| self.invalid(kind, "a quote in a string must be written as \\\""))?;
         if self.is_ambiguous(cx, found, quote, rest) {
-            return Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string is written \\\""));
+            return Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string must be written as \\\""));
         }
         self.lexer.reopen(quote);
         if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
@@ -403,7 +403,7 @@ impl Object {
             // It may have ended anywhere.
             if [&cx.delimiters.open, &cx.delimiters.close].iter().any(|mark| text.contains(mark.as_str())) {
                 let what = "where a string with quotes and a delimiter in it ends cannot be told; \
-                            a quote in a string is written \\\"";
+                            a quote in a string must be written as \\\"";
                 return Err(self.invalid(ErrorKind::UnterminatedValue, what));
             }
         }

@@ -47,11 +47,11 @@ impl Equals {
             }
             let path = field.path();
             if !field.declared && !*colon {
-                let message = format!("No value follows {path}=. The empty string is written {path}=\"\"");
+                let message = format!("No value follows {path}=. Write the empty string as {path}=\"\"");
                 return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
             if !*colon && let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-                return fail(kind, format!("No spaces around `=`: write {path}=…"), Skip::TokenStart);
+                return fail(kind, format!("Do not put spaces around `=`: write {path}=…"), Skip::TokenStart);
             }
             rest = &rest[ws_run(rest, 0)..];
         }
@@ -66,7 +66,7 @@ impl Equals {
         match like_a_quote(rest, io.last) {
             Mark::Partial => return Move::Stay,
             Mark::Yes => {
-                let message = format!("{0}: a value is quoted with \" or ': {0}=\"…\"", field.path());
+                let message = format!("{0}: quote the value with \" or ': {0}=\"…\"", field.path());
                 return fail(ErrorKind::MalformedCall, message, Skip::ValueStart);
             }
             Mark::No => {}
@@ -74,8 +74,8 @@ impl Equals {
         let first = rest.chars().next().unwrap_or(' ');
         let closing = closing_mark(first);
         let repair = match (tuple, closing) {
-            (true, _) => Some((Repair::RelaxedJson, "a list is written [\"a\",\"b\"].")),
-            (false, Some(_)) => Some((Repair::QuoteStyle, "a value is quoted with \" or '.")),
+            (true, _) => Some((Repair::RelaxedJson, "write a list as [\"a\",\"b\"].")),
+            (false, Some(_)) => Some((Repair::QuoteStyle, "quote the value with \" or '.")),
             (false, None) => None,
         };
         if let Some((repair, what)) = repair

@@ -244,7 +244,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             return no_pair(&cx, rest, bare && !*line);
         }
         if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-            return fail(kind, format!("No spaces around `=`: write {written}=…"), Skip::TokenStart);
+            return fail(kind, format!("Do not put spaces around `=`: write {written}=…"), Skip::TokenStart);
         }
     }
     io.at += ws_run(rest, length) + 1;
@@ -334,10 +334,8 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
                 Next::Trailing { length } => trailing(io, length, Move::To(gap(false))),
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {
-                    let message = format!(
-                        "{}: a space is missing after a value. Quotes inside quotes are written \\\".",
-                        cx.tool
-                    );
+                    let message =
+                        format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
                     fail(junk, message, skip)
                 }
             }

@@ -133,7 +133,7 @@ impl InQuotes {
                 if kept.is_some() && marks.seen {
                     let path = value.field.path();
                     let message = format!(
-                        "{path}: quotes inside a value that also has call tags in it must be escaped: {path}=\"say \\\"hi\\\"\""
+                        "{path}: quotes inside a value that also contains call tags must be escaped: {path}=\"say \\\"hi\\\"\""
                     );
                     return fail(ErrorKind::UnterminatedValue, message, Skip::After);
                 }
@@ -150,7 +150,7 @@ impl InQuotes {
                     Some(None) => {}
                     Some(Some(length)) => {
                         let message = format!(
-                            "{}: {} follows a quoted value. Quotes inside quotes are written \\\".",
+                            "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
                             value.field.path(),
                             messages::shorten(rest[..length].trim())
                         );

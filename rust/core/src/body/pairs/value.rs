@@ -101,7 +101,7 @@ pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
 /// `a=` without a value.
 pub(super) fn empty(io: &mut Io<'_>, field: &Field) -> Move {
     if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
-        let message = format!("The empty string is written {}=\"\"", field.path());
+        let message = format!("Write the empty string as {}=\"\"", field.path());
         return fail(kind, message, Skip::TokenStart);
     }
     match typed(io, field, "", true) {

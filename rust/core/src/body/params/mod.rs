@@ -284,7 +284,7 @@ impl Params {
             }
             Look::No => {
                 let tool = io.cx.tool;
-                let message = format!("{tool}: a call has parameters in tags, and nothing else.");
+                let message = format!("{tool}: a call may contain only parameters in tags.");
                 Err((ErrorKind::MalformedCall, message))
             }
         }
@@ -363,7 +363,7 @@ impl Params {
             if self.failed {
                 return Ok(Look::Yes(None));
             }
-            let message = format!("{}: the tag of a parameter has no attributes.", cx.tool);
+            let message = format!("{}: the tag of a parameter must not have attributes.", cx.tool);
             return Err((ErrorKind::MalformedCall, message));
         };
         self.state = if empty { State::Between } else { State::Value };

@@ -200,7 +200,7 @@ impl Value {
             match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
                 Look::Yes(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
                     let message = format!(
-                        "{}: the value contains its own closing tag, so its end cannot be told. Write the arguments as one JSON object.",
+                        "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
                         cx.tool
                     );
                     return Err((ErrorKind::MalformedCall, message));
