@@ -4,7 +4,7 @@ Import everything from `wirecall`, not from here. The rules are those of docs/wi
 named in brackets. All offsets count characters (code points) of the message, from 0, and ends are exclusive.
 The model's mistakes are events; only the caller's raise.
 
-What is said here stands in the compiled module too, for `help()`; a test holds the two together.
+The docstrings of the compiled module, which `help()` shows, are the same; a test compares them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,24 +71,24 @@ class Toolset:
                 the full schema whatever `validate` says.
             protocol: The name of a protocol, of `PROTOCOLS` or an alias; "auto" writes wire, and
                 reads that of each message's first call. Any other object is a `wirecall.Protocol`.
-            recover: Read calls in the other formats, too, until there was one in the own; not if `strict`.
+            recover: Read calls in other formats, too, until one in the protocol's own; not if `strict`.
             syntax: "wire" or "json".
             fallback_to_json: "complex", "error" or "force".
             strict: Refuse near misses (section 5).
             validate: "report" or "error" (section 4).
-            code: "call" or "text": what openings in Markdown's code are (section 1).
+            code: "call" or "text": how calls in Markdown code are read (section 1).
             descriptions: "full", "tools" or "none" (section 9).
             constraints: Show bounds, patterns, formats and examples in signatures (section 9).
             delimiters: OPEN and CLOSE (section 1); None for those of the protocol.
-            reasoning: What opens and closes reasoning (section 1), None for nothing.
+            reasoning: What opens and closes reasoning (section 1); None to turn it off.
             limits: `call_bytes`, `depth`, `calls`, `key_segments` (section 7), each a positive int; `depth`
                 is at most 512.
 
         Raises:
             ToolError: A name that cannot be written, a schema that cannot work, an unknown protocol.
-            ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
-                cannot work.
-            TypeError: A limit that is no int.
+            ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit
+                that cannot work.
+            TypeError: A limit that is not an int.
         """
 
     @property
@@ -97,7 +97,7 @@ class Toolset:
 
     @property
     def result_marks(self) -> tuple[str, ...]:
-        """What the results of tools begin with: stop sequences, since models invent results."""
+        """What tool results begin with: use these as stop sequences, since models invent results."""
 
     def parse(self, text: str, /, *, truncated: bool | None = None, in_reasoning: bool = False) -> Message:
         """Read a whole message: the same as feeding it to a parser.
@@ -109,7 +109,7 @@ class Toolset:
             in_reasoning: The message begins inside reasoning that a template has opened.
 
         Returns:
-            Texts, calls and errors. What the model did wrong is in there; nothing is raised for it.
+            Texts, calls and errors. Mistakes of the model are among the errors; none is raised.
         """
 
     def parse_many(
@@ -133,8 +133,8 @@ class Toolset:
             One message for each text.
 
         Raises:
-            TypeError: A text that is no str, or one str instead of many.
-            ValueError: `threads` is less than 1, or beyond any machine.
+            TypeError: A text that is not a str, or one str instead of many.
+            ValueError: `threads` is less than 1, or out of range.
         """
 
     def parser(self, *, ids: Callable[[], str] | None = None, in_reasoning: bool = False) -> Parser:
@@ -150,17 +150,17 @@ class Toolset:
         """
 
     def encode(self, name: str, arguments: Mapping[str, Any] | str, /) -> str:
-        """The canonical text of a call (section 8): what reads back, in both modes, as the same JSON.
+        """The canonical text of a call (section 8), which reads back, in both modes, as the same JSON.
 
         Args:
-            name: A tool's name. A tool that is not declared is no error: it is written as if nothing were
-                known of it (the command line refuses it).
+            name: A tool's name. An undeclared tool is not an error: its call is written without types (the
+                command line refuses it).
             arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
                 and int as what they are), or the JSON text of an object, whose digits are kept. They may
                 violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
 
         Raises:
-            TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
+            TypeError: Neither a mapping nor JSON text; a key that is not a str; a value that is not JSON.
             ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
                 of nesting (or a cycle); a name that no call can have.
         """
@@ -168,7 +168,7 @@ class Toolset:
     def encode_result(
         self, name: str | None, content: object, /, *, error: bool = False, number: int | None = None
     ) -> str:
-        """The text of a tool's result, in which nothing can be taken for a tag (section 10).
+        """The text of a tool's result, in which nothing can be parsed as a tag (section 10).
 
         Args:
             name: The tool's name; None, as in an error whose tool is not known, is "unknown".
@@ -179,13 +179,13 @@ class Toolset:
                 one.
 
         Raises:
-            TypeError: A value that is no JSON.
+            TypeError: A value that is not JSON.
             ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
                 `number` that does not count from 1.
         """
 
     def neutralise(self, text: str, /) -> str:
-        """What cannot be taken for a tag of ours: user text, as it may stand beside results (section 10).
+        """User text in which nothing can be parsed as a tag of wirecall's (section 10).
 
         Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
 
@@ -193,7 +193,7 @@ class Toolset:
             text: Any text. Lone surrogates become U+FFFD.
 
         Returns:
-            The very `text` where nothing is to be changed.
+            `text` itself if nothing has to be changed.
         """
 
     def manual(self, *, header: str | None = None) -> str:
@@ -204,7 +204,7 @@ class Toolset:
         """
 
     def examples(self) -> list[str]:
-        """The example calls in the manual's built-in header: of the first tools for which one can be made."""
+        """The example calls in the manual's built-in header: usually one, of a declared tool."""
 
     def signature(self, name: str, /) -> str:
         """One tool's line of the manual.
@@ -228,7 +228,7 @@ class Parser:
     """Reads one message from a stream; made by `Toolset.parser`.
 
     `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
-    is no I/O. What the model does wrong is an event; only the caller's mistakes raise.
+    is no I/O. Mistakes of the model are events; only the caller's mistakes raise.
 
     May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
     RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.
@@ -412,11 +412,11 @@ class CallEnd:
 
     @property
     def end(self) -> int:
-        """Offset behind CLOSE, in characters of the message."""
+        """Offset after CLOSE, in characters of the message."""
 
     @property
     def repairs(self) -> tuple[RepairKind, ...]:
-        """What was read as meant: names of section 5, or of docs/protocols.md where a protocol adds some.
+        """The repairs that were made: names of section 5, or of docs/protocols.md where a protocol adds some.
 
         Each once, in the order of first use.
         """
@@ -494,7 +494,7 @@ class CallError:
 
     @property
     def end(self) -> int:
-        """Offset behind what the error covers, in characters of the message."""
+        """Offset after the text that the error covers, in characters of the message."""
 
     @property
     def sentence(self) -> str:
@@ -618,8 +618,8 @@ def loads(
         JsonError: The text is malformed, and `warnings` is None; a number is beyond the range of a float, or
             has more digits than `sys.get_int_max_str_digits()` allows (in a tolerant reading it is its text).
             In any case if the value is nested more than 512 levels deep.
-        ValueError: `duplicates` is none of its choices.
-        TypeError: The text is no str, or `warnings` no list.
+        ValueError: `duplicates` is not one of its choices.
+        TypeError: The text is not a str, or `warnings` is not a list.
     """
 
 @disjoint_base
@@ -655,7 +655,7 @@ class XmlParser:
         What was read so far is looked at as a whole, so this costs as much as what was read.
 
         Returns:
-            None in front of the first element.
+            None before the first element.
 
         Raises:
             XmlError: Text that cannot be read.

@@ -41,21 +41,21 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `CallFailed`, `ToolError` and wrong options are what they are, and the SDK's base class, too.
+    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
+    the SDK's base exception.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
             HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or a `ChatOpenAI` or
             `ChatAnthropic` of LangChain.
-        middleware: Each gets every request, in this order, before its tools are rewritten, and what the
-            answer says of tokens. Which conversation a request belongs to is said by
-            `extra_body={"wirecall": {"session": "…"}}`.
-        options: As in `WrapOptions`. Of one request: `extra_body={"wirecall": {"on_error": "text"}}`.
+        middleware: Each gets every request, in this order, before its tools are rewritten, and the usage of
+            each answer. `extra_body={"wirecall": {"session": "…"}}` names the conversation of a request.
+        options: As in `WrapOptions`. For one request: `extra_body={"wirecall": {"on_error": "text"}}`.
 
     Raises:
-        TypeError: It is none of these, a middleware is none, there is no such option, or the option has
-            another type.
-        ValueError: An option has no such value, or the client is wrapped already.
+        TypeError: The client is not one of these, a middleware lacks a method, an option does not exist, or
+            its value has the wrong type.
+        ValueError: An option does not allow the value, or the client is wrapped already.
         ImportError: The SDK is too old.
     """
     chain = Chain(middleware)

@@ -69,7 +69,7 @@ _protocol_option = click.option(
     default="wire",
     show_default=True,
     help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto. json, morph-xml and yaml-xml are "
-    "other names of hermes, xml and yaml.",
+    "aliases of hermes, xml and yaml.",
 )
 _descriptions_option = click.option(
     "--descriptions",
@@ -153,7 +153,7 @@ Examples:
     type=click.Choice(["call", "text"]),
     default="call",
     show_default=True,
-    help="Whether calls in Markdown's code fences and inline code are calls or text.",
+    help="Whether calls in Markdown code fences and inline code are read as calls or as text.",
 )
 @click.option(
     "--truncated/--complete",

@@ -46,7 +46,7 @@ _REPAIRS = {
     "call_style": "another notation",
     "relaxed_json": "JSON like Python's",
     "spaced_equals": "spaces around =",
-    "colon_separator": "colon for =",
+    "colon_separator": "colon instead of =",
     "quote_style": "typographic quotes",
     "empty_value": "nothing after =",
     "comma_separator": "comma between pairs",

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-# What was read as meant; in strict mode an error of the same name.
+# Repairs of near misses; in strict mode each is an error of the same name.
 RepairKind = Literal[
     "json_wrapper",
     "relaxed_json",
@@ -56,7 +56,7 @@ ErrorKind = Literal[
     RepairKind,
 ]
 
-# What is wrong with arguments that were read all the same.
+# What is wrong with arguments that were nevertheless read.
 ProblemKind = Literal[
     "wrong_type",
     "not_in_enum",

@@ -31,8 +31,8 @@ class Rewritten:
     """A request, rewritten; it serves one answer.
 
     Attributes:
-        params: What to send. The very request where nothing is to be rewritten.
-        toolset: Its tools, compiled; None where nothing is to be rewritten.
+        params: What to send: the same object if nothing has to be rewritten.
+        toolset: Its tools, compiled; None if nothing has to be rewritten.
     """
 
     params: Mapping[str, Any]
@@ -44,7 +44,7 @@ class CompactTools:
     """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
     once.
 
-    Every hook takes options as keywords, which count for this request only. Each raises at the call, before
+    Every hook takes options as keywords, which apply to this request only. Each raises at the call, before
     anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
     `TypeError` for an option that does not exist.
     """
@@ -64,7 +64,7 @@ class CompactTools:
         """An answer with native calls.
 
         Args:
-            generate: Sends a request and returns the answer; called again where the model is asked again.
+            generate: Sends a request and returns the answer; called again for each retry.
             params: The request, or what `transform_params` made of it.
 
         Raises:
@@ -101,7 +101,7 @@ class CompactTools:
         fails, its exception is raised, and what was held back is not sent.
 
         Args:
-            stream: Sends a request and returns its chunks; called again where the model is asked again.
+            stream: Sends a request and returns its chunks; called again for each retry.
             params: The request, or what `transform_params` made of it.
 
         Raises:
@@ -135,7 +135,7 @@ def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
 
     Raises:
         TypeError: An option that does not exist, or whose value has another type.
-        ValueError: An option that is none of its choices.
+        ValueError: An option that is not one of its choices.
     """
     return CompactTools(Options().with_overrides(options))
 

@@ -1,4 +1,4 @@
-"""What a host may choose about rewriting requests and reading answers."""
+"""Options for rewriting requests and reading answers."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -19,11 +19,11 @@ class Notice(NamedTuple):
     """Something that happened while a request was rewritten or an answer read, for `on_event`.
 
     Attributes:
-        kind: What it is.
-        tool: The tool it is about, None where there is none.
-        detail: What it is about, without anything that the model or a user wrote. For "repair", "problem" and
-            "error" it begins with the kind; for "saved" it is the number of tokens (o200k_base) that the
-            definitions cost less, where tiktoken and its vocabulary are there.
+        kind: The kind of event.
+        tool: The tool it is about, if any.
+        detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
+            it begins with the kind of these; for "saved", which needs tiktoken and its vocabulary, it is the
+            number of tokens (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
     """
 
@@ -67,36 +67,37 @@ class Options:
     Attributes:
         protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
             delimiters, reasoning, limits: As in `Toolset`.
-        placement: Whether the manual stands "last" or "first" in the system text.
+        placement: Whether the manual is "last" or "first" in the system text.
         system_role: "user" for models without a system role: system texts, and the manual in them, go into
             the first user message.
         merge_user_turns: Merge messages of one role that follow each other, such as results and what the
-            user says next, for chat templates that want turns to alternate.
-        template: Writes the manual: gets the definitions of the request's tools, in their order.
+            user says next, for chat templates in which turns must alternate.
+        template: Returns the manual; gets the definitions of the request's tools, in order.
         manual_header: Instead of the built-in header.
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
-        media: What becomes of images and files in results: "model" puts what a user's message can carry
+        media: What happens to images and files in results: "model" puts those that a user message can hold
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
-            kinds that a user's message of the request carries too, which shows that the model takes them.
-        on_error: A bad call is asked for again ("retry"), shown as the text of its result ("text"), raised as
+            kinds that a user message of the request contains, too, which shows that the model accepts them.
+        on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
             `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
             ("native"). After the last retry, a call whose arguments were read completely is handed over
             natively; for other bad calls the end user reads one plain sentence.
-        max_retries: How often an answer is asked for again, at most.
-        on_missing_call: What becomes of an answer without the call that `tool_choice` asks for.
+        max_retries: The maximum number of retries.
+        on_missing_call: What happens to an answer without the call that `tool_choice` requires.
         strip_preamble: Drop the text around calls, if there was a call.
         complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
             answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
         stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
-            results. "auto": not to models that are known to refuse one; and where a server answers 400 for
-            it, the request is sent once more without it, which is remembered for this base URL and model.
+            results. "auto": not to models that are known to refuse one; and if a server answers 400 or 422
+            because of it, the request is sent once more without it, and the process remembers the refusal
+            for this base URL and model.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
         emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
-        native_when: Lets a request through untouched where it returns true; gets the request.
+        native_when: Gets the request; if it returns true, the request is passed on unchanged.
         on_event: Gets every `Notice`.
-        on_record: Gets the `Record` of each exchange when it is over. An exception of its is logged only.
-        record_content: Records hold what was said and what was sent, too, not only lengths and hashes.
+        on_record: Gets the `Record` of each exchange when it is over. Exceptions it raises are only logged.
+        record_content: Records include the content of requests and answers, not only lengths and hashes.
         debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 

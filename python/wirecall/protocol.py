@@ -13,26 +13,26 @@ class Protocol:
         acme = Protocol(open="[CALL]", close="[/CALL]", body="json", result=("[RESULT]", "[/RESULT]"))
 
     reads and writes `[CALL]{"name": …, "arguments": {…}}[/CALL]` with all that the built-in protocols have:
-    arguments flow while they are written, and near misses are repaired. With `body="pairs"` it is
-    `<do>name key=value</do>`, of other markers: those may have no blanks, quotes, commas or any of
-    `[]{}=\\`. For any other body, make a subclass with `parse` and `format_call`; its calls go out whole, at
-    their end. A subclass may also define `begins`, `format_result` and `format_tools`.
+    arguments are streamed as they are written, and near misses are repaired. With `body="pairs"` it is
+    `<do>name key=value</do>`, with markers that contain no whitespace, quotes, commas or any of
+    `[]{}=\\`. For any other body, write a subclass with `parse` and `format_call`; its calls are reported
+    whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
 
     What the methods get and return is text between the markers. They must depend on nothing else: then it
     cannot show how a stream was cut. `wirecall.testing.check_protocol` tries all laws on a protocol.
 
     Args:
         name: For messages.
-        open, close: What stands around a call.
-        result: What stands around a result. Only the host writes it: the model is stopped there, and
+        open, close: The markers around a call.
+        result: The markers around a result. Only the host writes it: the model is stopped there, and
             nothing in a result or a user's text can be taken for it or for `open`.
-        body: What stands in a call: "json" or "pairs"; "own" in a class with `parse`.
-        header: In front of the tools in the manual; None for a general one.
+        body: The body of a call: "json" or "pairs"; "own" in a class with `parse`.
+        header: Text before the tools in the manual; None for a general one.
 
     Raises:
-        ValueError: `body` is none of its choices, or "own" without the methods (or the other way round).
+        ValueError: `body` is not one of its choices, or "own" without the methods (or the other way round).
             (Markers that cannot work are a `ToolError` of the toolset.)
-        TypeError: A marker or header that is no str, a result that is no pair of them.
+        TypeError: A marker or header that is not a str, a result that is not a pair of str.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Protocol:
         """Whether a call begins: else `open` is text.
 
         Args:
-            head: The 64 characters behind `open`; less of them up to `close`, or to the message's end.
+            head: The 64 characters after `open`; fewer if `close` or the message's end comes first.
         """
         return True
 
@@ -92,11 +92,11 @@ class Protocol:
 
         Args:
             body: The text from `open` to a `close`. It is the first one; then, as long as None is returned,
-                each one behind it. (At the end of a message that is known to be complete, to its end.)
+                each one after it. (At the end of a message that is known to be complete, to its end.)
 
         Returns:
             The tool's name and its arguments, a mapping or the JSON text of an object; they need not fit the
-            schema yet. None: this is not the call's end, but stands in a value.
+            schema yet. None: this is not the call's end, but part of a value.
 
         Raises:
             ValueError: No call can be read, whatever follows. The model reads why; all other exceptions
@@ -108,18 +108,18 @@ class Protocol:
         """What `parse` reads as this call: the text between `open` and `close`.
 
         Args:
-            name: The tool's.
+            name: The tool's name.
             arguments: JSON text of an object, compact.
         """
         raise NotImplementedError
 
     def format_result(self, name: str, content: str, error: bool, number: int | None) -> str:
-        """What stands between the marks of a result; what could be taken for a mark there is neutralised.
+        """The text between the markers of a result; whatever could be read as a marker there is neutralised.
 
         Args:
-            name: The tool's.
+            name: The tool's name.
             content: The result's text.
-            error: It says what was wrong.
+            error: Whether the content is an error message.
             number: Which call of the same tool in one turn this answers, from 1; None where there is one.
         """
         said: dict[str, Any] = {"name": name}
@@ -133,7 +133,7 @@ class Protocol:
 
         Args:
             tools: The definitions.
-            header: What the host wants instead of the protocol's own; "" for none.
+            header: Replaces the protocol's own header; "" for none.
         """
         raise NotImplementedError
 

@@ -1,8 +1,8 @@
 """A record of each exchange: what was sent, what came back, what was read in it, and when.
 
-Messages, arguments and results are in it only if the host asks for them; else there are lengths, hashes and
-kinds. Keys are never in it: headers, queries and user information of URLs are not recorded, and are removed
-from what a server quotes of them.
+Messages, arguments and results are recorded only if the host asks for them; otherwise their lengths, hashes
+and kinds are. Headers, queries and user information of URLs are not recorded, and secrets in them are removed
+from recorded content that quotes them.
 """
 
 import json
@@ -39,8 +39,8 @@ class MessageOutline:
     Attributes:
         role: As the API names it; for an item of Responses that has no role, its type.
         kinds: Types of its parts; "text" for a plain text.
-        length: Characters of its content, as compact JSON where it is not a text.
-        sha256: The first 16 hexadecimal digits of the content's hash: the same content has the same.
+        length: Length of its content in characters, as compact JSON if it is not a text.
+        sha256: The first 16 hexadecimal digits of the hash of its content.
     """
 
     role: str
@@ -60,8 +60,8 @@ class RecordEvent:
         text: Which of the answer's texts it is in (choices or blocks), from 0.
         start, end: Offsets in that text, in characters; None for "call_start".
         error: The kind of an error.
-        repairs: Kinds of what was repaired.
-        problems: Kinds of what does not fit the schema.
+        repairs: Names of the repairs.
+        problems: Kinds of the problems: what does not fit the schema.
         content: With `record_content`: the text, the call's arguments, or the raw call of an error.
     """
 
@@ -88,13 +88,13 @@ class Attempt:
         first_byte, end: When the first and the last byte of the answer came; None if none came.
         status: The HTTP status, None without HTTP.
         messages: The messages of the request.
-        parameters: Numbers and switches of the request, such as `temperature`.
-        request_length, request_sha256: Bytes of the request's JSON, and the hash of them.
+        parameters: Parameters of the request that are numbers, booleans or null, such as `temperature`.
+        request_length, request_sha256: Length of the request's JSON in bytes, and its hash.
         request: With `record_content`: the JSON that was sent.
-        answer_length, answer_sha256: Bytes of the answer, as they came, and the hash of them.
-        answer: With `record_content`: the raw answer, the events of a stream included.
+        answer_length, answer_sha256: Length of the raw answer in bytes, and its hash.
+        answer: With `record_content`: the raw answer, including the events of a stream.
         events: What was read in the answer.
-        usage: What the provider says of tokens.
+        usage: The usage that the provider reported.
     """
 
     reason: AttemptReason
@@ -124,15 +124,15 @@ class Record:
         api: "chat", "responses" or "messages".
         method, path: Of the HTTP request, without host and query; None for hosts without HTTP.
         model: As the request names it.
-        stream: The answer was asked for as a stream.
-        protocol: The name of the format of calls.
+        stream: Whether a stream was requested.
+        protocol: The name of the protocol of the calls.
         tools: Names of the declared tools.
         started: Wall-clock time, in UTC.
         duration: Seconds, by a monotonic clock.
         attempts: Requests and answers, in order.
         outcome: "calls" (calls were handed over), "text", "bad_call" (a call could not be handed over),
-            "passed" (nothing had to be rewritten), "refused" (not sent), "http_error", "broken" (the
-            connection broke inside the answer), "failed" (another exception) or "closed" (the application
+            "passed" (passed on without being rewritten), "refused" (not sent), "http_error", "broken" (the
+            connection broke during the answer), "failed" (another exception) or "closed" (the application
             closed the stream before its end).
         error: The name of the exception that the application got, or the kind of the call's error.
         usage: The sum over all attempts.
@@ -175,7 +175,7 @@ class Where(NamedTuple):
 
     Attributes:
         method, path: Of the request.
-        secrets: Texts that may not be recorded: keys in headers, in the query and in front of the host.
+        secrets: Texts that must not be recorded: keys in headers, in the query and before the host.
     """
 
     method: str

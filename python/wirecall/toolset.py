@@ -37,30 +37,30 @@ class Toolset(_core.Toolset):
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
             `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped (in
-            "xml" and "yaml", which know calls by the names of tools alone, none).
-        protocol: How calls stand in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or what
-            a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
-            "yaml" ("yaml-xml"). "auto" writes wire, and reads that of each message's first call. A
-            `Protocol` is one of your own.
+            "xml" and "yaml", which recognise calls only by the names of tools, no calls are read).
+        protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
+            what a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
+            "yaml" ("yaml-xml"). "auto" writes wire, and reads the protocol of each message's first call. A
+            `Protocol` object is a protocol of your own.
         recover: Read calls in the other formats, too, and bare JSON objects that name a tool and give it
-            arguments, until there was a call in the own one; each is the repair `other_format`. Not if
+            arguments, until a call in the toolset's own format; each is the repair `other_format`. Not if
             `strict`.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
             call.
-        fallback_to_json: What becomes of a tool that pairs, elements or parameters cannot express: "complex"
+        fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
             writes its calls as object bodies, "error" raises, "force" writes no object bodies.
         strict: Refuse near misses instead of repairing them.
-        validate: "report" lists what does not fit the schema in `problems`, "error" checks the whole schema
-            and makes it an error.
-        code: What openings of calls and results in Markdown's code are, fences and inline code: "call", the
-            same as elsewhere, since some models put their calls into fences; "text", text, so that examples
-            of calls do not run. Then an unclosed fence makes the rest of the message text.
-        descriptions: Whose descriptions go into the manual: "full", "tools" (not the fields'), "none".
+        validate: "report" lists arguments that do not fit the schema in `problems`; "error" checks the whole
+            schema, and a call that does not fit is an error.
+        code: How calls and results in Markdown code (fences and inline code) are read: "call" reads them like
+            any other, since some models put their calls into fences; "text" treats them as text, so that
+            examples of calls do not run. With "text", an unclosed fence makes the rest of the message text.
+        descriptions: Which descriptions go into the manual: "full", "tools" (not the fields'), "none".
         constraints: Show short bounds, patterns, formats and examples of fields in the manual. Manuals of
             JSON Schema ("hermes", "gemma") always have them.
         delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
             `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` take none.
-        reasoning: What opens and closes reasoning at the start of a message, None for nothing.
+        reasoning: What opens and closes reasoning at the start of a message; None to turn it off.
         limits: Bounds that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
             "depth": levels of nesting, of which the arguments are the first; 128.
@@ -70,7 +70,7 @@ class Toolset(_core.Toolset):
     Raises:
         ToolError: A definition, a schema or a name that cannot work; it names the tool and the place in
             its schema. Also a protocol that does not exist.
-        ValueError: An option that is none of its choices, or delimiters, a reasoning tag or a limit that
+        ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
         ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
@@ -124,7 +124,7 @@ class Toolset(_core.Toolset):
             header: Instead of the built-in one; "" leaves the tools' lines alone.
 
         Raises:
-            TypeError: `format_tools` of a `Protocol` returned no str.
+            TypeError: `format_tools` of a `Protocol` did not return a str.
         """
         if self._told is None:
             return super().manual(header=header)

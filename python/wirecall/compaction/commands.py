@@ -67,7 +67,7 @@ Examples:
     "--tool-result-stub-threshold",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Longer tool results (in characters) are only mentioned to the summarising model.",
+    help="Tool results with more characters are only mentioned to the summarising model.",
 )
 @click.option("--instructions", metavar="TEXT", help="Further instructions for the summarising model.")
 @click.option(

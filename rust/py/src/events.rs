@@ -59,7 +59,7 @@ pub struct CallEnd {
     /// Offset of OPEN, in characters of the message from 0.
     #[pyo3(get)]
     pub start: usize,
-    /// Offset behind CLOSE, in characters of the message.
+    /// Offset after CLOSE, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
     pub repairs: Vec<Cow<'static, str>>,
@@ -100,7 +100,7 @@ pub struct CallError {
     /// Offset of OPEN or of the forged tag, in characters of the message from 0.
     #[pyo3(get)]
     pub start: usize,
-    /// Offset behind what the error covers, in characters of the message.
+    /// Offset after the text that the error covers, in characters of the message.
     #[pyo3(get)]
     pub end: usize,
     /// What is wrong.
@@ -316,7 +316,7 @@ impl CallEnd {
         self.arguments.get(py)
     }
 
-    /// What was read as meant: names of section 5, or of docs/protocols.md where a protocol adds some.
+    /// The repairs that were made: names of section 5, or of docs/protocols.md where a protocol adds some.
     ///
     /// Each once, in the order of first use.
     #[getter]

@@ -36,8 +36,8 @@ const DIGITS: usize = 640;
 ///     JsonError: The text is malformed, and `warnings` is None; a number is beyond the range of a float, or
 ///         has more digits than `sys.get_int_max_str_digits()` allows (in a tolerant reading it is its text).
 ///         In any case if the value is nested more than 512 levels deep.
-///     ValueError: `duplicates` is none of its choices.
-///     TypeError: The text is no str, or `warnings` no list.
+///     ValueError: `duplicates` is not one of its choices.
+///     TypeError: The text is not a str, or `warnings` is not a list.
 #[pyfunction]
 #[pyo3(signature = (text, *, relaxed=true, duplicates="error", warnings=None, partial=false))]
 pub fn loads<'py>(

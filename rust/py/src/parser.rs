@@ -20,7 +20,7 @@ use crate::text::LazyText;
 /// Reads one message from a stream; made by `Toolset.parser`.
 ///
 /// `feed` every chunk as it comes, then `finish` once; both return the events that have become certain. There
-/// is no I/O. What the model does wrong is an event; only the caller's mistakes raise.
+/// is no I/O. Mistakes of the model are events; only the caller's mistakes raise.
 ///
 /// May be handed from thread to thread. Used by two at once, or by its own `ids` callable, it raises
 /// RuntimeError in the second and goes on in the first. Sections are those of docs/wire-format.md.

@@ -203,7 +203,7 @@ impl Toolset {
         PyTuple::new(py, self.tools.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>())
     }
 
-    /// What the results of tools begin with: stop sequences, since models invent results.
+    /// What tool results begin with: use these as stop sequences, since models invent results.
     #[getter]
     fn result_marks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.tools.result_marks().iter().map(|mark| &**mark).collect::<Vec<&str>>())
@@ -218,7 +218,7 @@ impl Toolset {
     ///     in_reasoning: The message begins inside reasoning that a template has opened.
     ///
     /// Returns:
-    ///     Texts, calls and errors. What the model did wrong is in there; nothing is raised for it.
+    ///     Texts, calls and errors. Mistakes of the model are among the errors; none is raised.
     #[pyo3(signature = (text, /, *, truncated=None, in_reasoning=false))]
     fn parse(
         &self,
@@ -245,8 +245,8 @@ impl Toolset {
     ///     One message for each text.
     ///
     /// Raises:
-    ///     TypeError: A text that is no str, or one str instead of many.
-    ///     ValueError: `threads` is less than 1, or beyond any machine.
+    ///     TypeError: A text that is not a str, or one str instead of many.
+    ///     ValueError: `threads` is less than 1, or out of range.
     #[pyo3(signature = (texts, /, *, threads=None, truncated=None, in_reasoning=false))]
     fn parse_many(
         &self,
@@ -291,17 +291,17 @@ impl Toolset {
         Ok(Parser::new(self.tools.clone(), ids, in_reasoning))
     }
 
-    /// The canonical text of a call (section 8): what reads back, in both modes, as the same JSON.
+    /// The canonical text of a call (section 8), which reads back, in both modes, as the same JSON.
     ///
     /// Args:
-    ///     name: A tool's name. A tool that is not declared is no error: it is written as if nothing were
-    ///         known of it (the command line refuses it).
+    ///     name: A tool's name. An undeclared tool is not an error: its call is written without types (the
+    ///         command line refuses it).
     ///     arguments: A mapping with str keys and JSON values (lists and tuples, mappings, subclasses of str
     ///         and int as what they are), or the JSON text of an object, whose digits are kept. They may
     ///         violate the schema; what does is read back as the schema has it (`1` for a string as `"1"`).
     ///
     /// Raises:
-    ///     TypeError: Neither a mapping nor JSON text; a key that is no str; a value that is no JSON.
+    ///     TypeError: Neither a mapping nor JSON text; a key that is not a str; a value that is not JSON.
     ///     ValueError: JSON text of something else; NaN, an infinity or a lone surrogate; over `depth` levels
     ///         of nesting (or a cycle); a name that no call can have.
     #[pyo3(signature = (name, arguments, /))]
@@ -310,7 +310,7 @@ impl Toolset {
         protocol::raised().and(text)
     }
 
-    /// The text of a tool's result, in which nothing can be taken for a tag (section 10).
+    /// The text of a tool's result, in which nothing can be parsed as a tag (section 10).
     ///
     /// Args:
     ///     name: The tool's name; None, as in an error whose tool is not known, is "unknown".
@@ -321,7 +321,7 @@ impl Toolset {
     ///         one.
     ///
     /// Raises:
-    ///     TypeError: A value that is no JSON.
+    ///     TypeError: A value that is not JSON.
     ///     ValueError: NaN, an infinity; a lone surrogate inside JSON; over `depth` levels of nesting; a
     ///         `number` that does not count from 1.
     #[pyo3(signature = (name, content, /, *, error=false, number=None))]
@@ -345,7 +345,7 @@ impl Toolset {
         protocol::raised().map(|()| text)
     }
 
-    /// What cannot be taken for a tag of ours: user text, as it may stand beside results (section 10).
+    /// User text in which nothing can be parsed as a tag of wirecall's (section 10).
     ///
     /// Whatever could open or end a result, and OPEN, gets a visible backslash; nothing else is changed.
     ///
@@ -353,7 +353,7 @@ impl Toolset {
     ///     text: Any text. Lone surrogates become U+FFFD.
     ///
     /// Returns:
-    ///     The very `text` where nothing is to be changed.
+    ///     `text` itself if nothing has to be changed.
     #[pyo3(signature = (text, /))]
     fn neutralise<'py>(&self, text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let clean = convert::clean(text)?;
@@ -374,7 +374,7 @@ impl Toolset {
         protocol::raised().map(|()| text)
     }
 
-    /// The example calls in the manual's built-in header: of the first tools for which one can be made.
+    /// The example calls in the manual's built-in header: usually one, of a declared tool.
     fn examples(&self) -> PyResult<Vec<String>> {
         let examples = self.tools.examples();
         protocol::raised().map(|()| examples)

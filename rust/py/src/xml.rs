@@ -98,7 +98,7 @@ impl XmlParser {
     /// What was read so far is looked at as a whole, so this costs as much as what was read.
     ///
     /// Returns:
-    ///     None in front of the first element.
+    ///     None before the first element.
     ///
     /// Raises:
     ///     XmlError: Text that cannot be read.
