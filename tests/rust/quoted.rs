@@ -48,7 +48,7 @@ const SLIPS: &[&str] = &[
     "title=\"a\"", "title=\"a\" x", "title=\"a\";", "title=\"a\"]", "title=\"a\",", "title=\"a\")", "title=\"a\">", "title=\"a\" // c", "title=\"a\" detail", "title=\"a\"x",
     "title='a' x", "title='a';", "title: \"a\"", "title:\"a\"", "title: 'a',", "title = \"a\"", "(title=\"a\"", "title=\"a\" title=\"b\"", "title=\"\"", "title=\"\" x",
     "title=\"He said \"hi\" to me\"", "title=\"He said \"hi\" and \"bye\"\" x", "title=\"a \"b\" c\"", "title='a 'b' c' x", "title=\"it's\"", "title='say \"hi\"'", "title=\"it's\" x",
-    "title=“a”", "title=&quot;a&quot;", "title=\"\"\"a\"\"\"", "title='''a'''", "title=a b", "title=New York zip=3", "title=don't", "title=a, b", "title=a,", "title=a;", "title=a/>",
+    "title=“a”", "title=\"x \\\"\"", "title=&quot;a&quot;", "title=\"\"\"a\"\"\"", "title='''a'''", "title=a b", "title=New York zip=3", "title=don't", "title=a, b", "title=a,", "title=a;", "title=a/>",
     "title=a>", "title=5'10", "days=2,", "days: 2", "days=None", "days=five", "days=\"2\" x", "tags=(\"a\",\"b\")", "tags=[\"a\" \"b\"]", "tags=[\"a\",", "tags=[\"a\", \"b\"] x",
     "tags=\"a\",\"b\"", "tags='a' 'b'", "opts[\"lang\"]=\"en\"", "(days=2)", "opts={\"a\" \"b\"}", "opts={\"a\": \"b\" x}", "opts={'a': 'b', }", "opts={\"a\": \"b\" x", "opts={a=\"b\"}", "opts.a=\"b\"",
     "opts.\"a b\"=\"c\" x", "// c", "# c", "detail", "--title \"a\"", "--title=\"a\"", "\"a\"", "'a'", "title \"a\"", "<title>a</title>", "<title>\"a\"</title>", "title==", "title=", "=", ",", "{", "[", "(",
@@ -61,7 +61,7 @@ const SLIPS: &[&str] = &[
 const BINDINGS: &[&str] = &[
     "body=", "body= ", "body = ", "body =", "body:", "body: ", "body:=", "\"body\":=", "\"body\" :", "body ", "\"body\"=", "\"body\": ", "'body': ", "body=\n", "body==", "body=,", "body=(", "body=[", "tags=[", "tags=[\"a\",", "tags=(",
     "--body ", "--body=", "unknown=", "unknown: ", "opts={\"a\":", "opts={a: ", "opts={a=", "opts.a=", "opts[\"a\"]=", "<body>", "body[0]=", ", ", "", "{\"body\": ", "title=", "title=a ", "title=a body=",
-    "title=New York body=", "title=New York unknown=", "title=New York ", "title=x=", "days=", "days=x=", "body=\"\" ", "body=''", "body=\"a\" ", "body=\"a\",", "body=\"a\":", "body=\"a\"(",
+    "title=New York body=", "title=New York unknown=", "title=New York ", "title=x=", "days=", "days=x=", "body=\"\" ", "body=''", "body='see title=\"\" ' x ", "body='see body=\"' title=", "body=\"a\" ", "body=\"a\",", "body=\"a\":", "body=\"a\"(",
 ];
 
 /// What P may stand in instead of quotes alone, with the same kind around it.
@@ -91,7 +91,7 @@ const WIRE: &[&str] = &[
     "<call>\"save\" ", "<call>'save' ", "<call>\"save\"(", "<call>name=\"save\" ", "<call>name=save ", "<call>tool='save' ", "<call>function=save ", "<call>functions.save ", "<call>functions.save(", "<call>`save` ",
     "<call>save {", "<call>save{", "<call>save {\"title\": \"a\", ", "<call>save <json>{", "<call>save ```json\n{", "<call>save <", "<call>save [", "<call>save | ", "<call>save)", "<call>save> ", "<call>save; ",
     "<call>{\"name\":\"save\",\"arguments\":{", "<call>\n{\"name\":\"save\",\"arguments\":{", "<call> {\"name\": \"save\", ", "<call>[{\"name\":\"save\",\"arguments\":{", "<call>\n[{\"name\":\"save\", ",
-    "<CALL>save ", "<Call>save ", "<call >save ", "<call\n>save ", "<call name=\"save\" ", "<call name='save' ", "<call name=save ", "<call tool=\"save\" ", "<call function=\"save\" ", "<CALL name=\"save\" ",
+    "<CALL>save ", "<Call>save ", "<call >save ", "<call\n>save ", "<call name=\"save\" ", "<call name='save' ", "<call name=\"save\">", "<call name=\"save\" title=\"a\">", "<call name=save ", "<call tool=\"save\" ", "<call function=\"save\" ", "<CALL name=\"save\" ",
     "<call save ", "<call title=\"a\" name=\"save\" ", "[call]save ", "[CALL]save ", "&lt;call&gt;save ", "<tool_call>save ", "<TOOL_CALL>save ", "<tool_call>\nsave ", "<tool_call>save(", "[call]save(", "&lt;call&gt;save: ",
     "<call>save=", "<call>save the following: ", "<call>nope title=\"a\" ", "<call>sav title=\"a\" ",
 ];
@@ -111,7 +111,7 @@ const GEMMA: &[&str] = &[
 ];
 #[rustfmt::skip]
 const TAGS: &[&str] = &[
-    "<save ", "<save ", "<SAVE ", "<save\n", "< save ", "<save x ", "<save title=\"a\" ", "<save title='a' x ", "<save title: \"a\" ", "<save,", "<save(",
+    "<save ", "<save ", "<save title=\"a\">", "<save title=\"a\" x>\n", "<SAVE ", "<save\n", "< save ", "<save x ", "<save title=\"a\" ", "<save title='a' x ", "<save title: \"a\" ", "<save,", "<save(",
 ];
 #[rustfmt::skip]
 const YAML: &[&str] = &[
@@ -119,7 +119,7 @@ const YAML: &[&str] = &[
 ];
 #[rustfmt::skip]
 const FUNCTIONS: &[&str] = &[
-    "<tool_call><function=save ", "<function=save ", "<function name=\"save\" ", "<invoke name=\"save\" ", "<invoke name='save' x ", "<tool name=\"save\" ", "<call name=\"save\" ", "<tool_call name=\"save\" ",
+    "<tool_call><function=save ", "<function=save ", "<function=save title=\"a\">", "<tool_call><function=save title=\"a\">", "<function name=\"save\" ", "<invoke name=\"save\" ", "<invoke name='save' x ", "<tool name=\"save\" ", "<call name=\"save\" ", "<tool_call name=\"save\" ",
     "<function=\"save\" ", "<tool_call>\n<function=save title=\"a\" ", "<tool_call><function=save>{", "<tool_call><function=save>\n{\"title\": \"a\" x, ", "<function=save>{",
     "<tool_call><function=save><parameter name=\"title\" ", "<tool_call><function=save><parameter=", "<tool_call>save ", "<tool_call>\nsave ", "<tool_call>save(", "<call>save ", "<CALL>save ",
     "<call>save(", "<function>save ", "<tool>save ", "<invoke>save ", "<tool_call><function>save ", "<tool_call>\n<function>save</function>\n", "<tool_call>{\"name\":\"save\",\"arguments\":{",

@@ -45,6 +45,8 @@ pub struct Call {
     pub delimiters: Option<Arc<Delimiters>>,
     /// What ends it if it has failed.
     pub closers: Closers,
+    /// The end of an opening tag in which the call has failed.
+    pub tag: String,
     /// Of a call that failed, but was read completely.
     pub arguments: Option<String>,
 }
@@ -74,6 +76,7 @@ impl Call {
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
         (self.delimiters, self.closers) = (None, Closers::Own);
+        self.tag.clear();
         self.arguments = None;
     }
 }

@@ -46,6 +46,8 @@ pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
         Some(&quote @ (b'"' | b'\'')) => {
             let from = looked.max(start + 1);
             match memchr::memchr(quote, &text.as_bytes()[from..]) {
+                // A quote with a backslash ends the value in one reading, and is part of it in the other.
+                Some(length) if ends_in_backslash(&text.as_bytes()[start + 1..from + length]) => Attribute::Junk(next),
                 Some(length) => Attribute::Pair { key, value: start + 1..from + length, end: from + length + 1 },
                 None => Attribute::Need(Some(text.len())),
             }
@@ -56,6 +58,11 @@ pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
             None => need,
         },
     }
+}
+
+/// Whether the bytes end in a backslash that is not itself escaped.
+fn ends_in_backslash(bytes: &[u8]) -> bool {
+    bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 fn next_after(bytes: &[u8], from: usize) -> usize {

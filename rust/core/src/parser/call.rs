@@ -10,6 +10,9 @@ use crate::scan::{Closer, Closers};
 use crate::state::{Call, State, fitting};
 use crate::toolset::{Lookup, Toolset};
 
+/// No closing tag is longer: a name has 128 characters at most.
+const MAX_CLOSER_BYTES: usize = 1024;
+
 impl Machine {
     /// Which protocols are read is decided by a call's beginning.
     fn settle(&mut self, tools: &Toolset, call: &mut Call) {
@@ -332,9 +335,25 @@ impl Machine {
 /// Skips the rest of a call that has failed. `Next`: another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
-    let Call { name, tool, found, body, failure: Some(failure), closers, delimiters, .. } = call else {
+    let Call { name, tool, found, body, failure: Some(failure), closers, delimiters, tag, .. } = call else {
         return Step::Done;
     };
+    // In the opening tag `/>` ends the call; in the text after it, it is content.
+    if closers.in_tag() {
+        let start = window.at;
+        let end = failure.skip.read(window.text, &mut window.at, last, &Closer::Text(">"));
+        window.at += end.unwrap_or(0);
+        tag.push_str(&window.text[start..window.at]);
+        let excess = tag.len().saturating_sub(MAX_CLOSER_BYTES);
+        tag.drain(..(excess..).find(|at| tag.is_char_boundary(*at)).unwrap_or(0));
+        if end.is_none() {
+            return Step::Need;
+        }
+        if closers.end(tag) {
+            return Step::Done;
+        }
+        (*closers, failure.skip) = (std::mem::take(closers).after_tag(), Skip::TokenStart);
+    }
     let close = match closers {
         Closers::Own => Closer::Own(&tools.delimiters),
         other => Closer::Other(other),

@@ -14,6 +14,39 @@ pub enum Closers {
     Tag { name: String, slash: bool },
 }
 
+impl Closers {
+    /// Whether the call has failed inside its opening tag, which `/>` would end.
+    pub fn in_tag(&self) -> bool {
+        match self {
+            Closers::Own => false,
+            Closers::Spelled(texts) => texts.first() == Some(&"/>"),
+            Closers::Tag { slash, .. } => *slash,
+        }
+    }
+
+    /// The same after that tag.
+    pub fn after_tag(self) -> Self {
+        match self {
+            Closers::Spelled(texts) => Closers::Spelled(texts.split_first().map_or(texts, |(_, rest)| rest)),
+            Closers::Tag { name, .. } => Closers::Tag { name, slash: false },
+            Closers::Own => Closers::Own,
+        }
+    }
+
+    /// Whether the text ends in one.
+    pub fn end(&self, text: &str) -> bool {
+        let ends = |close: &str| {
+            let from = text.len().saturating_sub(close.len());
+            text.as_bytes()[from..].eq_ignore_ascii_case(close.as_bytes())
+        };
+        match self {
+            Closers::Own => false,
+            Closers::Spelled(texts) => texts.iter().any(|close| ends(close)),
+            Closers::Tag { name, slash } => (*slash && ends("/>")) || ends(&format!("</{name}>")),
+        }
+    }
+}
+
 /// What ends a call that has failed.
 #[derive(Clone, Copy, Debug)]
 pub enum Closer<'a> {

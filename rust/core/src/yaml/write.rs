@@ -132,6 +132,10 @@ fn is_special(c: char) -> bool {
 
 /// Does the text without quotes read as that text, and as a string?
 fn is_plain(text: &str) -> bool {
+    // Null, where null is allowed.
+    if text == "None" {
+        return false;
+    }
     let bytes = text.as_bytes();
     let (Some(&first), second) = (bytes.first(), bytes.get(1)) else { return false };
     let begins = match first {

@@ -160,7 +160,7 @@ impl InQuotes {
                 }
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
-            if kept.is_some() && ends_in_a_key(value, io) {
+            if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
                 io.at += 1;
                 return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
             }

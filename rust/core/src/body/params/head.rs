@@ -4,11 +4,11 @@ use std::mem::take;
 
 use super::typing::write_text;
 use super::{Params, State};
-use crate::body::{Bad, Io, Step};
+use crate::body::{Bad, Io, Skip, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::params::{Attribute, Attributes, Look, attribute, is_name};
+use crate::params::{Attribute, Attributes, Look, Tag, attribute, is_name};
 use crate::quoting::Alternation;
-use crate::scan::ws_run;
+use crate::scan::{Closers, ws_run};
 use crate::xml::decode_part;
 
 #[derive(Debug, Default)]
@@ -170,8 +170,14 @@ impl Params {
             Look::Need => Ok(Some(Step::Need)),
             Look::Yes(()) => self.to(State::Opened),
             Look::No => {
-                self.state = State::Alone;
-                if self.failed { Ok(None) } else { Err(self.malformed("The call is not closed.")) }
+                let name = match tag {
+                    _ if self.opened.wrapped => self.opened.row.block,
+                    Tag::Word(word) => word,
+                    Tag::Own => cx.tool,
+                    Tag::Block => self.opened.row.block,
+                };
+                self.state = State::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
+                if self.failed { Ok(None) } else { Err(self.malformed("A call with attributes has no other content.")) }
             }
         }
     }

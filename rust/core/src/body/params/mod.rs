@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::params::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
 use crate::quoting::Alternation;
-use crate::scan::ws_run;
+use crate::scan::{Closer, Closers, ws_run};
 
 use head::Head;
 use value::{Read, Value};
@@ -44,6 +44,8 @@ enum State {
     },
     /// The call is the one tag that was read.
     Alone,
+    /// The tag has attributes and is followed by something that is not a parameter: the closing tag is searched for, outside of quotes.
+    Lost(Skip, Closers),
 }
 
 #[derive(Debug)]
@@ -166,6 +168,13 @@ impl Params {
                 self.tail(io, blanks)
             }
             State::Alone => Ok(Some(Step::Done)),
+            State::Lost(skip, closers) => {
+                let Some(length) = skip.read(io.window, &mut io.at, io.last, &Closer::Other(closers)) else {
+                    return Ok(Some(Step::Need));
+                };
+                io.at += length;
+                self.to(State::Alone)
+            }
         }
     }
 
