@@ -9,12 +9,12 @@ import logging
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import wirecall._core as core
 from wirecall.kinds import ErrorKind, described
 from wirecall.options import Notice, NoticeKind, Options
-from wirecall.record import Outcome, Recorder
+from wirecall.record import EventKind, Outcome, Recorder
 from wirecall.toolset import Toolset
 
 log = logging.getLogger("wirecall")
@@ -497,7 +497,8 @@ class Reader:
         elif self._refused is not None:
             self._fail(self._made(event, "not_allowed", self._refused), parts)
         else:
-            self._note_call(event)
+            problems = tuple(problem.kind for problem in event.problems)
+            self._note("call", event, event.arguments, repairs=event.repairs, problems=problems)
             if self._open:
                 self._open = False
                 parts.append(CallDone())
@@ -506,18 +507,11 @@ class Reader:
             self._hand_over(parts)
             parts.append(Call(self._id(event.id), event.name, event.arguments))
 
-    def _note_call(self, event: core.CallEnd) -> None:
+    def _note(self, kind: EventKind, event: core.CallEnd | core.CallError, content: str, **more: Any) -> None:
+        """Notes a call, or an error, for the record."""
         if self._record is not None:
-            self._record.event(
-                "call",
-                event.name,
-                event.arguments,
-                text=self._number,
-                start=event.start,
-                end=event.end,
-                repairs=event.repairs,
-                problems=tuple(problem.kind for problem in event.problems),
-            )
+            where: Any = {"text": self._number, "start": event.start, "end": event.end}
+            self._record.event(kind, event.name, content, **where, **more)
 
     def _made(self, event: core.CallEnd, kind: ErrorKind, message: str) -> core.CallError:
         """A `CallError` for a call that was read but may not be handed over."""
@@ -526,16 +520,7 @@ class Reader:
 
     def _fail(self, error: core.CallError, parts: list[Part]) -> None:
         turn, self._begun, self._at = self._turn, None, error.end
-        if self._record is not None:
-            self._record.event(
-                "error",
-                error.name,
-                error.raw,
-                text=self._number,
-                start=error.start,
-                end=error.end,
-                error=error.kind,
-            )
+        self._note("error", error, error.raw, error=error.kind)
         mode = turn.options.on_error
         # What follows an invented result rests on it.
         self._forged = error.kind == "forged_result" and not turn.options.emit_raw_on_error

@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from wirecall import sse, stops
+from wirecall import sse
 from wirecall.answer import CallFailed
 from wirecall.chain import Chain
 from wirecall.dialects.base import Dialect, DialectName, Refused, Stream
@@ -151,13 +151,12 @@ class Codec:
     def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
         """What is done with a request, now that the middlewares have had it."""
         dialect, answers = asked.route
-        served = asked.base_url, str(request.get("model"))
         exchange = Exchange(
             self._dialect(dialect),
             request,
             asked.options,
             asked.where,
-            refuses_stop=stops.REFUSALS.has(*served),
+            served=(asked.base_url, str(request.get("model"))),
         )
         hears = None
         if self._chain and answers:
@@ -172,7 +171,7 @@ class Codec:
                 "Use a client that authenticates with an API key."
             )
         body = asked.body if same else None
-        return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears, served=served)
+        return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears)
 
     @staticmethod
     def serves(url: str, method: str = "POST") -> bool:
@@ -207,7 +206,6 @@ class ByteExchange:
         reads: As the attribute.
         hears: Gets what the provider answers to the first request; what is asked again is longer than what
             the host asked.
-        served: The base URL and the model.
 
     Attributes:
         request: The bytes to send now.
@@ -226,11 +224,8 @@ class ByteExchange:
         body: bytes | None,
         reads: bool,
         hears: Callable[[Mapping[str, Any]], None] | None,
-        served: tuple[str, str],
     ) -> None:
         self._where = where
-        self._served = served
-        self._dropped_stop = False
         self._exchange = exchange
         self._recorder = exchange.recorder
         self.reads = reads
@@ -252,7 +247,7 @@ class ByteExchange:
     @property
     def attempt(self) -> int:
         """0 for the first request; one more for each that is another one."""
-        return self._retries + self._dropped_stop
+        return self._retries + self._exchange.dropped_stop
 
     @property
     def _retries(self) -> int:
@@ -277,13 +272,11 @@ class ByteExchange:
             self._recorder.answers(status)
             if body is not None:
                 self._recorder.receives(body)
-        if body is not None and self._exchange.may_drop_stop and stops.is_refusal(status, body):
-            self._exchange.drop_stop()
-            self._dropped_stop = True
+        if body is not None and self._exchange.drops_stop(status, body):
             self.request = sse.dump(self._exchange.request)
             return True
-        if self._dropped_stop and status < 400:
-            stops.REFUSALS.add(*self._served)
+        if status < 400:
+            self._exchange.accepted()
         if body is not None:
             self._gives(body)
         return False

@@ -28,12 +28,14 @@ class Exchange:
         request: The host's request; never mutated.
         options: The host's.
         where: Where the request goes, for its record; None for hosts without HTTP.
-        refuses_stop: The model is known to refuse stop sequences.
+        served: The base URL and the model, for which a refused stop sequence is remembered.
+        takes_stop: Whether the model takes stop sequences at all.
 
     Attributes:
         request: What to send now. The very request where nothing is to be rewritten.
         toolset: Its tools, compiled; None where nothing is to be rewritten.
         streams: The answer is to be streamed.
+        dropped_stop: The request is sent without our stop sequence, which the server refused.
         turn: The answer's state; None where nothing is to be rewritten.
         recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
             the exchange with `finish` or `recording`.
@@ -49,16 +51,20 @@ class Exchange:
         request: Mapping[str, Any],
         options: Options,
         where: Where | None = None,
-        refuses_stop: bool = False,
+        *,
+        served: tuple[str, str] | None = None,
+        takes_stop: bool = True,
     ) -> None:
         self.dialect = dialect
         self._given = request
         self._options = options
+        self._served = served
         self._stops = options.stop_sequence == "always" or (
-            options.stop_sequence == "auto" and not refuses_stop
+            options.stop_sequence == "auto"
+            and takes_stop
+            and (served is None or not stops.REFUSALS.has(*served))
         )
-        # "always" means what it says: then the server's answer is the application's.
-        self._may_drop_stop = options.stop_sequence == "auto"
+        self.dropped_stop = False
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
@@ -110,11 +116,10 @@ class Exchange:
         self.request = self._adapted(self.dialect.rewrite(request, asked, told, history, options))
         if told is not None and options.on_event is not None:
             try:
-                listed = json.dumps(asked.tools)
+                tools = json.dumps(asked.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            saved = _saved(listed, told)
-            if saved is not None:
+            if (saved := _saved(tools, told)) is not None:
                 self.turn.tell("saved", None, str(saved))
 
     @property
@@ -160,14 +165,24 @@ class Exchange:
     @property
     def may_drop_stop(self) -> bool:
         """Whether the request has a stop sequence of ours that it may do without."""
-        return self._may_drop_stop and stops.without(self.request, self._given) is not self.request
+        # "always" means what it says: then the server's answer is the application's.
+        auto = self._options.stop_sequence == "auto" and not self.dropped_stop
+        return auto and stops.without(self.request, self._given) is not self.request
 
-    def drop_stop(self) -> None:
-        """Makes `request` the same one without it."""
-        self._may_drop_stop = False
+    def drops_stop(self, status: int, body: bytes) -> bool:
+        """Whether an error refuses our stop sequence. Then `request` is the same one without it."""
+        if not (self.may_drop_stop and stops.is_refusal(status, body)):
+            return False
+        self.dropped_stop = True
         self.request = stops.without(self.request, self._given)
         if self.recorder is not None:
             self.recorder.sends(self.request, "without_stop")
+        return True
+
+    def accepted(self) -> None:
+        """The server answered without an error: a stop sequence that was dropped is never sent again."""
+        if self.dropped_stop and self._served is not None:
+            stops.REFUSALS.add(*self._served)
 
     def hears(self, given: Mapping[str, Any]) -> None:
         """Notes an answer, or an event of one, of a host without HTTP."""
@@ -233,6 +248,5 @@ def _saved(tools: str, told: str) -> int | None:
     count = cached_tokenizer()
     if count is None:
         return None
-    return sum(count(compact(native_definition(tool))) for tool in definitions(json.loads(tools))) - count(
-        told
-    )
+    native = sum(count(compact(native_definition(tool))) for tool in definitions(json.loads(tools)))
+    return native - count(told)

@@ -156,7 +156,8 @@ class Record:
 
     def __str__(self) -> str:
         where = f"{self.method} {self.path}" if self.path is not None else self.api
-        called = [event.tool or "unknown" for event in self._last_events() if event.kind in ("call", "error")]
+        events = self.attempts[-1].events if self.attempts else ()
+        called = [event.tool or "unknown" for event in events if event.kind in ("call", "error")]
         said = [
             f"{where} model={self.model}",
             self.outcome + (f" ({self.error})" if self.error is not None else ""),
@@ -165,9 +166,6 @@ class Record:
             f"{self.duration:.3f} s",
         ]
         return "; ".join(said)
-
-    def _last_events(self) -> tuple[RecordEvent, ...]:
-        return self.attempts[-1].events if self.attempts else ()
 
 
 class Where(NamedTuple):
@@ -206,11 +204,8 @@ class Where(NamedTuple):
 class _Open:
     """An attempt that goes on."""
 
-    reason: AttemptReason
-    sent: float
-    request: bytes
-    messages: tuple[MessageOutline, ...]
-    parameters: dict[str, float | bool | None]
+    # What is known when the request is sent.
+    fixed: dict[str, Any]
     hash: Any
     first_byte: float | None = None
     end: float | None = None
@@ -282,7 +277,16 @@ class Recorder:
         }
         written = _dump(request)
         self._texts = 0
-        self._attempts.append(_Open(reason, self._now(), written, tuple(said), numbers, self._sha256()))
+        fixed = {
+            "reason": reason,
+            "sent": self._now(),
+            "messages": tuple(said),
+            "parameters": numbers,
+            "request_length": len(written),
+            "request_sha256": self._sha256(written).hexdigest()[:_DIGITS],
+            "request": self._text([written]),
+        }
+        self._attempts.append(_Open(fixed, self._sha256()))
 
     def answers(self, status: int) -> None:
         """The status of the answer came."""
@@ -358,11 +362,11 @@ class Recorder:
         if self._delivered:
             return
         self._delivered = True
-        status = self._attempts[-1].status if self._attempts else None
-        if status is not None and status >= 400 and outcome not in ("broken", "failed"):
+        last = self._attempts[-1] if self._attempts else None
+        if last is not None and (last.status or 0) >= 400 and outcome not in ("broken", "failed"):
             outcome = "http_error"
-        if error is None:
-            error = next((event.error for event in self._last_events() if event.error is not None), None)
+        if error is None and last is not None:
+            error = next((event.error for event in last.events if event.error is not None), None)
         record = Record(
             **self._fixed,
             started=self._started,
@@ -383,21 +387,12 @@ class Recorder:
             # Never with its message, which may quote the record.
             log.warning("on_record raised %s", type(failure).__name__)
 
-    def _last_events(self) -> list[RecordEvent]:
-        return self._attempts[-1].events if self._attempts else []
-
     def _closed(self, attempt: _Open) -> Attempt:
         return Attempt(
-            reason=attempt.reason,
-            sent=attempt.sent,
+            **attempt.fixed,
             first_byte=attempt.first_byte,
             end=attempt.end,
             status=attempt.status,
-            messages=attempt.messages,
-            parameters=attempt.parameters,
-            request_length=len(attempt.request),
-            request_sha256=self._digest(attempt.request),
-            request=self._text([attempt.request]),
             answer_length=attempt.length,
             answer_sha256=attempt.hash.hexdigest()[:_DIGITS],
             answer=self._text(attempt.answer),
@@ -413,10 +408,6 @@ class Recorder:
 
     def _scrubbed(self, text: str) -> str:
         return text if self._where is None else self._where.hides(text)
-
-    def _digest(self, raw: bytes) -> str:
-        digits: str = self._sha256(raw).hexdigest()
-        return digits[:_DIGITS]
 
     def _outlines(self, said: object, key: str) -> Iterable[MessageOutline]:
         if key in ("system", "instructions"):
@@ -438,7 +429,7 @@ class Recorder:
             _kind(part.get("type")) if isinstance(part, Mapping) else "text" for part in parts
         )
         written = content if isinstance(content, str) else _dump(content).decode()
-        digest = self._digest(written.encode(errors="replace"))
+        digest = self._sha256(written.encode(errors="replace")).hexdigest()[:_DIGITS]
         return MessageOutline(role=_kind(role), kinds=tuple(kinds), length=len(written), sha256=digest)
 
 
@@ -450,8 +441,7 @@ def _kind(given: object) -> str:
 
 def _dump(value: object) -> bytes:
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr).encode(
-            errors="replace"
-        )
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)
     except (TypeError, ValueError, RecursionError):
-        return repr(value).encode(errors="replace")
+        text = repr(value)
+    return text.encode(errors="replace")

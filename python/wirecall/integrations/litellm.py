@@ -8,7 +8,6 @@ speaks the chat dialect on both sides of it.
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wirecall import stops
 from wirecall.answer import CallFailed
 from wirecall.codec import OVERRIDES
 from wirecall.dialects.base import Refused
@@ -178,16 +177,17 @@ class _Talk:
             "messages": [_plain(message) for message in given["messages"]],
             **params,
         }
-        self._served = str(self._settings.get("api_base")), self._model
-        # A stop sequence of ours is a favour, not worth an error of models that have none.
-        refuses_stop = not self._supports("stop") or stops.REFUSALS.has(*self._served)
         try:
             self.exchange = Exchange(
-                chat, request, options.with_overrides(overrides), refuses_stop=refuses_stop
+                chat,
+                request,
+                options.with_overrides(overrides),
+                served=(str(self._settings.get("api_base")), self._model),
+                # A stop sequence of ours is a favour, not worth an error of models that have none.
+                takes_stop=self._supports("stop"),
             )
         except (Refused, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
-        self._dropped_stop = False
         self._stream = None if self.exchange.untouched else self.exchange.stream()
         self._last: list[ModelResponseStream] = []
         # Of several choices litellm streams one finish, and anywhere: what comes behind it is read, too.
@@ -201,10 +201,11 @@ class _Talk:
             try:
                 inner = litellm.completion(**self._arguments(more))
             except litellm.BadRequestError as error:
-                if not self._drops_stop(error):
+                if not self.exchange.drops_stop(400, str(error).encode()):
                     raise
             else:
-                return self._answered(inner)
+                self.exchange.accepted()
+                return inner
 
     async def acomplete(self, **more: Any) -> Any:
         """The same for async hosts."""
@@ -212,26 +213,14 @@ class _Talk:
             try:
                 inner = await litellm.acompletion(**self._arguments(more))
             except litellm.BadRequestError as error:
-                if not self._drops_stop(error):
+                if not self.exchange.drops_stop(400, str(error).encode()):
                     raise
             else:
-                return self._answered(inner)
+                self.exchange.accepted()
+                return inner
 
     def _arguments(self, more: Json) -> Json:
         return {**self._settings, **self.exchange.request, **more}
-
-    def _drops_stop(self, error: Exception) -> bool:
-        """Whether the request is sent again, without our stop sequence."""
-        if not (self.exchange.may_drop_stop and stops.is_refusal(400, str(error).encode())):
-            return False
-        self.exchange.drop_stop()
-        self._dropped_stop = True
-        return True
-
-    def _answered(self, inner: Any) -> Any:
-        if self._dropped_stop:
-            stops.REFUSALS.add(*self._served)
-        return inner
 
     def read(self, answer: ModelResponse) -> ModelResponse | None:
         """None: `request` is the next one to send."""

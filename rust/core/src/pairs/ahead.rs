@@ -1,6 +1,7 @@
 //! What stands behind a value: never more than blanks, a comma, a key, blanks and one character.
 
-use super::key::{KeyLex, lex_key};
+use super::key::lex_key;
+use crate::params::Look;
 use crate::scan::{Delimiters, Mark, has_line_break, is_ws, starts, ws_run};
 
 /// What was found.
@@ -91,9 +92,9 @@ impl Ahead {
         let (end, from) = match self.behind {
             Some(known) => known,
             None => match lex_key(rest, last, delimiters) {
-                KeyLex::Need => return Next::Need,
-                KeyLex::No => return Next::Other,
-                KeyLex::Key(length) => (at + length, at + length),
+                Look::Need => return Next::Need,
+                Look::No => return Next::Other,
+                Look::Yes(length) => (at + length, at + length),
             },
         };
         let stop = ws_run(text, from);

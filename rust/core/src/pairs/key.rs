@@ -4,16 +4,8 @@ use smallvec::SmallVec;
 
 use super::quoted::{Part, Quoted};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
+use crate::params::{Look, need};
 use crate::scan::{Delimiters, first_chars, is_ws, ws_run};
-
-/// What a text starts with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyLex {
-    /// A key of so many bytes; what follows it decides whether it counts.
-    Key(usize),
-    Need,
-    No,
-}
 
 /// One step of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,40 +18,40 @@ pub enum Segment<'k> {
     Index(usize),
 }
 
-/// Looks for a key at the start of `text`.
-pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
+/// Looks for a key at the start of `text`: its length in bytes. What follows it decides whether it counts.
+pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
     // The window of a key; a character more, so that a key that fills it is seen to end.
     let mut end = text.len().min(4 * (KEY_CHARS + 1));
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let text = &text[..end];
-    let need = || if last || is_long(text) { KeyLex::No } else { KeyLex::Need };
+    let need = || need(last || is_long(text));
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
         match bytes.get(at) {
             None => return need(),
-            Some(b'"' | b'\'') => match quoted_end(text, at) {
-                Some(end) => at = end,
-                None => return need(),
+            Some(b'"' | b'\'') => match unquoted(text, at) {
+                (_, Some(end)) => at = end,
+                (_, None) => return need(),
             },
             Some(_) => {
                 let rest = &text[at..];
                 let length = delimiters.key_run(rest);
                 if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
-                    return KeyLex::No;
+                    return Look::No;
                 }
                 at += length;
             }
         }
         while bytes.get(at) == Some(&b'[') {
             if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) {
-                let Some(end) = quoted_end(text, at + 1) else { return need() };
+                let (_, Some(end)) = unquoted(text, at + 1) else { return need() };
                 match bytes.get(end) {
                     None => return need(),
                     Some(b']') => at = end + 1,
-                    Some(_) => return KeyLex::No,
+                    Some(_) => return Look::No,
                 }
                 continue;
             }
@@ -67,37 +59,24 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> KeyLex {
             match bytes.get(at + 1 + digits) {
                 None if digits <= INDEX_DIGITS => return need(),
                 Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
-                _ => return KeyLex::No,
+                _ => return Look::No,
             }
         }
         match bytes.get(at) {
-            None if is_long(&text[..at]) => return KeyLex::No,
-            None if last => return KeyLex::Key(at),
+            None if is_long(&text[..at]) => return Look::No,
+            None if last => return Look::Yes(at),
             None => return need(),
             Some(b'.') => at += 1,
             Some(byte) if *byte == b'=' || is_ws(*byte) => {
-                return if is_long(&text[..at]) { KeyLex::No } else { KeyLex::Key(at) };
+                return if is_long(&text[..at]) { Look::No } else { Look::Yes(at) };
             }
-            Some(_) => return KeyLex::No,
+            Some(_) => return Look::No,
         }
     }
 }
 
 fn is_long(key: &str) -> bool {
     first_chars(key, KEY_CHARS) < key.len()
-}
-
-/// Behind the closing quote of the text that starts with a quote at `at`.
-fn quoted_end(text: &str, at: usize) -> Option<usize> {
-    let quoted = Quoted::new(text.as_bytes()[at]);
-    let mut at = at + 1;
-    loop {
-        match quoted.next(text, &mut at, true) {
-            Part::Quote => return Some(at + 1),
-            Part::Need => return None,
-            Part::Plain(_) | Part::Char(_) => {}
-        }
-    }
 }
 
 /// The segments of a key that [`lex_key`] found.
@@ -115,7 +94,7 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
             b'[' if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) => {
                 let (text, end) = unquoted(key, at + 1);
                 out.push(Segment::Bracketed(text));
-                at = end + 1;
+                at = end.map_or(key.len(), |end| end + 1);
             }
             b'[' => {
                 let end = key[at..].find(']').map_or(key.len(), |length| at + length);
@@ -125,7 +104,7 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
             b'"' | b'\'' => {
                 let (text, end) = unquoted(key, at);
                 out.push(Segment::Quoted(text));
-                at = end;
+                at = end.unwrap_or(key.len());
             }
             _ => {
                 let end = key[at..].find(['.', '[']).map_or(key.len(), |length| at + length);
@@ -137,8 +116,8 @@ pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
     out
 }
 
-/// The text that starts with a quote at `at`, without its quotes, and where it ends.
-fn unquoted(key: &str, mut at: usize) -> (String, usize) {
+/// The text that starts with a quote at `at`, without its quotes, and the place after its closing quote.
+fn unquoted(key: &str, mut at: usize) -> (String, Option<usize>) {
     let quoted = Quoted::new(key.as_bytes()[at]);
     let mut text = String::new();
     at += 1;
@@ -146,44 +125,38 @@ fn unquoted(key: &str, mut at: usize) -> (String, usize) {
         match quoted.next(key, &mut at, true) {
             Part::Plain(part) => text.push_str(part),
             Part::Char(c) => text.push(c),
-            Part::Quote | Part::Need => return (text, at + 1),
+            Part::Quote => return (text, Some(at + 1)),
+            Part::Need => return (text, None),
         }
     }
 }
 
-/// Whether a text begins with a key and the colon that models write instead of `=`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colon {
-    Need,
-    No,
-    /// Bytes of the key, and where the colon ends.
-    Key {
-        length: usize,
-        end: usize,
-    },
-}
-
-/// Looks for a key and a colon; `is_key` says which keys count. The first character after the key must be there.
-pub fn colon_key(text: &str, last: bool, delimiters: &Delimiters, is_key: &dyn Fn(&str) -> bool) -> Colon {
+/// Looks for a key and the colon that models write instead of `=`: the length of the key, and where the colon ends.
+/// `is_key` says which keys count. The first character after the key must be there.
+pub fn colon_key(
+    text: &str,
+    last: bool,
+    delimiters: &Delimiters,
+    is_key: &dyn Fn(&str) -> bool,
+) -> Look<(usize, usize)> {
     let bytes = text.as_bytes();
     let run = match bytes.first() {
-        Some(b'"' | b'\'') => quoted_end(text, 0).unwrap_or(0),
+        Some(b'"' | b'\'') => unquoted(&text[..first_chars(text, KEY_CHARS)], 0).1.unwrap_or(0),
         _ => first_chars(text, BARE_SEGMENT_CHARS).min(delimiters.key_run(text)),
     };
     let inside = if delimiters.key_run(text) > 0 { run } else { 0 };
-    let ends = memchr::memchr_iter(b':', &bytes[..inside]).chain([run]);
-    for length in ends {
+    for length in memchr::memchr_iter(b':', &bytes[..inside]).chain([run]) {
         let colon = ws_run(text, length);
         if bytes.get(colon) != Some(&b':') || is_long(&text[..length]) || !is_key(&text[..length]) {
             continue;
         }
         match bytes.get(colon + 1) {
             Some(b'=') => {}
-            None if !last => return Colon::Need,
-            _ => return Colon::Key { length, end: colon + 1 },
+            None if !last => return Look::Need,
+            _ => return Look::Yes((length, colon + 1)),
         }
     }
-    Colon::No
+    Look::No
 }
 
 /// Appends a property's name as a segment, quoted where it would be misread.

@@ -6,6 +6,6 @@ mod quoted;
 mod write;
 
 pub use ahead::{Ahead, Next, may_trail, separated};
-pub use key::{Colon, Segment, colon_key, push_segment, segments};
+pub use key::{Segment, colon_key, push_segment, segments};
 pub use quoted::{Part, Quoted};
 pub use write::{LIKE_QUOTES, is_bare_safe, push_quoted};

@@ -59,15 +59,15 @@ impl Node {
         if self.has(&Choice::Array) {
             phrases.extend(count(bounds.min_items, bounds.max_items, "item"));
         }
+        phrases.retain(|text| is_short(text));
         // Where all values are listed, an example tells nothing.
         let listed = |choice: &Choice| matches!(choice, Choice::Literal(_) | Choice::Boolean | Choice::Null);
         if self.is_unknown() || !self.choices.iter().all(listed) {
             let example = bounds.examples.iter().find(|value| self.accepts(value)).map(serde_json::Value::to_string);
             let new = example.filter(|json| self.default.as_ref() != Some(json) && is_safe(json));
-            let example = new.map(|json| literal(&json));
-            phrases.extend(example.filter(|text| is_shown(text)).map(|text| format!("e.g. {text}")));
+            let text = new.map(|json| literal(&json)).filter(|text| is_shown(text));
+            phrases.extend(text.map(|text| format!("e.g. {text}")));
         }
-        phrases.retain(|text| text.starts_with("e.g.") || is_short(text));
         if !phrases.is_empty() {
             out.push(format!("({})", phrases.join(", ")));
         }

@@ -17,6 +17,8 @@ pub use quotes::Quotes;
 use values::Values;
 pub use values::equal_literal;
 
+const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
+
 /// What becomes of the string that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Text {
@@ -80,11 +82,11 @@ impl Object {
 
     /// How to read on when the call has failed here.
     pub fn skip(&self) -> Skip {
-        match self.brackets() {
-            0 if self.expect == Expect::Value => Skip::ValueStart,
-            0 => Skip::After,
-            _ if self.notation != Notation::Json => self.open_quote().map_or(Skip::TokenStart, Skip::in_quotes),
-            depth => Skip::in_brackets(depth, self.open_quote()),
+        match (self.brackets(), self.notation) {
+            (0, _) if self.expect == Expect::Value => Skip::ValueStart,
+            (0, _) => Skip::After,
+            (depth, Notation::Json) => Skip::in_brackets(depth, self.open_quote()),
+            _ => self.open_quote().map_or(Skip::TokenStart, Skip::in_quotes),
         }
     }
 
@@ -116,13 +118,11 @@ impl Object {
         match self.read(io) {
             Ok(()) => Ok(self.expect == Expect::Nothing),
             Err((kind, message)) => {
-                let skip = match self.brackets() {
-                    0 => self.skip(),
-                    _ if self.notation != Notation::Json => match self.open_quote() {
-                        None if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
-                        _ => self.skip(),
-                    },
-                    depth => Skip::in_brackets_at(depth, self.open_quote(), io.window, io.at),
+                let skip = match (self.brackets(), self.notation, self.open_quote()) {
+                    (0, ..) => self.skip(),
+                    (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
+                    (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
+                    _ => self.skip(),
                 };
                 Err(Failure { kind, message, skip })
             }
@@ -277,13 +277,14 @@ impl Object {
             (Lexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
                 return self.word(cx, found, word);
             }
-            (_, Expect::Key { .. }) => return Err(self.invalid(ErrorKind::InvalidJson, "a key is expected")),
-            (_, Expect::Colon) => return Err(self.invalid(ErrorKind::InvalidJson, "a colon is expected after a key")),
-            (_, Expect::Comma | Expect::Nothing) => {
-                return Err(self.invalid(ErrorKind::InvalidJson, "brackets do not match"));
-            }
-            (_, Expect::Value | Expect::Item { .. }) => {
-                return Err(self.invalid(ErrorKind::InvalidJson, "a value is expected"));
+            (_, expect) => {
+                let what = match expect {
+                    Expect::Key { .. } => "a key is expected",
+                    Expect::Colon => "a colon is expected after a key",
+                    Expect::Comma | Expect::Nothing => "brackets do not match",
+                    Expect::Value | Expect::Item { .. } => "a value is expected",
+                };
+                return Err(self.invalid(ErrorKind::InvalidJson, what));
             }
         }
         Ok(())
@@ -336,6 +337,14 @@ impl Object {
         Ok(())
     }
 
+    /// What was read of the string, if its quotes need not be escaped.
+    fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
+        match &self.quotes {
+            Some(quotes) if self.text == Text::Live => &found.args.json[quotes.start..],
+            _ => &self.collected,
+        }
+    }
+
     /// One character of the string.
     fn push(&mut self, found: &mut Found, c: char) {
         match self.text {
@@ -356,20 +365,19 @@ impl Object {
         let open = self.quotes.as_ref().and_then(|quotes| quotes.kept?.opened());
         let Some(open) = open else { return Ok(()) };
         self.lexer.reopen(open);
-        Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string must be written as \\\""))
+        Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE))
     }
 
     /// The quote that ended the string is content of it.
     fn keep(&mut self, cx: &Context<'_>, found: &mut Found, quote: u8, rest: &str) -> Result<(), Bad> {
-        cx.repair(found, Repair::InnerQuotes)
-            .map_err(|kind| self.invalid(kind, "a quote in a string must be written as \\\""))?;
+        cx.repair(found, Repair::InnerQuotes).map_err(|kind| self.invalid(kind, INNER_QUOTE))?;
         if self.is_ambiguous(cx, found, quote, rest) {
-            return Err(self.invalid(ErrorKind::UnterminatedValue, "a quote in a string must be written as \\\""));
+            return Err(self.invalid(ErrorKind::UnterminatedValue, INNER_QUOTE));
         }
         self.lexer.reopen(quote);
-        if let Some(Quotes { kept, start, .. }) = &mut self.quotes {
-            let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
-            kept.get_or_insert_with(|| Kept::new(quote)).keep(is_apostrophe(quote, text, rest));
+        let apostrophe = is_apostrophe(quote, self.so_far(found), rest);
+        if let Some(Quotes { kept, .. }) = &mut self.quotes {
+            kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
         }
         self.push(found, quote as char);
         Ok(())
@@ -378,8 +386,8 @@ impl Object {
     /// Whether the string could as well have ended before: at a first quote that another one follows, as in `"""`; or at a kept
     /// quote that begins a known key, of which this one is the end.
     fn is_ambiguous(&self, cx: &Context<'_>, found: &Found, quote: u8, rest: &str) -> bool {
-        let Some(Quotes { kept, start, keys, .. }) = &self.quotes else { return false };
-        let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+        let Some(Quotes { kept, keys, .. }) = &self.quotes else { return false };
+        let text = self.so_far(found);
         let Some(otherwise) = kept else {
             return text.is_empty() && rest.as_bytes().first() == Some(&quote);
         };
@@ -396,10 +404,10 @@ impl Object {
     }
 
     fn string_end(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<(), Bad> {
-        if let Some(Quotes { kept, start, .. }) = &mut self.quotes
-            && take(kept).is_some()
+        if let Some(quotes) = &mut self.quotes
+            && take(&mut quotes.kept).is_some()
         {
-            let text = if self.text == Text::Live { &found.args.json[*start..] } else { &self.collected };
+            let text = self.so_far(found);
             // It may have ended anywhere.
             if [&cx.delimiters.open, &cx.delimiters.close].iter().any(|mark| text.contains(mark.as_str())) {
                 let what = "where a string with quotes and a delimiter in it ends cannot be told; \

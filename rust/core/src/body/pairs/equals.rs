@@ -1,6 +1,6 @@
 //! Behind `=`: which kind of value follows, or none.
 
-use super::quotes::{InQuotes, Marks};
+use super::quotes::InQuotes;
 use super::typographic::{Typographic, closing_mark};
 use super::value::{Value, collided, empty, takes_strings_as_items, text};
 use super::word::{Bare, InWord};
@@ -9,9 +9,10 @@ use crate::body::place::{Field, is_declared};
 use crate::body::write::takes_tuples;
 use crate::body::{Io, Object, Skip};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, LIKE_QUOTES, Next, Quoted};
-use crate::quoting::Alternation;
-use crate::scan::{Mark, is_ws, starts, ws_run};
+use crate::pairs::{Ahead, LIKE_QUOTES, Next};
+use crate::params::{Look, begins_with};
+use crate::quoting::{Alternation, is_quote};
+use crate::scan::{Mark, is_ws, ws_run};
 
 #[derive(Debug)]
 pub(super) struct Equals {
@@ -23,38 +24,45 @@ pub(super) struct Equals {
 
 impl Equals {
     pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
-        let Equals { field, ahead, colon } = self;
         *bare_mark = false;
-        let cx = io.cx;
-        let mut rest = io.rest();
-        let blank = match rest.as_bytes().first() {
-            None => return Move::Stay,
-            Some(byte) => is_ws(*byte),
-        };
-        match cx.delimiters.closes(rest, io.last).0 {
-            Mark::Partial => return Move::Stay,
-            Mark::Yes => return empty(io, field),
-            Mark::No => {}
+        let rest = io.rest();
+        let Some(&byte) = rest.as_bytes().first() else { return Move::Stay };
+        match io.cx.delimiters.closes(rest, io.last).0 {
+            Mark::Partial => Move::Stay,
+            Mark::Yes => empty(io, &self.field),
+            Mark::No if is_ws(byte) => self.spaced(io),
+            Mark::No => self.value(io, rest),
         }
-        if blank {
-            match ahead.look(rest, io.last, cx.delimiters) {
-                Next::Need => return Move::Stay,
-                Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
-                Next::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
-                    return empty(io, field);
-                }
-                Next::Pair { .. } | Next::Open { .. } | Next::Trailing { .. } | Next::Other => {}
+    }
+
+    /// Whitespace follows: the value is empty, or begins after it.
+    fn spaced(&mut self, io: &mut Io<'_>) -> Move {
+        let Equals { field, ahead, colon } = self;
+        let (cx, rest) = (io.cx, io.rest());
+        match ahead.look(rest, io.last, cx.delimiters) {
+            Next::Need => return Move::Stay,
+            Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
+            Next::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
+                return empty(io, field);
             }
+            Next::Pair { .. } | Next::Open { .. } | Next::Trailing { .. } | Next::Other => {}
+        }
+        if !*colon {
             let path = field.path();
-            if !field.declared && !*colon {
+            if !field.declared {
                 let message = format!("No value follows {path}=. Write the empty string as {path}=\"\"");
                 return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
-            if !*colon && let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
+            if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
                 return fail(kind, format!("Do not put spaces around `=`: write {path}=…"), Skip::TokenStart);
             }
-            rest = &rest[ws_run(rest, 0)..];
         }
+        self.value(io, &rest[ws_run(rest, 0)..])
+    }
+
+    /// The value begins with `rest`.
+    fn value(&mut self, io: &mut Io<'_>, rest: &str) -> Move {
+        let (cx, field) = (io.cx, &mut self.field);
         let node = cx.schema.node(field.node);
         let byte = rest.as_bytes()[0];
         let bracket = matches!(byte, b'{' | b'[');
@@ -63,13 +71,14 @@ impl Equals {
         if bracket && !json && rest.len() < 2 && !io.last {
             return Move::Stay;
         }
-        match like_a_quote(rest, io.last) {
-            Mark::Partial => return Move::Stay,
-            Mark::Yes => {
+        // What models write instead of a quote.
+        match LIKE_QUOTES.iter().fold(Look::No, |look, mark| look.or(|| begins_with(rest, mark, io.last))) {
+            Look::Need => return Move::Stay,
+            Look::Yes(()) => {
                 let message = format!("{0}: quote the value with \" or ': {0}=\"…\"", field.path());
                 return fail(ErrorKind::MalformedCall, message, Skip::ValueStart);
             }
-            Mark::No => {}
+            Look::No => {}
         }
         let first = rest.chars().next().unwrap_or(' ');
         let closing = closing_mark(first);
@@ -96,46 +105,24 @@ impl Equals {
                 Err(collision) => collided(&field, collision),
             };
         }
-        let quote = byte == b'"' || byte == b'\'';
-        let text = match text(io, &field, quote || closing.is_some()) {
+        let text = match text(io, &field, is_quote(byte) || closing.is_some()) {
             Ok(text) => text,
             Err(collision) => return collided(&field, collision),
         };
-        let open_ended = (node.takes_string() || takes_strings_as_items(&cx, field.node))
-            && cx.schema.declares_properties(cx.schema.root)
-            && !*colon;
         let value = Value { field, text };
-        let ahead = Ahead::after_value();
-        if quote {
+        Move::To(if is_quote(byte) {
             io.at += 1;
-            let quoted = Quoted::new(byte);
-            Move::To(State::Quoted(InQuotes {
-                value,
-                quoted,
-                triple: false,
-                kept: None,
-                marks: Marks::default(),
-                ahead,
-            }))
+            State::Quoted(InQuotes::new(value, byte))
         } else if let Some(close) = closing {
             io.at += first.len_utf8();
-            Move::To(State::Typographic(Typographic { value, close, quotes: Alternation::START }))
-        } else if bracket && ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
-            Move::To(State::Verbatim { value, skip: Skip::ValueStart })
+            State::Typographic(Typographic { value, close, quotes: Alternation::START })
+        } else if ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
+            State::Verbatim { value, skip: Skip::ValueStart }
         } else {
-            Move::To(State::Bare(InWord { value, word: Bare::new(open_ended), ahead }))
-        }
-    }
-}
-
-/// Whether the value begins with what models write instead of a quote.
-fn like_a_quote(rest: &str, last: bool) -> Mark {
-    let marks = || LIKE_QUOTES.iter().map(|mark| starts(rest, mark, last));
-    if marks().any(|mark| mark == Mark::Yes) {
-        Mark::Yes
-    } else if marks().any(|mark| mark == Mark::Partial) {
-        Mark::Partial
-    } else {
-        Mark::No
+            let open_ended = (node.takes_string() || takes_strings_as_items(&cx, value.field.node))
+                && cx.schema.declares_properties(cx.schema.root)
+                && !self.colon;
+            State::Bare(InWord { value, word: Bare::new(open_ended), ahead: Ahead::after_value() })
+        })
     }
 }

@@ -13,7 +13,8 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Colon, Next, Part, colon_key, may_trail};
+use crate::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::params::Look;
 use crate::quoting::is_quote;
 use crate::scan::{Delimiters, Mark, is_ws, ws_run};
 use equals::Equals;
@@ -93,6 +94,11 @@ enum Move {
     Fail(Failure),
 }
 
+/// Whether the end of a value was guessed.
+fn is_unsure(found: &Found) -> bool {
+    found.used(Repair::UnquotedSpaces) || found.used(Repair::InnerQuotes)
+}
+
 fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
     Move::Fail(Failure { kind, message: message.into(), skip })
 }
@@ -120,7 +126,7 @@ impl Pairs {
             State::Equals(_) | State::Quoted(_) | State::Bare(_) | State::Typographic(_) => false,
             State::Verbatim { .. } | State::Json { .. } => false,
         };
-        between && !self.bare_mark && !found.used(Repair::UnquotedSpaces) && !found.used(Repair::InnerQuotes)
+        between && !self.bare_mark && !is_unsure(found)
     }
 
     /// Is a quote or a bracket open?
@@ -203,31 +209,28 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     *line |= crate::scan::has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
+    let broken = || no_pair(&cx, rest, bare && !*line);
     if rest.starts_with(',') {
-        return no_pair(&cx, rest, bare && !*line);
+        return broken();
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
         Next::Need | Next::End => return Move::Stay,
         Next::Close => return Move::Done,
         Next::Open { .. } if *line => {
-            let kind = if io.found.used(Repair::UnquotedSpaces) || io.found.used(Repair::InnerQuotes) {
-                ErrorKind::MalformedCall
-            } else {
-                match cx.repair(io.found, Repair::MissingClose) {
-                    Ok(()) => return Move::Done,
-                    Err(kind) => kind,
-                }
+            let unsure = is_unsure(io.found).then_some(ErrorKind::MalformedCall);
+            return match unsure.map_or_else(|| cx.repair(io.found, Repair::MissingClose), Err) {
+                Ok(()) => Move::Done,
+                Err(kind) => fail(kind, messages::UNCLOSED, Skip::TokenStart),
             };
-            return fail(kind, messages::UNCLOSED, Skip::TokenStart);
         }
         // A parenthesis that begins a key is not one of a name.
         Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Next::Pair { length, direct, .. } => (length, direct),
         Next::Other => match colon_pair(&cx, rest, false) {
-            Colon::Need => return Move::Stay,
-            Colon::No => return no_pair(&cx, rest, bare && !*line),
-            Colon::Key { length, end } => {
+            Look::Need => return Move::Stay,
+            Look::No => return broken(),
+            Look::Yes((length, end)) => {
                 let written = &rest[..length];
                 if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
                     return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
@@ -236,12 +239,12 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
                 return equals(io, written, true);
             }
         },
-        Next::Open { .. } | Next::Trailing { .. } => return no_pair(&cx, rest, bare && !*line),
+        Next::Open { .. } | Next::Trailing { .. } => return broken(),
     };
     let written = &rest[..length];
     if !direct {
         if !is_declared(cx.schema, written) {
-            return no_pair(&cx, rest, bare && !*line);
+            return broken();
         }
         if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
             return fail(kind, format!("Do not put spaces around `=`: write {written}=…"), Skip::TokenStart);
@@ -271,8 +274,8 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
     Move::To(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
 }
 
-/// A declared key and a colon at the start of the text, with what [`colon_key`] says of them.
-fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Colon {
+/// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
+fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Look<(usize, usize)> {
     colon_key(text, last, cx.delimiters, &|key| is_declared(cx.schema, key))
 }
 
@@ -283,9 +286,9 @@ fn follows_colon(io: &Io<'_>, rest: &str) -> Mark {
         return Mark::No;
     }
     match colon_pair(&io.cx, &rest[from..], io.last) {
-        Colon::Need => Mark::Partial,
-        Colon::No => Mark::No,
-        Colon::Key { .. } => Mark::Yes,
+        Look::Need => Mark::Partial,
+        Look::No => Mark::No,
+        Look::Yes(_) => Mark::Yes,
     }
 }
 
@@ -315,23 +318,11 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
         (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
         (Some(byte), Mark::No) => {
             let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other };
-            match next {
-                Next::Need => Move::Stay,
-                Next::Pair { .. } => match cx.repair(io.found, Repair::CommaSeparator) {
-                    Ok(()) => {
-                        io.at += 1;
-                        Move::To(gap(false))
-                    }
-                    Err(kind) => fail(kind, NO_COMMAS, Skip::After),
-                },
-                Next::Other if *byte == b',' && follows_colon(io, rest) == Mark::Partial => Move::Stay,
-                Next::Other if *byte == b',' && follows_colon(io, rest) == Mark::Yes => {
-                    // There is none in strict mode.
-                    io.found.repair(Repair::CommaSeparator);
-                    io.at += 1;
-                    Move::To(gap(false))
-                }
-                Next::Trailing { length } => trailing(io, length, Move::To(gap(false))),
+            let colon = if next == Next::Other { follows_colon(io, rest) } else { Mark::No };
+            match (next, colon) {
+                (Next::Need, _) | (_, Mark::Partial) => Move::Stay,
+                (Next::Pair { .. }, _) | (_, Mark::Yes) => comma(io, Move::To(gap(false))),
+                (Next::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {
                     let message =
@@ -340,6 +331,17 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
                 }
             }
         }
+    }
+}
+
+/// Passes over a comma between two pairs.
+fn comma(io: &mut Io<'_>, then: Move) -> Move {
+    match io.cx.repair(io.found, Repair::CommaSeparator) {
+        Ok(()) => {
+            io.at += 1;
+            then
+        }
+        Err(kind) => fail(kind, NO_COMMAS, Skip::After),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
+use crate::params::{Look, begins_with, need};
 use crate::quoting::{Kept, is_apostrophe};
 use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
 
@@ -55,6 +56,12 @@ impl Marks {
 }
 
 impl InQuotes {
+    /// After the opening quote.
+    pub(super) fn new(value: Value, quote: u8) -> Self {
+        let (quoted, ahead) = (Quoted::new(quote), Ahead::after_value());
+        InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
+    }
+
     pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
         let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
         let Io { cx, window, last, .. } = *io;
@@ -85,14 +92,13 @@ impl InQuotes {
             }
             let rest = &window[io.at + 1..];
             if *triple {
-                let quotes = window.as_bytes()[io.at..].iter().take(3).take_while(|byte| **byte == quote).count();
-                match window.as_bytes().get(io.at + quotes) {
-                    None if quotes < 3 => return Move::Stay,
-                    _ if quotes == 3 => {
+                match starts(&window[io.at..], if quote == b'"' { "\"\"\"" } else { "'''" }, false) {
+                    Mark::Yes => {
                         io.at += 3;
                         return value.done(io, true, behind(false));
                     }
-                    _ => {}
+                    Mark::Partial => return Move::Stay,
+                    Mark::No => {}
                 }
                 io.at += 1;
                 value.push_char(io.found, quote as char);
@@ -124,11 +130,10 @@ impl InQuotes {
                 },
             };
             if closes {
+                io.at += 1;
                 if let Some(inside) = self.opens_another(io, next) {
-                    io.at += 1;
                     return Move::Fail(inside);
                 }
-                io.at += 1;
                 let InQuotes { value, kept, marks, .. } = self;
                 if kept.is_some() && marks.seen {
                     let path = value.field.path();
@@ -146,9 +151,9 @@ impl InQuotes {
             }
             if kept.is_none() {
                 match closes_on_its_line(&cx, rest, last) {
-                    None => return Move::Stay,
-                    Some(None) => {}
-                    Some(Some(length)) => {
+                    Look::Need => return Move::Stay,
+                    Look::No => {}
+                    Look::Yes(length) => {
                         let message = format!(
                             "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
                             value.field.path(),
@@ -160,11 +165,10 @@ impl InQuotes {
                 }
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
+            io.at += 1;
             if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
-                io.at += 1;
                 return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
             }
-            io.at += 1;
             *ahead = Ahead::after_value();
             io.found.repair(Repair::InnerQuotes);
             let apostrophe = is_apostrophe(quote, value.so_far(io.found), rest);
@@ -174,7 +178,7 @@ impl InQuotes {
         }
     }
 
-    /// The quote at `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
+    /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
     fn opens_another(&self, io: &Io<'_>, next: Next) -> Option<Failure> {
         let open = match self.kept {
@@ -212,42 +216,32 @@ fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
 }
 
 /// Whether the text that makes a quote end its value can begin with this byte.
-fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
+pub(super) fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
     is_ws(byte) || may_trail(byte) || byte == cx.delimiters.close.as_bytes()[0]
 }
 
 /// Whether the call is closed in this line, the rest of which has no quotes or brackets, and the next line begins with a call. Then
-/// the quote before it was the value's last. Returns the number of bytes before CLOSE; the outer `None`: more text is needed.
-fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Option<Option<usize>> {
+/// the quote before it was the value's last. Finds the number of bytes before CLOSE.
+fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Look<usize> {
     let end = first_chars(rest, ATTEMPT_CHARS);
-    let full = end < rest.len();
-    let undecided = if last || full { Some(None) } else { None };
     let text = &rest[..end];
     let line = text.find(['\n', '\r', '"', '\'', '(', ')', '[', ']', '{', '}']);
-    let Some(line) = line else { return undecided };
-    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Some(None) };
-    let closed = match cx.delimiters.closes(&text[close..], true) {
-        (Mark::Yes, length) => close + length,
-        _ => return Some(None),
-    };
+    let Some(line) = line else { return need(last || end < rest.len()) };
+    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Look::No };
+    let (Mark::Yes, length) = cx.delimiters.closes(&text[close..], true) else { return Look::No };
+    let closed = close + length;
     let next = ws_run(text, closed);
     if next < line || !has_line_break(&text[closed..next]) {
-        return Some(None);
+        return Look::No;
     }
-    match starts(&rest[next..], &cx.delimiters.open, last) {
-        Mark::Yes => {}
-        Mark::No => return Some(None),
-        Mark::Partial => return None,
-    }
-    let name = next + cx.delimiters.open.len();
-    let window = &rest[name..name + first_chars(&rest[name..], NAME_CHARS + 1)];
-    let Some(length) = window.find(|c: char| c.is_whitespace() || cx.delimiters.is_first(c) || "{\"'=".contains(c))
-    else {
-        let short = window.len() + name == rest.len();
-        return if short && !last { None } else { Some(None) };
-    };
-    let declared = cx.tools.is_some_and(|tools| tools.lookup(&window[..length]).tool().is_some());
-    Some(declared.then_some(close))
+    begins_with(&rest[next..], &cx.delimiters.open, last).and_then(|()| {
+        let name = &rest[next + cx.delimiters.open.len()..];
+        let window = &name[..first_chars(name, NAME_CHARS + 1)];
+        let ends = |c: char| c.is_whitespace() || cx.delimiters.is_first(c) || "{\"'=".contains(c);
+        let Some(length) = window.find(ends) else { return need(last || window.len() < name.len()) };
+        let declared = cx.tools.is_some_and(|tools| tools.lookup(&window[..length]).tool().is_some());
+        if declared { Look::Yes(close) } else { Look::No }
+    })
 }
 
 pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {

@@ -1,12 +1,11 @@
 //! A value in typographic quotes, “…” or ‘…’: up to the closing mark that whitespace, punctuation or CLOSE follows.
 
+use super::quotes::may_follow;
 use super::value::Value;
 use super::{Move, behind, fail};
 use crate::body::{Io, Skip};
 use crate::error::ErrorKind;
-use crate::pairs::may_trail;
 use crate::quoting::Alternation;
-use crate::scan::is_ws;
 
 #[derive(Debug)]
 pub(super) struct Typographic {
@@ -33,7 +32,6 @@ impl Typographic {
     }
 
     pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
-        let first = io.cx.delimiters.close.as_bytes()[0];
         loop {
             let rest = io.rest();
             let end = rest.find(self.close).unwrap_or(rest.len());
@@ -43,7 +41,7 @@ impl Typographic {
             let after = end + self.close.len_utf8();
             match rest.as_bytes().get(after) {
                 None => return Move::Stay,
-                Some(byte) if is_ws(*byte) || may_trail(*byte) || *byte == first => {}
+                Some(byte) if may_follow(*byte, &io.cx) => {}
                 Some(_) => {
                     self.value.push_char(io.found, self.close);
                     self.quotes.run(&rest[end..after]);

@@ -1,7 +1,7 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
 use super::value::Value;
-use super::{Move, NO_COMMAS, fail, follows_colon, gap_ahead, trailing};
+use super::{Move, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::body::place::is_declared;
 use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
@@ -85,41 +85,33 @@ impl InWord {
                 word.has_quote = true;
             } else if may_trail(byte) && word.filled && !word.runs_into_call() {
                 // A comma between two pairs belongs to neither; nor does punctuation before CLOSE.
-                let separated = separates(rest, last, &cx);
-                let next = match separated {
+                let next = match separates(rest, last, &cx) {
                     None => return Move::Stay,
-                    Some(false) => Next::Other,
-                    Some(true) => ahead.look(rest, last, cx.delimiters),
+                    Some(false) => None,
+                    Some(true) => Some(ahead.look(rest, last, cx.delimiters)),
                 };
-                if next == Next::Need {
+                if next == Some(Next::Need) {
                     return Move::Stay;
                 }
                 *ahead = Ahead::after_value();
-                let trails = match next {
-                    Next::Trailing { length } if !word.has_mark && !word.has_quote => Some(length),
-                    _ => None,
+                let ends = match next {
+                    None => Mark::No,
+                    Some(Next::Other) => follows_colon(io, rest),
+                    Some(Next::Trailing { .. }) if !word.has_mark && !word.has_quote => Mark::Yes,
+                    Some(next) if word.ends_at(&cx, rest, next) => Mark::Yes,
+                    Some(_) => Mark::No,
                 };
-                let colon = match separated == Some(true) && next == Next::Other && byte == b',' {
-                    true => follows_colon(io, rest),
-                    false => Mark::No,
-                };
-                if colon == Mark::Partial {
-                    return Move::Stay;
-                }
-                let colon = colon == Mark::Yes;
-                if trails.is_some() || colon || word.ends_at(&cx, rest, next) {
-                    let done = word.done(io, value, bare_mark);
-                    if matches!(done, Move::Fail(_)) {
-                        return done;
+                match ends {
+                    Mark::No => {}
+                    Mark::Partial => return Move::Stay,
+                    Mark::Yes => {
+                        let done = word.done(io, value, bare_mark);
+                        return match next {
+                            _ if matches!(done, Move::Fail(_)) => done,
+                            Some(Next::Trailing { length }) => trailing(io, length, done),
+                            _ => comma(io, done),
+                        };
                     }
-                    if let Some(length) = trails {
-                        return trailing(io, length, done);
-                    }
-                    if let Err(kind) = cx.repair(io.found, Repair::CommaSeparator) {
-                        return fail(kind, NO_COMMAS, Skip::After);
-                    }
-                    io.at += 1;
-                    return done;
                 }
             }
             word.quotes.run(&rest[..c.len_utf8()]);
@@ -181,19 +173,18 @@ impl Bare {
 
     /// The value ends here, and what follows was seen.
     fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Next) -> Move {
-        let path = || value.field.path();
+        if !self.runs_into_call() && self.quotes.open().is_none() {
+            *bare_mark = self.has_mark;
+            return value.done(io, false, gap_ahead(self.open_ended, next));
+        }
+        let path = value.field.path();
         let message = if self.runs_into_call() {
             let close = &io.cx.delimiters.close;
-            let path = path();
             format!(
                 "The value of {path} runs into another call. Put it into quotes and close the call: {path}=\"…\"{close}"
             )
-        } else if self.quotes.open().is_some() {
-            let path = path();
-            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
         } else {
-            *bare_mark = self.has_mark;
-            return value.done(io, false, gap_ahead(self.open_ended, next));
+            format!("{path}: a quote in the value is not closed. Put the whole value into quotes: {path}=\"…\"")
         };
         fail(ErrorKind::MalformedCall, message, self.skip())
     }

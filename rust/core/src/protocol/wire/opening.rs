@@ -8,7 +8,7 @@ use crate::body::{BodyKind, Wrapper, is_declared};
 use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::pairs::{Ahead, Next};
-use crate::params::{Look, Opened, QWEN3CODER, named_tag};
+use crate::params::{Look, Opened, QWEN3CODER, begins_with, named_tag, need};
 use crate::protocol::{Attempt, Style, bad, misspelled};
 use crate::quoting::is_quote;
 use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, starts_as, ws_run};
@@ -36,7 +36,7 @@ pub fn attempt(tools: &Toolset, text: &str) -> Attempt {
 
 /// OPEN with other letters, with spaces in it, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
 fn respelled(tools: &Toolset, text: &str) -> Attempt {
-    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    let step = Attempt::Text(1);
     let begin = &OPEN[..OPEN.len() - 1];
     match starts_as(text, begin, false) {
         Mark::Yes => {}
@@ -98,12 +98,8 @@ struct Named {
     end: usize,
 }
 
-/// What stands where a body could start.
-enum Start {
-    Need,
-    No,
-    Object(usize, Option<Wrapper>),
-}
+/// Where an object begins, in a wrapper or not.
+type Start = Look<(usize, Option<Wrapper>)>;
 
 /// The text of an attempt, up to [`ATTEMPT_CHARS`] after what opens it.
 struct Opening<'a> {
@@ -145,7 +141,6 @@ impl<'a> Opening<'a> {
     fn attempt_of_known(&self) -> Attempt {
         match self.attempt() {
             Attempt::Call { name: Some((_, lookup)), .. } if lookup.tool().is_none() => Attempt::Text(1),
-            Attempt::Text(_) => Attempt::Text(1),
             attempt => attempt,
         }
     }
@@ -155,11 +150,11 @@ impl<'a> Opening<'a> {
         let bytes = text.as_bytes();
         let start = ws_run(text, self.open);
         match self.envelope(start) {
-            Start::Need => return self.need(),
-            Start::Object(at, wrapper) => {
+            Look::Need => return self.need(),
+            Look::Yes((at, wrapper)) => {
                 return self.call(None, at, BodyKind::Envelope(wrapper), Some(Repair::CallStyle));
             }
-            Start::No => {}
+            Look::No => {}
         }
         let length = self.delimiters().name_run(&text[start..]);
         let end = start + length;
@@ -191,11 +186,11 @@ impl<'a> Opening<'a> {
     fn envelope(&self, at: usize) -> Start {
         let bytes = self.text.as_bytes();
         match bytes.get(at) {
-            None => Start::Need,
+            None => Look::Need,
             Some(b'[') => match bytes.get(ws_run(self.text, at + 1)) {
-                None => Start::Need,
-                Some(b'{') => Start::Object(at, None),
-                Some(_) => Start::No,
+                None => Look::Need,
+                Some(b'{') => Look::Yes((at, None)),
+                Some(_) => Look::No,
             },
             Some(_) => self.object(at),
         }
@@ -204,26 +199,22 @@ impl<'a> Opening<'a> {
     /// An object, in a wrapper or not.
     fn object(&self, at: usize) -> Start {
         let rest = &self.text[at..];
-        let behind = |length: usize, wrapper: Wrapper| {
-            let bracket = ws_run(self.text, at + length);
-            match self.text.as_bytes().get(bracket) {
-                Some(b'{') => Start::Object(bracket, Some(wrapper)),
-                None if !self.last => Start::Need,
-                _ => Start::No,
-            }
-        };
         if rest.starts_with('{') {
-            return Start::Object(at, None);
+            return Look::Yes((at, None));
         }
-        match (starts(rest, "<json>", self.last), starts(rest, "```", self.last)) {
-            (Mark::Yes, _) => behind(6, Wrapper::Json),
-            (_, Mark::Yes) => {
-                let language = rest[3..].bytes().take_while(u8::is_ascii_alphanumeric).count();
-                behind(3 + language, Wrapper::Fence)
+        let fence = || {
+            let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
+            begins_with(rest, "```", self.last).map(|()| (3 + language, Wrapper::Fence))
+        };
+        let wrapper = begins_with(rest, "<json>", self.last).map(|()| (6, Wrapper::Json)).or(fence);
+        wrapper.and_then(|(length, wrapper)| {
+            let at = ws_run(self.text, at + length);
+            match self.text.as_bytes().get(at) {
+                Some(b'{') => Look::Yes((at, Some(wrapper))),
+                Some(_) => Look::No,
+                None => need(self.last),
             }
-            (Mark::Partial, _) | (_, Mark::Partial) => Start::Need,
-            (Mark::No, Mark::No) => Start::No,
-        }
+        })
     }
 
     /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
@@ -275,14 +266,9 @@ impl<'a> Opening<'a> {
             return Mark::No;
         }
         let mut at = at;
-        for (space, part) in
-            [("", "{"), (" ", "\"name\""), (" ", ":"), (" ", &format!("\"{}\"", tool.name)), (" ", ",")]
-        {
-            if !space.is_empty() {
-                at = ws_run(self.text, at);
-            }
+        for part in ["{", "\"name\"", ":", &format!("\"{}\"", tool.name), ","] {
             match starts(&self.text[at..], part, self.last) {
-                Mark::Yes => at += part.len(),
+                Mark::Yes => at = ws_run(self.text, at + part.len()),
                 mark => return mark,
             }
         }
@@ -307,16 +293,16 @@ impl<'a> Opening<'a> {
             };
         }
         match self.object(token) {
-            Start::Need => return Attempt::Need,
-            Start::Object(at, None) => {
+            Look::Need => return Attempt::Need,
+            Look::Yes((at, None)) => {
                 return match tool.map_or(Mark::No, |tool| self.repeats_name(at, tool)) {
                     Mark::Yes => self.call(None, at, BodyKind::Envelope(None), Some(Repair::CallStyle)),
                     Mark::Partial => self.need(),
                     Mark::No => self.call(Some(named), at, BodyKind::Object(None), None),
                 };
             }
-            Start::Object(at, wrapper) => return self.call(Some(named), at, BodyKind::Object(wrapper), None),
-            Start::No => {}
+            Look::Yes((at, wrapper)) => return self.call(Some(named), at, BodyKind::Object(wrapper), None),
+            Look::No => {}
         }
         if token > named.end && byte != b',' {
             match Ahead::default().look(&text[token..], last, delimiters) {
