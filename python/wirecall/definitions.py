@@ -54,7 +54,7 @@ _KEYWORDS = frozenset(
     minLength minProperties minimum multipleOf not nullable oneOf pattern patternProperties prefixItems
     properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties
     uniqueItems writeOnly
-    """.split()
+    """.split()  # noqa: SIM905
 )
 
 
@@ -206,7 +206,7 @@ def _definition(where: str, name: Any, description: Any, parameters: Any, strict
         raise ToolError(message, tool=name, pointer="")
     if parameters and isinstance(parameters, dict) and not any(map(_is_keyword, parameters)):
         names = reprlib.repr(list(parameters))
-        message = f"no member is a keyword of JSON Schema: {names}; properties belong in \"properties\""
+        message = f'no member is a keyword of JSON Schema: {names}; properties belong in "properties"'
         raise ToolError(message, tool=name, pointer="")
     if description is not None and not isinstance(description, str):
         raise ToolError(f"the description must be a string, not {type(description).__name__}", tool=name)

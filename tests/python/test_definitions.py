@@ -216,7 +216,12 @@ def test_duplicate_names() -> None:
             None,
             "both 'parameters' and 'input_schema'",
         ),
-        ({"name": "a", "parametrs": SCHEMA}, None, None, r"tools\[0\]: .*'parametrs'; did you mean 'parameters'"),
+        (
+            {"name": "a", "parametrs": SCHEMA},
+            None,
+            None,
+            r"tools\[0\]: .*'parametrs'; did you mean 'parameters'",
+        ),
         ({"name": "a", "params": SCHEMA}, None, None, "did you mean 'parameters'"),
         ({"type": "function", "function": {"nmae": "a", "parameters": {}}}, None, None, "mean 'name'"),
         ({"name": "a", "parameters": {"city": "string"}}, "a", "", 'keyword .*city.* belong in "properties"'),
