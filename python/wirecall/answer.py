@@ -278,7 +278,7 @@ class Turn:
         """Tells the host, and the log. What the model or a user wrote is in `raw` only."""
         # A name that is no tool's is what the model wrote.
         tool = tool if tool in self.toolset.names else None
-        named = [kind]
+        named: list[str] = [kind]
         if kind in ("repair", "problem", "error"):
             named.append(detail.partition(":")[0])
         log.info("%s%s", " ".join(named), "" if tool is None else f": {tool}")
