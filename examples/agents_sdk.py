@@ -42,7 +42,7 @@ def ship(article: str, count: int, city: str) -> str:
 
 
 async def main() -> None:
-    with endpoint("gpt-4.1-mini", DEMO) as model:
+    with endpoint("gpt-4.1-mini", DEMO, takes=["--chat"]) as model:
         async with AsyncOpenAI() as client:
             set_default_openai_client(wirecall.wrap(client), use_for_tracing=False)
             set_tracing_disabled(True)

@@ -73,7 +73,7 @@ def store(path: Path, messages: list[Any]) -> None:
 
 
 def run(path: Path) -> None:
-    with warehouse("gpt-4.1-mini", count) as model:
+    with warehouse("gpt-4.1-mini", count, takes=[] if DEMO else sys.argv[1:]) as model:
         client = wirecall.wrap(OpenAI())
         summarize = summarizer(client, model=model, max_tokens=300)
         sizes: dict[str, Any] = {"count": count, "max_summary_tokens": 300}

@@ -25,8 +25,11 @@ Step = (
 
 
 @contextmanager
-def endpoint(default_model: str, plan: Sequence[Step]) -> Iterator[str]:
-    """Where the SDKs shall ask, by their environment variables. Yields the name of the model."""
+def endpoint(default_model: str, plan: Sequence[Step], *, takes: Sequence[str] = ()) -> Iterator[str]:
+    """Where the SDKs shall ask, by their environment variables. Yields the name of the model.
+
+    Any argument of the program but `--demo` and those that it `takes` is refused.
+    """
 
     def planned() -> Any:
         from server import Call
@@ -40,12 +43,14 @@ def endpoint(default_model: str, plan: Sequence[Step]) -> Iterator[str]:
             ]
         )
 
-    with _endpoint(default_model, planned) as model:
+    with _endpoint(default_model, planned, takes) as model:
         yield model
 
 
 @contextmanager
-def warehouse(default_model: str, count: Callable[[str], float]) -> Iterator[str]:
+def warehouse(
+    default_model: str, count: Callable[[str], float], *, takes: Sequence[str] = ()
+) -> Iterator[str]:
     """The same, with a model that counts shelves, and summarises."""
 
     def counting() -> Any:
@@ -53,17 +58,27 @@ def warehouse(default_model: str, count: Callable[[str], float]) -> Iterator[str
 
         return Counting(lambda request: round(count(str(request))))
 
-    with _endpoint(default_model, counting) as model:
+    with _endpoint(default_model, counting, takes) as model:
         yield model
 
 
 @contextmanager
-def _endpoint(default_model: str, made: Callable[[], Any]) -> Iterator[str]:
+def _endpoint(default_model: str, made: Callable[[], Any], takes: Sequence[str] = ()) -> Iterator[str]:
+    if unknown := [given for given in sys.argv[1:] if given not in ("--demo", *takes)]:
+        sys.exit(f"unknown argument {unknown[0]}; this takes {' or '.join(('--demo', *takes))}")
     if not DEMO:
+        key = "ANTHROPIC_API_KEY" if default_model.startswith("claude") else "OPENAI_API_KEY"
+        if not os.environ.get(key):
+            sys.exit(f"{key} is not set. Set it, or run this with --demo, which needs no key.")
         yield os.environ.get("MODEL", default_model)
         return
     sys.path.append(str(_tests()))
-    from server import serve
+    try:
+        from server import serve
+    except ModuleNotFoundError as error:
+        if error.name != "aiohttp":
+            raise
+        sys.exit("--demo needs aiohttp: pip install aiohttp")
 
     with serve(made()) as server:
         os.environ.update(

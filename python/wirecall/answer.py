@@ -278,7 +278,10 @@ class Turn:
         """Tells the host, and the log. What the model or a user wrote is in `raw` only."""
         # A name that is no tool's is what the model wrote.
         tool = tool if tool in self.toolset.names else None
-        log.info("%s: tool %s", kind, tool)
+        named: list[str] = [kind]
+        if kind in ("repair", "problem", "error"):
+            named.append(detail.partition(":")[0])
+        log.info("%s%s", " ".join(named), "" if tool is None else f": {tool}")
         if self.options.on_event is not None:
             self.options.on_event(Notice(kind, tool, detail, raw))
 

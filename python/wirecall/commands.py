@@ -15,7 +15,18 @@ from typing import Any
 
 import click
 
-from wirecall import PROTOCOLS, CallEnd, CallError, Event, Problem, Text, Toolset, __version__
+from wirecall import (
+    PROTOCOLS,
+    CallEnd,
+    CallError,
+    Event,
+    Problem,
+    Text,
+    ToolError,
+    Toolset,
+    __version__,
+    detect,
+)
 from wirecall import demo as replay
 from wirecall import tokens as counting
 from wirecall.bench.commands import bench
@@ -187,17 +198,32 @@ def parse(
     toolset = _toolset(tools_path, protocol, strict=strict, validate=validation, code=code)
     if not toolset.names and not _reads_any_name(toolset):
         raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
-    failed = False
+    # A message of text only may have calls of another format.
+    failed, texts, only_texts = False, [], bool(toolset.names) and not in_reasoning and code == "call"
+
+    def keep(events: Iterable[Event]) -> None:
+        """Notes errors, and the text as long as there is nothing else."""
+        nonlocal failed, only_texts
+        for event in events:
+            failed |= isinstance(event, CallError)
+            only_texts &= isinstance(event, Text)
+            if only_texts and isinstance(event, Text):
+                texts.append(event.text)
+
     if whole:
         message = toolset.parse("".join(_pieces(file)), truncated=truncated, in_reasoning=in_reasoning)
         _print(_json({"items": [_as_dict(item) for item in message.items]}))
-        failed = bool(message.errors)
+        keep(message.items)
     else:
         show = _show_text if only_text else _show_event
         parser = toolset.parser(in_reasoning=in_reasoning)
         for piece in _pieces(file):
-            failed |= show(parser.feed(piece))
-        failed |= show(parser.finish(truncated=truncated))
+            show(events := parser.feed(piece))
+            keep(events)
+        show(events := parser.finish(truncated=truncated))
+        keep(events)
+    if only_texts:
+        _hint_at_protocol(toolset, "".join(texts))
     if failed:
         ctx.exit(1)
 
@@ -220,17 +246,18 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     With NAME, write one call. ARGUMENTS is a JSON object ({} by default), or - for standard input. Without
     NAME, each line of standard input is a call, {"name": …, "arguments": {…}}.
 
-    With --tools, names of other tools are an error.
+    With --tools, names of other tools are an error, and arguments that do not fit the schema get a warning.
     """
     if name is None:
         _not_both_stdin(tools_path, "-")
-        toolset = _toolset(tools_path, protocol)
+        toolset, schemas = _with_schemas(tools_path, protocol)
         for place, called, given in _calls("-"):
             _print(_encode(toolset, called, given, name_at=place, arguments_at=place))
+            _warn(schemas, called, given, place)
         return
     if arguments == "-":
         _not_both_stdin(tools_path, "-")
-    toolset = _toolset(tools_path, protocol)
+    toolset, schemas = _with_schemas(tools_path, protocol)
     place, text = "ARGUMENTS", "{}" if arguments is None else arguments
     if arguments == "-":
         place, text = title_of("-"), read_text("-", "the arguments, a JSON object,")
@@ -241,6 +268,7 @@ def encode(tools_path: str | None, protocol: str, name: str | None, arguments: s
     except (ValueError, RecursionError):  # a limit of this reader: the encoder has its own
         pass
     _print(_encode(toolset, name, text, name_at="NAME", arguments_at=place))
+    _warn(schemas, name, text, place)
 
 
 @wirecall.command(
@@ -401,6 +429,19 @@ def _toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
         return Toolset(tools, protocol=protocol, **options)
 
 
+def _with_schemas(path: str | None, protocol: str) -> tuple[Toolset, Toolset | None]:
+    """The toolset, and one whose calls keep the types of JSON; None where arguments have no schema."""
+    if path is None:
+        return Toolset(protocol=protocol), None
+    tools = _load_tools(path)
+    with _blame(title_of(path)):
+        toolset = Toolset(tools, protocol=protocol)
+    try:
+        return toolset, Toolset(tools, protocol="hermes")
+    except ToolError:  # a name that only the other protocol can write
+        return toolset, None
+
+
 def _calls(path: str) -> Iterator[tuple[str, str, Any]]:
     """Where each call stands, its name and its arguments: one JSON object on each line."""
     expected = 'one call on each line, {"name": …, "arguments": {…}}'
@@ -460,27 +501,32 @@ def _members(value: Event | Problem) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__match_args__}
 
 
-def _show_event(events: Iterable[Event]) -> bool:
-    """Print events; whether one was an error."""
-    failed = False
+def _hint_at_protocol(toolset: Toolset, text: str) -> None:
+    """Says on standard error which protocol would read calls in a message that has none in this one."""
+    try:
+        found = detect(text, [(name, True) for name in toolset.names]).protocol
+    except ToolError:  # a name that another protocol cannot write
+        return
+    if found is not None:
+        click.echo(
+            f"no call was found; the text has calls of another format: try --protocol {found}", err=True
+        )
+
+
+def _show_event(events: Iterable[Event]) -> None:
     for event in events:
         sys.stdout.write(_json(_as_dict(event)) + "\n")
-        failed |= isinstance(event, CallError)
     sys.stdout.flush()
-    return failed
 
 
-def _show_text(events: Iterable[Event]) -> bool:
-    """Print text, errors to standard error; whether there was one."""
-    failed = False
+def _show_text(events: Iterable[Event]) -> None:
+    """Print text, errors to standard error."""
     for event in events:
         if isinstance(event, Text):
             sys.stdout.write(event.text)
         elif isinstance(event, CallError):
-            failed = True
             click.echo(f"characters {event.start} to {event.end}: {event.kind}: {event.message}", err=True)
     sys.stdout.flush()
-    return failed
 
 
 def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, arguments_at: str) -> str:
@@ -493,3 +539,21 @@ def _encode(toolset: Toolset, name: str, arguments: Any, *, name_at: str, argume
         toolset.encode(name, {})
     with _blame(arguments_at):
         return toolset.encode(name, arguments)
+
+
+def _warn(schemas: Toolset | None, name: str, arguments: Any, place: str) -> None:
+    """Says on standard error where arguments do not fit the tool's schema."""
+    if schemas is None:
+        return
+    for call in schemas.parse(schemas.encode(name, arguments)).calls:
+        for problem in call.problems:
+            said = problem.message.partition(" For example: ")[0]
+            click.echo(f"{place}: warning: {said}", err=True)
+        try:
+            given = json.loads(arguments) if isinstance(arguments, str) else arguments
+            same = json.loads(call.arguments) == given
+        except (ValueError, RecursionError):  # a limit of this reader
+            continue
+        if not same:
+            said = "the types are not those of the schema; it will be read as"
+            click.echo(f"{place}: warning: {said} {call.arguments}", err=True)

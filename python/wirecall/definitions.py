@@ -40,6 +40,22 @@ _NONE = object()
 # How deep the search for the culprit goes, once json has refused a schema. Cycles are found long before.
 _MAX_DEPTH = 500
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "schema")
+# Members of other APIs that look like misspelled ones.
+_NO_TYPOS = ("outputSchema", "output_schema")
+# How similar an unknown member must be to a known one to be a typo: `params` is one.
+_TYPO = 0.75
+# The keywords of all drafts, and OpenAPI's. Any key that begins with "$" or "x-" counts as one, too.
+_KEYWORDS = frozenset(
+    """
+    additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType
+    contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated description
+    disallow discriminator divisibleBy else enum example examples exclusiveMaximum exclusiveMinimum extends
+    externalDocs format id if items maxContains maxItems maxLength maxProperties maximum minContains minItems
+    minLength minProperties minimum multipleOf not nullable oneOf pattern patternProperties prefixItems
+    properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties
+    uniqueItems writeOnly
+    """.split()  # noqa: SIM905
+)
 
 
 def definitions(tools: Iterable[object]) -> list[Definition]:
@@ -138,12 +154,27 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
             f"{where}: a tool of type {kind!r} is defined by the provider and stays native; leave it out here"
         )
     keys = [key for key in _SCHEMA_KEYS if key in tool]
+    _refuse_typos(tool, where, has_schema=bool(keys))
     if kind == "object" or (not keys and ("name" not in tool or "properties" in tool)):
         raise _unknown_form(tool, where)
     if len(keys) > 1:
         raise ToolError(f"{where}: it has both {keys[0]!r} and {keys[1]!r}; keep one of them")
     parameters = tool[keys[0]] if keys else None
     return _definition(where, tool.get("name"), tool.get("description"), parameters, tool.get("strict"))
+
+
+def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> None:
+    """Refuses a member that looks like a known one which is missing; any other unknown member is allowed."""
+    known = ("name", "description", "strict", *_SCHEMA_KEYS)
+    missing = [key for key in known if key not in tool and not (has_schema and key in _SCHEMA_KEYS)]
+    for key in tool:
+        if key in known or key in _NO_TYPOS:
+            continue
+        # Loaded for unknown members only.
+        from difflib import get_close_matches
+
+        if near := get_close_matches(str(key), missing, 1, _TYPO):
+            raise ToolError(f"{where}: there is no member {key!r}; did you mean {near[0]!r}?")
 
 
 def _takes_schema(kind: str, tool: Mapping[str, Any]) -> bool:
@@ -173,11 +204,20 @@ def _definition(where: str, name: Any, description: Any, parameters: Any, strict
     if not isinstance(parameters, (dict, bool)):
         message = f"the parameters must be a JSON Schema (a dict or a bool), not {type(parameters).__name__}"
         raise ToolError(message, tool=name, pointer="")
+    if parameters and isinstance(parameters, dict) and not any(map(_is_keyword, parameters)):
+        names = reprlib.repr(list(parameters))
+        message = f'no member is a keyword of JSON Schema: {names}; properties belong in "properties"'
+        raise ToolError(message, tool=name, pointer="")
     if description is not None and not isinstance(description, str):
         raise ToolError(f"the description must be a string, not {type(description).__name__}", tool=name)
     if strict is not None and not isinstance(strict, bool):
         raise ToolError(f'"strict" must be true or false, not {strict!r}', tool=name)
     return Definition(name, description or None, parameters, strict)
+
+
+def _is_keyword(key: object) -> bool:
+    # What is not a string is refused with its place when the schema is written as JSON.
+    return not isinstance(key, str) or key in _KEYWORDS or key.startswith(("$", "x-"))
 
 
 def _is_name(title: object) -> TypeGuard[str]:

@@ -54,7 +54,7 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
         raise TypeError(f"{name} must be {_described(kind)}, not {_came(value)}")
 
 
-def unknown(name: object, known: Iterable[str]) -> str:
+def unknown(name: object, known: Iterable[str], what: str = "option") -> str:
     """What to say of an option that does not exist."""
     # Loaded for errors only.
     from difflib import get_close_matches
@@ -62,7 +62,7 @@ def unknown(name: object, known: Iterable[str]) -> str:
     names = sorted(known)
     near = get_close_matches(str(name), names, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
-    return f"there is no option {name!r}; {advice}"
+    return f"there is no {what} {name!r}; {advice}"
 
 
 def _fits(value: object, kind: Any) -> bool:
@@ -74,8 +74,12 @@ def _fits(value: object, kind: Any) -> bool:
     if origin is Callable or kind is Callable:
         return callable(value)
     if origin is tuple:
-        # The length is for the option's own check, which says more.
-        return isinstance(value, tuple) and all(isinstance(item, get_args(kind)[0]) for item in value)
+        kinds = get_args(kind)
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(kinds)
+            and all(isinstance(item, one) for item, one in zip(value, kinds, strict=True))
+        )
     if isinstance(value, bool) and kind is int:
         return False
     container = origin or kind

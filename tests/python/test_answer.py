@@ -419,7 +419,10 @@ def test_the_log_has_no_bodies(caplog: pytest.LogCaptureFixture) -> None:
     read(turn(), "<call>get city = secret days=hush</call><call>get secret</call>")
     read(turn(on_error="text"), "<call>sk-secret a=1</call>")
     assert len(caplog.records) >= 4
-    assert "tool get" in caplog.text
+    assert "repair spaced_equals: get" in caplog.messages
+    assert "problem wrong_type: get" in caplog.messages
+    assert "error malformed_call: get" in caplog.messages
+    assert not any("None" in message for message in caplog.messages)
     assert "secret" not in caplog.text
     assert "hush" not in caplog.text
 

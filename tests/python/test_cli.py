@@ -367,6 +367,46 @@ def test_options_of_parse(tools: str, options: list[str], message: str, expected
         assert set(kinds) == {"text"}
 
 
+@pytest.mark.parametrize("how", [(), ("--text",), ("--whole",)])
+def test_a_message_in_another_format_gets_a_hint(tools: str, how: tuple[str, ...]) -> None:
+    call = Toolset(TOOLS, protocol="hermes").encode("get_time", {"zone": "UTC"})
+    result = run("parse", "--tools", tools, *how, stdin=call)
+    assert result.exit_code == 0
+    assert result.stderr.endswith("try --protocol hermes\n")
+    read = run("parse", "--tools", tools, *how, "--protocol", "hermes", stdin=call)
+    both = run("parse", "--tools", tools, *how, stdin=f"{call}<call>get_time</call>")
+    prose = run("parse", "--tools", tools, *how, stdin="Nothing to call.")
+    assert (read.stderr, both.stderr, prose.stderr) == ("", "", "")
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("given", "warnings"),
+    [
+        ('{"city": "Ulm", "days": 2}', []),
+        ('{"days": 2}', ["city is required"]),
+        ('{"city": "Ulm", "days": "two"}', ["days: `two` is not a whole number"]),
+        ('{"city": 5, "days": 2}', ['will be read as {"city":"5","days":2}']),
+        ('{"city": ["Ulm"]}', ["city: "]),
+        ('{"city": "Ulm", "town": "Ulm"}', ["town is not a parameter"]),
+    ],
+)
+def test_arguments_that_do_not_fit_get_a_warning(
+    tmp_path: Path, protocol: str, given: str, warnings: list[str]
+) -> None:
+    schema = {**TOOLS[0]["parameters"], "additionalProperties": False}
+    tools = tmp_path / "tools.json"
+    tools.write_text(json.dumps([{"name": "get_weather", "parameters": schema}]), encoding="utf-8")
+    result = run("encode", "--tools", str(tools), "--protocol", protocol, "get_weather", given)
+    assert result.exit_code == 0
+    assert result.stdout
+    said = result.stderr.splitlines()
+    assert len(said) == len(warnings)
+    for line, warning in zip(sorted(said), sorted(warnings), strict=True):
+        assert line.startswith("ARGUMENTS: warning: ")
+        assert warning in line
+
+
 def test_without_tools_calls_are_untyped() -> None:
     (item,) = json.loads(run("parse", "--whole", stdin="<call>any a=1 b=x</call>").stdout)["items"]
     assert item["arguments"] == '{"a":1,"b":"x"}'

@@ -82,7 +82,9 @@ json_values = st.recursive(
 @given(
     name=st.text(min_size=1),
     description=st.none() | st.text(min_size=1),
-    schema=st.booleans() | st.dictionaries(st.text(), json_values, max_size=3),
+    # With a keyword: a schema of other members only is refused.
+    schema=st.booleans()
+    | st.dictionaries(st.text(), json_values, max_size=3).map(lambda members: {**members, "$comment": ""}),
     strict=st.none() | st.booleans(),
 )
 def test_dict_forms_agree_on_anything(
@@ -214,6 +216,16 @@ def test_duplicate_names() -> None:
             None,
             "both 'parameters' and 'input_schema'",
         ),
+        (
+            {"name": "a", "parametrs": SCHEMA},
+            None,
+            None,
+            r"tools\[0\]: .*'parametrs'; did you mean 'parameters'",
+        ),
+        ({"name": "a", "params": SCHEMA}, None, None, "did you mean 'parameters'"),
+        ({"type": "function", "function": {"nmae": "a", "parameters": {}}}, None, None, "mean 'name'"),
+        ({"name": "a", "parameters": {"city": "string"}}, "a", "", 'keyword .*city.* belong in "properties"'),
+        (("a", {"city": {"type": "string"}}), "a", "", "keyword of JSON Schema"),
         ({"type": "web_search"}, None, None, "type 'web_search' .* stays native"),
         ({"type": "bash_20250124", "name": "bash"}, None, None, "stays native"),
         ({"type": "custom", "name": "sql", "format": {"type": "text"}}, None, None, "stays native"),
@@ -241,6 +253,16 @@ def test_errors_name_the_place(tool: object, name: str | None, pointer: str | No
     assert (found.tool, found.pointer) == (name, pointer)
     with pytest.raises(ToolError, match=message):
         raise found
+
+
+@pytest.mark.parametrize("more", ["outputSchema", "output_schema", "title", "descriptions", "parametrs", "x"])
+def test_other_members_are_allowed(more: str) -> None:
+    assert one({"name": "a", "description": "D", "parameters": SCHEMA, more: {}}).parameters is SCHEMA
+
+
+@pytest.mark.parametrize("key", ["$ref", "$schema", "$defs", "anyOf", "description", "title", "x-order"])
+def test_any_keyword_makes_a_schema(key: str) -> None:
+    assert one(("a", {key: "", "other": 1})).parameters == {key: "", "other": 1}
 
 
 def test_errors_count_tools() -> None:

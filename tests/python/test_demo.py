@@ -77,6 +77,7 @@ def test_recordings_show_what_they_say() -> None:
             [error.kind for message in read for error in message.errors],
         )
         assert not any(call.problems for message in read for call in message.calls)
+        assert ("validate=" in recording.watch) == ("validate" in recording.options)
     assert found == EXPECTED
 
 

@@ -22,6 +22,7 @@ from unittest import mock
 
 import pytest
 
+import wirecall
 from wirecall.options import Options
 
 ROOT = Path(__file__).parents[2]
@@ -102,9 +103,30 @@ def test_doctests_in_docstrings(path: Path) -> None:
             run_doctest(text, {"__name__": "example"}, path, line)
 
 
+def test_the_table_of_limits_is_complete() -> None:
+    text = (ROOT / "docs" / "middleware.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^\| `(\w+)` \| `(\d+)` \|", text[text.index("### Limits") :], re.MULTILINE))
+    with pytest.raises(ValueError, match=f"available: {', '.join(sorted(found))}$"):
+        wirecall.Toolset(limits={"x": 1})
+    documented = re.findall(r'"(\w+)": [^;]+; (\d+)', wirecall.Toolset.__doc__ or "")
+    assert found == dict(documented)
+
+
+def test_the_readme_has_the_sentence_of_a_failed_retry() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    [(sentence, call)] = re.findall(
+        r'^\| if the retry fails, too: the text "(.+)" \| `(.+)` \|$', readme, re.M
+    )
+    answer = {"choices": [{"message": {"role": "assistant", "content": call}, "finish_reason": "stop"}]}
+    tool = {"type": "function", "function": {"name": "get_weather"}}
+    request = {"messages": [{"role": "user", "content": "Hi"}], "tools": [tool]}
+    said = wirecall.compact_tools().wrap_generate(lambda _: answer, request)
+    assert said["choices"][0]["message"]["content"] == sentence
+
+
 def test_the_table_of_options_is_complete() -> None:
     text = (ROOT / "docs" / "middleware.md").read_text(encoding="utf-8")
-    table = text[text.index("## Options") :]
+    table = text[text.index("## Options") : text.index("### Limits")]
     found = re.findall(r"^\| `(\w+)` \| `(.+?)` \| .+ \|$", table, re.MULTILINE)
     assert {name: ast.literal_eval(default) for name, default in found} == {
         field.name: field.default for field in dataclasses.fields(Options)

@@ -226,7 +226,8 @@ def read(path: str | os.PathLike[str]) -> Run:
         except (ValueError, TypeError, RecursionError) as error:
             raise BenchError(f"{path}, line {number}: this is not a line of an artifact: {error}") from error
     if header is None:
-        raise BenchError(f"{path} is empty")
+        why = "is not an artifact of wirecall bench: its first line is incomplete" if torn else "is empty"
+        raise BenchError(f"{path} {why}")
     return Run(header, list(cells.values()), torn, resumed, replaced)
 
 

@@ -39,13 +39,14 @@ NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
 _REASON_CHARS = 160
 # What signs in tables and plots mean.
+_INTERVALS, _DASHES = "├─┤", "┄┄"
 LEGEND = (
     ("64.2 [60.1, 68.0], N = 16", "a mean, its interval of 95 %, and how many cases it is over"),
     ("+3.1 [+1.0, +5.2]", "a difference to the way beside it, paired by case, and its interval"),
     (NO_DIFFERENCE, "the interval spans zero, or chance makes as large a difference"),
     ("blue, orange", "in plots of shares, at most 100 %, and more; elsewhere colours tell ways apart"),
-    ("├─┤", "in plots, the interval of 95 %"),
-    ("┄┄", "in plots, 100 %, or what no other way beats in both success and tokens"),
+    (_INTERVALS, "in plots, the interval of 95 %"),
+    (_DASHES, "in plots, 100 %, or what no other way beats in both success and tokens"),
     ("bold row", "a sum"),
 )
 # How many of the cases whose requests are not as they must be are named.
@@ -59,6 +60,8 @@ class Figure:
     title: str
     svg: str
     says: str
+    # The signs of the legend that it has.
+    signs: tuple[str, ...] = ()
 
 
 @dataclass
@@ -319,7 +322,8 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
     figures = []
     if judged:
         title = f"{judge.name}: share of cells that are right, with intervals of 95 %"
-        figures.append(Figure(title, bars(judged, scale=100, unit="%", title=title), _says(judged, judge)))
+        svg = bars(judged, scale=100, unit="%", title=title)
+        figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS,)))
     points = {
         str(way): (tokens, judged[str(way)])
         for way, of in found.items()
@@ -330,7 +334,7 @@ def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
             "Success against tokens: up and to the left is better; the line joins what nothing beats in both"
         )
         svg = pareto(points, title=title, score=_head(judge))
-        figures.append(Figure(title, svg, _says(judged, judge)))
+        figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS, _DASHES)))
     return figures
 
 
@@ -355,7 +359,7 @@ def _counted(name: str, run: Run) -> Section:
         says = "; ".join(f"{form}: {share:.1f} %" for form, share in shares.items())
         counted = unit(vocabulary).partition(" ")[0]
         counts = {one.format: f"{one.calls:,} {counted}, N = {one.held or one.cases}" for one in found}
-        section.figures.append(Figure(title, shares_of(shares, counts, title=title), says))
+        section.figures.append(Figure(title, shares_of(shares, counts, title=title), says, (_DASHES,)))
     return section
 
 
@@ -425,8 +429,27 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
 
 
+def _legend(document: Report) -> list[tuple[str, str]]:
+    """The entries of the legend that the page uses."""
+    tables = [table for section in document.sections for table in section.tables]
+    figures = [figure for section in document.sections for figure in section.figures]
+    cells = [cell for table in tables for row in table.rows for cell in row]
+    used = (
+        any(re.match(r"[^+\-][^\[]* \[.+\], N = ", cell) for cell in cells if NO_DIFFERENCE not in cell),
+        any(re.match(r"[+\-][^\[]* \[.+\], N = ", cell) for cell in cells),
+        any(cell.startswith(NO_DIFFERENCE) for cell in cells),
+        bool(figures),
+        any(_INTERVALS in figure.signs for figure in figures),
+        any(_DASHES in figure.signs for figure in figures),
+        any(table.sums for table in tables),
+    )
+    return [entry for entry, is_used in zip(LEGEND, used, strict=True) if is_used]
+
+
 def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall.bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return harmless(environment.get_template("report.html").render(document=document, legend=LEGEND))
+    return harmless(
+        environment.get_template("report.html").render(document=document, legend=_legend(document))
+    )

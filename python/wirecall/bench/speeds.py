@@ -83,7 +83,8 @@ def _growth(code: Sequence[Cell]) -> Table:
     ]
     notes = [
         "Growth: the slope on logarithmic axes, over lengths that were read to the end. 0: a delta costs the "
-        "same however long the call is; 1: it costs twice as much in a call that is twice as long.",
+        "same however long the call is; 1: it costs twice as much in a call that is twice as long. "
+        f"-: fewer than {_FEWEST_LENGTHS} lengths were read to the end.",
     ]
     return Table(
         "A call with an argument of code: microseconds per delta, median",

@@ -338,9 +338,12 @@ def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
         click.echo(json.dumps({"format": plan.format, "unit": unit, **counted, "repairs": repairs}))
         return
     click.echo(f"format {plan.format}, {unit}")
+    click.echo(f"{'part':<10}{'tokens':>9}")
     for name, word in (("system", "system"), ("to_summarize", "summarise"), ("to_keep", "keep")):
         held = counted[name]
         click.echo(f"{word:<10}{held['tokens']:>9,}  messages {held['messages']:,}, turns {held['turns']:,}")
+    if not plan.to_summarize:
+        click.echo("nothing to summarise")
     for repair in plan.repairs:
         tool = f" of {repair.name}" if repair.name else ""
         click.echo(f"{repair.kind} at message {repair.at}: {repair.id}{tool}")

@@ -88,7 +88,7 @@ pub fn one_of<T: Copy>(option: &str, given: &str, choices: &[(&str, T)]) -> PyRe
     })
 }
 
-fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Limits> {
+fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Limits> {
     let mut limits = core::Limits::default();
     for (name, value) in given.unwrap_or_default() {
         let place = match name.as_str() {
@@ -97,8 +97,9 @@ fn limits(given: Option<HashMap<String, Bound<'_, PyAny>>>) -> PyResult<core::Li
             "calls" => &mut limits.calls,
             "key_segments" => &mut limits.key_segments,
             _ => {
-                let message = format!("there is no limit {name:?}; available: call_bytes, depth, calls, key_segments");
-                return Err(PyValueError::new_err(message));
+                let known = ["call_bytes", "depth", "calls", "key_segments"];
+                let message = py.import("wirecall.option_types")?.call_method1("unknown", (name, known, "limit"))?;
+                return Err(PyValueError::new_err(message.unbind()));
             }
         };
         // To Python a bool is an int, but who writes True for a limit means something else.
@@ -184,7 +185,7 @@ impl Toolset {
             constraints,
             delimiters,
             reasoning,
-            limits: self::limits(limits)?,
+            limits: self::limits(py, limits)?,
         };
         if options.reasoning.as_ref().is_some_and(|(open, close)| open.is_empty() || close.is_empty()) {
             return Err(PyValueError::new_err("a reasoning tag is empty; use reasoning=None to turn reasoning off"));

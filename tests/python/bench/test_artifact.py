@@ -136,6 +136,7 @@ def test_another_kind_is_no_resumption(path: Path) -> None:
     ("content", "said"),
     [
         (b"", "is empty"),
+        (b"[]", "is not an artifact of wirecall bench"),
         (b"hello\n", "line 1"),
         (b"[]\n", "line 1"),
         (b'{"schema":"wirecall.bench/2","kind":"live","run":{"options":{}}}\n', "reads 'wirecall.bench/1'"),

@@ -347,6 +347,24 @@ def test_what_was_counted_is_reported_as_the_command_says_it(tmp_path: Path) -> 
         assert counts == [told[row_[0]]["definitions"], told[row_[0]]["calls"]]
 
 
+def signs_of(page: str) -> list[str]:
+    return re.findall("<dt>(.*?)</dt><dd>.+</dd>", page)
+
+
+def test_the_legend_has_what_the_page_uses(tmp_path: Path) -> None:
+    def signs(name: str, rates: dict[tuple[str, str], float]) -> list[str]:
+        return signs_of(html(report([artifact(tmp_path / name, asked(rates))])))
+
+    mean, difference, none, colours, intervals, dashes, bold = (sign for sign, _ in LEGEND)
+    far = signs("far.jsonl", {("native", ""): 0.1, ("wire", ""): 0.9})
+    same = signs("same.jsonl", {("native", ""): 0.5, ("wire", ""): 0.5})
+    assert {mean, difference, colours, intervals, dashes} <= set(far)
+    assert {mean, none, colours, intervals, dashes} <= set(same)
+    assert bold not in far + same
+    Artifact.create(tmp_path / "latency.jsonl", "latency", {}).close()
+    assert "Legend" not in html(report([tmp_path / "latency.jsonl"]))
+
+
 def test_the_page_has_a_legend_and_its_tables_have_frames(tmp_path: Path) -> None:
     """Rows are one line high; what is wider than the page scrolls in a frame of its own."""
 
@@ -359,9 +377,7 @@ def test_the_page_has_a_legend_and_its_tables_have_frames(tmp_path: Path) -> Non
         [artifact(tmp_path / "live.jsonl", asked({("native", ""): 0.5}, cases=12, change=change))]
     )
     page = html(document)
-    legend = re.search(r'<dl class="legend">(.*?)</dl>', page, re.DOTALL)
-    assert legend is not None
-    assert len(re.findall("<dt>", legend[1])) == len(re.findall("<dd>", legend[1])) == len(LEGEND)
+    assert signs_of(page) == [LEGEND[0][0], LEGEND[3][0], LEGEND[4][0]]
     tables = sum(len(section.tables) for section in document.sections)
     frame = r'<div class="wide" tabindex="0" role="region" aria-label="[^"]+"><table>'
     assert len(re.findall(frame, page)) == page.count("<table>") == tables

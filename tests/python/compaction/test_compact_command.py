@@ -45,6 +45,7 @@ def test_the_plan() -> None:
     assert result.exit_code == 0
     assert result.stdout == (
         "format chat, estimated tokens\n"
+        "part         tokens\n"
         "system            7  messages 1, turns 0\n"
         "summarise        11  messages 2, turns 2\n"
         "keep              6  messages 1, turns 1\n"
@@ -67,7 +68,10 @@ def test_a_plan_by_tokens_says_what_is_left_for_a_summary() -> None:
     text = json.dumps(MESSAGES)
     said = run(*given, "5", stdin=text).stdout
     assert said.endswith("\na summary     2,048  at most: --max-summary-tokens\n")
-    assert "a summary" not in run(*given, "5000", stdin=text).stdout
+    assert "nothing to summarise" not in said
+    fits = run(*given, "5000", stdin=text).stdout
+    assert "a summary" not in fits
+    assert "\nnothing to summarise\n" in fits
 
 
 @pytest.mark.parametrize("api", ["openai", "anthropic"])
