@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -339,7 +339,7 @@ class Recorder:
     def event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
         """Something else was read."""
         tool = tool if tool in self._fixed["tools"] else None
-        kept = self._scrubbed(content) if self._content and content is not None else None
+        kept = content if self._content else None
         self._attempts[-1].events.append(
             RecordEvent(time=self._now(), kind=kind, tool=tool, content=kept, **more)
         )
@@ -396,7 +396,8 @@ class Recorder:
             answer_length=attempt.length,
             answer_sha256=attempt.hash.hexdigest()[:_DIGITS],
             answer=self._text(attempt.answer),
-            events=tuple(attempt.events),
+            # Text is joined before it is searched, since a key may come in pieces.
+            events=tuple(self._hidden(event) for event in attempt.events),
             usage=attempt.usage,
         )
 
@@ -405,6 +406,9 @@ class Recorder:
 
     def _text(self, pieces: list[bytes]) -> str | None:
         return self._scrubbed(b"".join(pieces).decode(errors="replace")) if self._content else None
+
+    def _hidden(self, event: RecordEvent) -> RecordEvent:
+        return event if event.content is None else replace(event, content=self._scrubbed(event.content))
 
     def _scrubbed(self, text: str) -> str:
         return text if self._where is None else self._where.hides(text)

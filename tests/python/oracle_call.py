@@ -394,7 +394,9 @@ class CallReader(Arguments):
             else:
                 if not kept:
                     self.closed_on_its_line(at + 1)
-                elif self.otherwise_open(start, at) == quote and self.ends_in_a_key(self.text[start + 1 : at]):
+                elif self.otherwise_open(start, at) == quote and self.ends_in_a_key(
+                    self.text[start + 1 : at]
+                ):
                     raise Fault("malformed_call", at + 1, "opened", quote=quote)
                 kept = kept or at
                 at += 1

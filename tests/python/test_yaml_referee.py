@@ -24,7 +24,8 @@ OLD_BREAKS = re.compile("[\x85\u2028\u2029]")
 BLANK_TOP = re.compile(r"[|>][-+0-9]*(?: +#.*)?\r?\n(?:\r?\n)* +\r?\n")
 # What is not read, and says so.
 REFUSED = re.compile(
-    r"\? is not supported|a key in a list needs braces|one document only|a key is missing before the colon|a key is missing in braces"
+    r"\? is not supported|a key in a list needs braces|one document only"
+    r"|a key is missing before the colon|a key is missing in braces"
     # `{? "key" : 1}`, which ruamel.yaml writes where a key is long.
     r"|plain text cannot start like that|a quote in plain text is not closed"
 )

@@ -11,6 +11,7 @@ from server import Answer, Failure, Usage
 
 import wirecall
 from wirecall import Record, sse
+from wirecall.record import Recorder, Where
 
 every = pytest.mark.parametrize("host", HOSTS, ids=str)
 streamed = pytest.mark.parametrize("host", STREAMS, ids=str)
@@ -262,3 +263,20 @@ def test_hooks_record_a_source_that_fails() -> None:
         ("broken", "ConnectionError"),
         ("failed", "ConnectionError"),
     ]
+
+
+def test_a_key_that_the_model_quotes_in_pieces_is_not_in_the_text() -> None:
+    records: list[Record] = []
+    where = Where.of("POST", "https://host/v1", {"Authorization": "Bearer sk-secret-0123456789"})
+    recorder = Recorder(records.append, content=True, logs=False, api="chat", request={}, where=where)
+    recorder.sends({"messages": []}, "first")
+    at = 0
+    for piece in ("Your key is sk-sec", "ret-01234", "56789, is it?"):
+        recorder.text(0, at, piece)
+        at += len(piece)
+    recorder.event("call", None, "go sk-secret-0123456789")
+    recorder.finish("passed", None, {})
+    text, call = records[0].attempts[0].events
+    assert "sk-secret" not in f"{text.content} {call.content}"
+    assert text.content is not None
+    assert (text.start, text.end) == (0, at)

@@ -136,7 +136,10 @@ fn schemas_that_multiply_are_not_validated() {
     for keyword in ["anyOf", "oneOf", "allOf"] {
         let chain = definitions(30, |next| json!({keyword: [next, next]}), no.clone());
         let error = validated(&chain, 128, "").expect_err("two to the thirtieth");
-        assert!(error.pointer.is_some_and(|at| at.starts_with("/$defs/d")) && error.message.contains("too many combinations"));
+        assert!(
+            error.pointer.is_some_and(|at| at.starts_with("/$defs/d"))
+                && error.message.contains("too many combinations")
+        );
     }
     for each in [
         |next| json!({"if": next, "then": next}),
