@@ -346,7 +346,10 @@ class Behind(Window):
             if inner == len(s):
                 self.end()
                 return None
-        if s[start] == "{" or (s[start] == "[" and s[inner] == "{") or WRAPPER.match(s, start):
+        fence = _NAME.match(s, start)
+        assert fence is not None
+        wrapped = WRAPPER.match(s, start) and not (fence[0] and declared_tool(self.tools, fence[0]))
+        if s[start] == "{" or (s[start] == "[" and s[inner] == "{") or wrapped:
             raise Elsewhere
         if _CUT_WRAPPER.fullmatch(s, start):
             self.end()

@@ -118,7 +118,14 @@ class CallReader(Arguments):
             return Error(kind, self.name, self.start, len(self.text))
 
     def bad(self, attempt: Bad) -> Error:
-        end = read_on(self.text, attempt.at, "token start", closers=attempt.closers)
+        at, closers = attempt.at, attempt.closers
+        if closers[:1] == ("/>",):
+            # In the opening tag; after it `/>` is content.
+            at = read_on(self.text, at, "token start", closers=(">",))
+            if self.text[:at].lower().endswith(closers) or at == len(self.text):
+                return Error("malformed_call", attempt.name, self.start, at)
+            closers = closers[1:]
+        end = read_on(self.text, at, "token start", closers=closers)
         return Error("malformed_call", attempt.name, self.start, end)
 
     def find_tool(self, written: str, meant: str | None, at: int) -> Tool:

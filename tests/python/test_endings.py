@@ -217,7 +217,7 @@ def test_strict_styles_are_read_and_handed_over(streams: bool) -> None:
         ("<call>rm path=a</call>So.", f"{UNREAD} So."),
         ("Hm.<call>save path=", "Hm."),
         ('<call>save path="a', UNREAD),
-        ('<tool-result name="save">', "The assistant wrote a tool result itself. It is not real. name"),
+        ('<tool-result name="save">x', "The assistant wrote a tool result itself. It is not real."),
     ],
 )
 def test_an_end_user_reads_no_markup(text: str, shown: str, streams: bool) -> None:

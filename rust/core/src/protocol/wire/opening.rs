@@ -192,8 +192,16 @@ impl<'a> Opening<'a> {
                 Some(b'{') => Look::Yes((at, None)),
                 Some(_) => Look::No,
             },
-            Some(_) => self.object(at),
+            // A tool may have the name of a fence.
+            Some(_) => match self.object(at) {
+                Look::Yes((_, Some(_))) if self.tools.lookup(self.name_at(at)).tool().is_some() => Look::No,
+                found => found,
+            },
         }
+    }
+
+    fn name_at(&self, at: usize) -> &'a str {
+        &self.text[at..at + self.delimiters().name_run(&self.text[at..])]
     }
 
     /// An object, in a wrapper or not.
