@@ -178,7 +178,7 @@ impl Object {
             if self.lexer.repaired && self.notation != Notation::Keywords {
                 io.found.repair(Repair::RelaxedJson);
             }
-            let lexeme = self.as_json(lexeme);
+            let lexeme = if self.notation == Notation::Json { lexeme } else { self.as_json(lexeme) };
             let punct = matches!(lexeme, Lexeme::Punct(_));
             if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
                 // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.

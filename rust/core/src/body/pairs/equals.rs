@@ -72,7 +72,8 @@ impl Equals {
             return Move::Stay;
         }
         // What models write instead of a quote.
-        match LIKE_QUOTES.iter().fold(Look::No, |look, mark| look.or(|| begins_with(rest, mark, io.last))) {
+        let like = || LIKE_QUOTES.iter().fold(Look::No, |look, mark| look.or(|| begins_with(rest, mark, io.last)));
+        match if matches!(byte, b'`' | b'&' | b'<' | b'\\') { like() } else { Look::No } {
             Look::Need => return Move::Stay,
             Look::Yes(()) => {
                 let message = format!("{0}: quote the value with \" or ': {0}=\"…\"", field.path());

@@ -207,8 +207,11 @@ impl<'a> Opening<'a> {
     /// An object, in a wrapper or not.
     fn object(&self, at: usize) -> Start {
         let rest = &self.text[at..];
-        if rest.starts_with('{') {
-            return Look::Yes((at, None));
+        match rest.as_bytes().first() {
+            Some(b'{') => return Look::Yes((at, None)),
+            Some(b'<' | b'`') => {}
+            Some(_) => return Look::No,
+            None => return need(self.last),
         }
         let fence = || {
             let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
@@ -271,6 +274,11 @@ impl<'a> Opening<'a> {
     fn repeats_name(&self, at: usize, tool: usize) -> Mark {
         let tool = self.tools.tool(tool);
         if !may_repeat_name(&tool.schema) {
+            return Mark::No;
+        }
+        // One byte tells most objects apart.
+        let key = ws_run(self.text, at + 1);
+        if self.text.as_bytes().get(key + 1).is_some_and(|byte| *byte != b'n') {
             return Mark::No;
         }
         let mut at = at;
