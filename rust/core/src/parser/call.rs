@@ -61,10 +61,12 @@ impl Machine {
                 }
                 let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
                 call.body.renew(&cx, kind, written);
-                let refused = style.repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
-                if let Some(kind_of) = refused.filter(|_| call.failure.is_none()) {
-                    let message = "The call is not in the expected format.".to_owned();
-                    call.failure = Some(Failure { kind: kind_of, message, skip: kind.skip() });
+                if !style.repairs.is_empty() {
+                    let refused = style.repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
+                    if let Some(error) = refused.filter(|_| call.failure.is_none()) {
+                        let message = "The call is not in the expected format.".to_owned();
+                        call.failure = Some(Failure { kind: error, message, skip: kind.skip() });
+                    }
                 }
             }
             Attempt::Bad(bad) => {

@@ -35,6 +35,7 @@ pub fn attempt(tools: &Toolset, text: &str) -> Attempt {
 }
 
 /// OPEN with other letters, with spaces in it, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
+#[cold]
 fn respelled(tools: &Toolset, text: &str) -> Attempt {
     let step = Attempt::Text(1);
     let begin = &OPEN[..OPEN.len() - 1];
@@ -229,6 +230,7 @@ impl<'a> Opening<'a> {
     }
 
     /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
+    #[inline(never)]
     fn decorated(&self, start: usize) -> Look<Named> {
         let (text, bytes) = (self.text, self.text.as_bytes());
         let quote = bytes[start];
@@ -271,6 +273,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Whether the object begins with the name of this tool again, and cannot be its arguments.
+    #[inline(never)]
     fn repeats_name(&self, at: usize, tool: usize) -> Mark {
         let tool = self.tools.tool(tool);
         if !may_repeat_name(&tool.schema) {
