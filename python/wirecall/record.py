@@ -201,6 +201,24 @@ class Where(NamedTuple):
 
 
 @dataclass(slots=True)
+class _OpenText:
+    """A text to which more may be added."""
+
+    time: float
+    number: int
+    start: int
+    end: int
+    # Joined once, at the end; empty without `record_content`.
+    pieces: list[str] = field(default_factory=list)
+
+    def event(self, content: bool) -> RecordEvent:
+        said = "".join(self.pieces) if content else None
+        return RecordEvent(
+            time=self.time, kind="text", text=self.number, start=self.start, end=self.end, content=said
+        )
+
+
+@dataclass(slots=True)
 class _Open:
     """An attempt that goes on."""
 
@@ -212,7 +230,7 @@ class _Open:
     status: int | None = None
     length: int = 0
     answer: list[bytes] = field(default_factory=list)
-    events: list[RecordEvent] = field(default_factory=list)
+    events: list[RecordEvent | _OpenText] = field(default_factory=list)
     usage: dict[str, Any] = field(default_factory=dict)
 
 
@@ -326,15 +344,12 @@ class Recorder:
         """Text was read."""
         events = self._attempts[-1].events
         last = events[-1] if events else None
-        at, written = self._now(), said
-        if last is not None and (last.kind, last.text, last.end) == ("text", number, start):
-            events.pop()
-            at, start, written = last.time, last.start or 0, (last.content or "") + said
-            end = (last.end or 0) + len(said)
-        else:
-            end = start + len(said)
-        content = written if self._content else None
-        events.append(RecordEvent(time=at, kind="text", text=number, start=start, end=end, content=content))
+        if not isinstance(last, _OpenText) or (last.number, last.end) != (number, start):
+            last = _OpenText(self._now(), number, start, start)
+            events.append(last)
+        last.end += len(said)
+        if self._content:
+            last.pieces.append(said)
 
     def event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
         """Something else was read."""
@@ -362,16 +377,16 @@ class Recorder:
         if self._delivered:
             return
         self._delivered = True
-        last = self._attempts[-1] if self._attempts else None
-        if last is not None and (last.status or 0) >= 400 and outcome not in ("broken", "failed"):
+        attempts = tuple(map(self._closed, self._attempts))
+        if attempts and (attempts[-1].status or 0) >= 400 and outcome not in ("broken", "failed"):
             outcome = "http_error"
-        if error is None and last is not None:
-            error = next((event.error for event in last.events if event.error is not None), None)
+        if error is None and attempts:
+            error = next((event.error for event in attempts[-1].events if event.error is not None), None)
         record = Record(
             **self._fixed,
             started=self._started,
             duration=self._now(),
-            attempts=tuple(map(self._closed, self._attempts)),
+            attempts=attempts,
             outcome=outcome,
             error=error,
             usage=dict(usage),
@@ -396,8 +411,7 @@ class Recorder:
             answer_length=attempt.length,
             answer_sha256=attempt.hash.hexdigest()[:_DIGITS],
             answer=self._text(attempt.answer),
-            # Text is joined before it is searched, since a key may come in pieces.
-            events=tuple(self._hidden(event) for event in attempt.events),
+            events=tuple(map(self._read, attempt.events)),
             usage=attempt.usage,
         )
 
@@ -407,7 +421,9 @@ class Recorder:
     def _text(self, pieces: list[bytes]) -> str | None:
         return self._scrubbed(b"".join(pieces).decode(errors="replace")) if self._content else None
 
-    def _hidden(self, event: RecordEvent) -> RecordEvent:
+    def _read(self, event: RecordEvent | _OpenText) -> RecordEvent:
+        # A text is joined before it is searched, since a key may come in pieces.
+        event = event.event(self._content) if isinstance(event, _OpenText) else event
         return event if event.content is None else replace(event, content=self._scrubbed(event.content))
 
     def _scrubbed(self, text: str) -> str:
