@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use crate::arguments::element::{Outcome, Reader, UNCLOSED, is_member};
 use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
-use crate::json::{Value, json_string};
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::Xml;
-use crate::scan::Delimiters;
 use crate::schema::{self, Schema, UNKNOWN, compile};
-use crate::tree::Tree;
-use crate::xml::{For, Outcome, Reader, UNCLOSED, is_member, is_name};
+use crate::syntax::json::{Value, json_string};
+use crate::syntax::scan::Delimiters;
+use crate::syntax::tree::Tree;
+use crate::syntax::xml::{For, is_name};
 
 /// What is wrong with a document, and where: lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,40 +9,31 @@
 //! Nothing here does I/O, knows Python, or panics; the module order is in `ARCHITECTURE.md`.
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod body;
-mod coerce;
 mod document;
 mod error;
 mod event;
-mod json;
 mod keymap;
 mod limits;
 mod manual;
 mod message;
-mod pairs;
-mod params;
 mod parser;
 mod protocol;
-mod quoting;
-mod scan;
 mod schema;
-mod spelled;
-mod state;
+mod syntax;
 mod toolset;
-mod tree;
-mod xml;
-mod yaml;
 
 pub use body::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlFault, XmlSchema, format_xml, parse_xml};
 pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
 pub use event::{CallEnd, CallError, Event, Item, Problem, fold};
-pub use json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
 pub use limits::{Limits, RECURSION};
 pub use message::parse;
 pub use parser::{Parser, Plain};
 pub use protocol::{Custom, Host, Reading, names as protocols, write_error};
-pub use scan::Delimiters;
 pub use schema::{Descriptions, Field};
+pub use syntax::json::{Duplicates, JsonFault, Loading, Member, Value, loads, parse as parse_json};
+pub use syntax::scan::Delimiters;
+pub use syntax::yaml::{YamlError, format as format_yaml, parse as parse_yaml};
 pub use toolset::{CodeMode, Definition, Fallback, Options, Syntax, Tool, Toolset};
-pub use yaml::{YamlError, format as format_yaml, parse as parse_yaml};

@@ -5,16 +5,17 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::body::{Context, Validator};
+use crate::body::Context;
 use crate::error::{EncodeError, ToolError};
-use crate::json;
 use crate::keymap::KeyMap;
 use crate::limits::{Limits, RECURSION};
 use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
-use crate::scan::{Candidates, Delimiters};
+use crate::schema::Validator;
 use crate::schema::{
     Descriptions, Document, Fault, Field, Schema, Shown, compile, fold, one_line, signature, without_required_defaults,
 };
+use crate::syntax::json;
+use crate::syntax::scan::{Candidates, Delimiters};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

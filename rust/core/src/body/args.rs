@@ -7,10 +7,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::coerce::{self, Outcome};
-use crate::json::{push_str, push_string};
+use crate::arguments::coercion::{self, Outcome};
 use crate::keymap::KeyMap;
 use crate::schema::{NodeId, Schema};
+use crate::syntax::json::{push_str, push_string};
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -282,7 +282,7 @@ impl Args {
             self.json.push('"');
             push_str(&mut self.json, text);
             self.json.push('"');
-        } else if coerce::scalar(schema, id, text, false, &mut self.json) != Outcome::default() {
+        } else if coercion::scalar(schema, id, text, false, &mut self.json) != Outcome::default() {
             self.json.truncate(before);
             return None;
         }

@@ -1,8 +1,8 @@
 //! Numbers in arguments that are outside the range of a float: decoders read them as infinity.
 
 use super::messages::push_join;
-use crate::json::{Value, is_beyond_float, parse};
 use crate::limits::RECURSION;
+use crate::syntax::json::{Value, is_beyond_float, parse};
 
 /// The first number in JSON text that decoders read as infinity, with its field.
 pub fn beyond_float(arguments: &str) -> Option<(String, String)> {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::json::{Member, Value, json_string, parse};
 use crate::limits::RECURSION;
 use crate::schema::{Additional, Choice, NodeId, Sample, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, json_string, parse};
 
 /// Which values an example takes from a schema's `examples` and `default`; the others are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use super::args::{Step, Target, To};
 use super::tree::{At, Lists, is_whole_list, repeats, twice, write_at};
 use super::{Args, Bad, Context, Found, messages, place};
-use crate::json::push_str;
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
-use crate::tree::Tree;
+use crate::syntax::json::push_str;
+use crate::syntax::tree::Tree;
 
 #[derive(Debug)]
 pub struct Fields {

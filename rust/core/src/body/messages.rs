@@ -4,11 +4,11 @@ use std::sync::LazyLock;
 
 use super::{Context, MAX_PROBLEM_BYTES, example};
 use crate::error::ProblemKind;
-use crate::json::{is_beyond_float, respelled};
 use crate::limits::Limits;
-use crate::pairs::push_segment;
-use crate::scan::Delimiters;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{is_beyond_float, respelled};
+use crate::syntax::pairs::push_segment;
+use crate::syntax::scan::Delimiters;
 
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;

@@ -8,8 +8,8 @@ use super::args::{Args, Step, To};
 use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
-use crate::pairs::{Segment, segments};
 use crate::schema::{Additional, Choice, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::syntax::pairs::{Segment, segments};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]

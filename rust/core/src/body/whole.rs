@@ -2,7 +2,7 @@
 
 use super::{Context, Failure, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::scan::{Mark, has_line_break, starts, ws_run};
+use crate::syntax::scan::{Mark, has_line_break, starts, ws_run};
 
 /// What stands around the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

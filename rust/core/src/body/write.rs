@@ -1,11 +1,11 @@
 //! Pairs written: the inverse of reading them, by the same table.
 
-use crate::coerce;
-use crate::json::{Member, Value, json_string};
+use crate::arguments::coercion;
 use crate::limits::KEY_CHARS;
-use crate::pairs::{is_bare_safe, push_quoted, push_segment};
-use crate::scan::{Delimiters, first_chars};
 use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, json_string};
+use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
+use crate::syntax::scan::{Delimiters, first_chars};
 
 /// Characters of a key that is written; a reader looks at most [`KEY_CHARS`] ahead.
 const WRITTEN_KEY_CHARS: usize = KEY_CHARS - 8;
@@ -85,11 +85,11 @@ impl Writer<'_> {
         if text.starts_with('(') && takes_tuples(node) {
             return false;
         }
-        if node.is_string() || coerce::is_string_bare(node, text) {
+        if node.is_string() || coercion::is_string_bare(node, text) {
             return true;
         }
         let mut json = String::new();
-        let outcome = coerce::scalar(self.schema, id, text, false, &mut json);
+        let outcome = coercion::scalar(self.schema, id, text, false, &mut json);
         !outcome.converted && json == json_string(text)
     }
 }

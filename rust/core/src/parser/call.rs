@@ -5,9 +5,9 @@ use super::{Machine, Parser, Sink, Window};
 use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
+use crate::parser::state::{Call, State, fitting};
 use crate::protocol::{Attempt, Bad, Reads};
-use crate::scan::{Closer, Closers};
-use crate::state::{Call, State, fitting};
+use crate::syntax::scan::{Closer, Closers};
 use crate::toolset::{Lookup, Toolset};
 
 /// No closing tag is longer: a name has 128 characters at most.

@@ -5,8 +5,8 @@ use super::Parser;
 use crate::body::{Given, example_members};
 use crate::error::ErrorKind;
 use crate::event::Item;
-use crate::json::{Member, Value};
 use crate::schema::fold as folded;
+use crate::syntax::json::{Member, Value};
 use crate::toolset::Toolset;
 
 /// Maximum bytes of an example; a longer one would not help a model.
@@ -92,7 +92,7 @@ fn written(
 fn is_good(tools: &Toolset, name: &str, members: &[Member<'_>], text: &str) -> bool {
     let items = Parser::items(tools, text);
     let [Item::Call(call)] = items.as_slice() else { return false };
-    let read = crate::json::parse(&call.arguments, crate::limits::RECURSION);
+    let read = crate::syntax::json::parse(&call.arguments, crate::limits::RECURSION);
     call.name == name
         && call.repairs.is_empty()
         && call.problems.is_empty()

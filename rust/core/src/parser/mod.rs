@@ -5,6 +5,7 @@
 
 mod call;
 mod example;
+mod state;
 mod text;
 
 pub(crate) use example::shown_example;
@@ -13,9 +14,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
+use crate::parser::state::{Call, State};
 use crate::protocol::Reads;
-use crate::scan::{CodeScanner, Mark, starts};
-use crate::state::{Call, State};
+use crate::syntax::scan::{CodeScanner, Mark, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// Reads a message; after its end, the next one. It has the tools that it was made with.

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
+use crate::parser::state::State;
 use crate::protocol::{Attempt, Bad, Reads};
-use crate::scan::{Closers, CodeScanner, Mark, starts};
-use crate::state::State;
+use crate::syntax::scan::{Closers, CodeScanner, Mark, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What stands at a place where a call could begin.

@@ -6,10 +6,12 @@ use std::borrow::Cow;
 
 use super::{Attempt, Examples, Protocol, Style};
 use crate::body::{BodyKind, Context, is_field};
-use crate::json::{Lexeme, Lexer, Member, Place};
 use crate::limits::ATTEMPT_CHARS;
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, has_line_break, neutralise_marks, starts, ws_run};
 use crate::schema::Schema;
+use crate::syntax::json::{Lexeme, Lexer, Member, Place};
+use crate::syntax::scan::{
+    Candidates, Delimiters, Mark, first_chars, has_line_break, neutralise_marks, starts, ws_run,
+};
 use crate::toolset::{Tool, Toolset};
 
 const FENCE: &str = "```";

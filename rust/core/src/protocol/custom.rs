@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use super::{Attempt, Examples, PROTOCOLS, Protocol, Protocols, Reads, Style, hermes, named, wire};
 use crate::body::{BodyKind, Context};
-use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
 use crate::schema::Schema;
+use crate::syntax::json::{Member, json_string, write_object};
+use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
 use crate::toolset::{Tool, Toolset};
 
 /// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used

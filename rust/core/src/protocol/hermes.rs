@@ -6,12 +6,12 @@ use serde_json::{Map, Value as Json};
 
 use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE, bad, misspelled};
 use crate::body::{BodyKind, Context, Wrapper};
-use crate::json::{Member, Value, json_string, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::pairs::{Segment, segments};
-use crate::scan::{Candidates, Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::schema::{Descriptions, Schema};
-use crate::spelled::{self, Meant, meant};
+use crate::syntax::json::{Member, Value, json_string, parse, write_object};
+use crate::syntax::misspelled::{self, Meant, meant};
+use crate::syntax::pairs::{Segment, segments};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::toolset::{Tool, Toolset};
 
 /// The protocol; its variants differ in their markers alone.
@@ -148,7 +148,7 @@ impl Protocol for Hermes {
             Mark::Yes => {}
             Mark::Partial => return Attempt::Need,
             Mark::No if self.open == open => {
-                let spellings = if self.alone { &spelled::GEMMA } else { &spelled::HERMES };
+                let spellings = if self.alone { &misspelled::GEMMA } else { &misspelled::HERMES };
                 return misspelled(tools, spellings, text, last);
             }
             // Never inside a character.
@@ -183,7 +183,7 @@ impl Protocol for Hermes {
         out.push_str(open);
         out.push_str(line);
         out.push_str("{\"name\":");
-        crate::json::push_string(out, name);
+        crate::syntax::json::push_string(out, name);
         out.push_str(",\"arguments\":");
         write_object(arguments, out);
         out.push('}');
@@ -212,7 +212,7 @@ impl Protocol for Hermes {
         let open = tools.delimiters.open.as_str();
         // Of one character alone nothing can be taken away, so the backslash is behind it.
         let opens = |rest: &str| open.chars().nth(1).is_some() || !rest.starts_with('\\');
-        let spellings = if self.alone { &spelled::GEMMA } else { &spelled::HERMES };
+        let spellings = if self.alone { &misspelled::GEMMA } else { &misspelled::HERMES };
         text.strip_prefix(open).is_some_and(opens)
             || (self.open == open && spellings.open(text))
             || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))

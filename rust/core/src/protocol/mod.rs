@@ -20,10 +20,10 @@ use std::sync::Arc;
 
 use crate::body::{BodyKind, Context, Given, example_members};
 use crate::error::Repair;
-use crate::json::Member;
-use crate::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
 use crate::schema::Schema;
-use crate::spelled::{Meant, Opening, Spellings, meant};
+use crate::syntax::json::Member;
+use crate::syntax::misspelled::{Meant, Opening, Spellings, meant};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use bare::Bare;

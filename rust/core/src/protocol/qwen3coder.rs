@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::tags::{self, near_function};
 use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
-use crate::json::{Member, Value, json_string, parse, write_spaced_object};
 use crate::limits::ATTEMPT_CHARS;
-use crate::params::{Attributes, Look, QWEN3CODER, is_mark, is_name, push_name};
-use crate::scan::{Delimiters, Mark, first_chars, ws_run};
 use crate::schema::{NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, json_string, parse, write_spaced_object};
+use crate::syntax::scan::{Delimiters, Mark, first_chars, ws_run};
+use crate::syntax::tags::{Attributes, Look, QWEN3CODER, is_mark, is_name, push_name};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 
 #[derive(Debug)]

@@ -5,13 +5,13 @@ use std::ops::Range;
 use super::{Attempt, Protocol, Style, bad};
 use crate::body::{BodyKind, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::params::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
-use crate::quoting::{Alternation, opens_after};
-use crate::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::schema::{begins_folded, fold};
-use crate::spelled::{self, Meant, meant};
+use crate::syntax::misspelled::{self, Meant, meant};
+use crate::syntax::quoting::{Alternation, opens_after};
+use crate::syntax::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
+use crate::syntax::tags::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
+use crate::syntax::xml::{For, escape, name_length};
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::xml::{For, escape, name_length};
 
 /// What stands at a `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn opener(text: &str, last: bool) -> Opener {
         (None, _) | (Some(b'/'), None) => need,
         (Some(b'>'), _) => tag(Form::Open, next + 1),
         (Some(b'/'), Some(b'>')) => tag(Form::Empty, next + 2),
-        _ if crate::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
+        _ if crate::syntax::scan::has_line_break(&text[name.end..next]) => tag(Form::Broken, next),
         _ => Opener::No,
     }
 }
@@ -149,7 +149,7 @@ pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
     let text = &text[..end];
     let bytes = text.as_bytes();
     let start = ws_run(text, 2);
-    match crate::scan::starts(&text[start..], name, need == Mark::No) {
+    match crate::syntax::scan::starts(&text[start..], name, need == Mark::No) {
         Mark::Yes => {}
         mark => return (mark, 0),
     }
@@ -198,8 +198,8 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
     };
     let tool = |name: &str| tools.lookup(name).tool();
     let found = match text.as_bytes()[start] {
-        b'=' => spelled::named(text, start + 1, cut, &tool),
-        _ => spelled::tag(text, start, cut, &tool),
+        b'=' => misspelled::named(text, start + 1, cut, &tool),
+        _ => misspelled::tag(text, start, cut, &tool),
     };
     let (tool, end) = match found {
         Look::Yes((Some(tool), end)) => (tool, end),

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::tags::{self, Form, Opener, RESULTS, bad_name, closes, in_tag, opener, wrap_result};
 use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable};
-use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
 use crate::schema::{Choice, Schema};
+use crate::syntax::json::{Member, Value, parse, write_object};
+use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
+use crate::syntax::xml::{For, escape, is_name, name_length};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
-use crate::xml::{For, escape, is_name, name_length};
 
 #[derive(Debug)]
 pub struct Xml;
@@ -38,7 +38,7 @@ fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize)
     let need = |wanted: bool| (wanted && !last).then_some(Err(()));
     let next = ws_run(name, length);
     let rest = &name[next..];
-    let broken = crate::scan::has_line_break(&name[length..next]);
+    let broken = crate::syntax::scan::has_line_break(&name[length..next]);
     if !rest.starts_with('<') {
         return need(rest.is_empty());
     }

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::tags::{Form, Opener, RESULTS, bad_name, closer, in_tag, is_mark, opener, signature, wrap_result};
 use super::{Attempt, Examples, Protocol, Style, TOOL_RESPONSE};
 use crate::body::{BodyKind, Context, is_field, is_misnamed};
-use crate::json::{Member, Value, parse, write_object};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
-use crate::quoting::Alternation;
-use crate::scan::{Candidates, Delimiters, Mark, first_chars, starts, ws_run};
 use crate::schema::{NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{Member, Value, parse, write_object};
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, starts, ws_run};
+use crate::syntax::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 use crate::toolset::{Syntax, Tool, Toolset};
-use crate::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 
 #[derive(Debug)]
 pub struct Yaml;

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use super::resolve::{Document, Fault};
 use super::rewrite::{address, defaulted, required};
 use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Sample, Schema, UNKNOWN};
-use crate::json;
 use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
+use crate::syntax::json;
 
 /// Schemas that all hold.
 type Alternative<'s> = Vec<&'s Value>;

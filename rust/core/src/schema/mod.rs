@@ -10,6 +10,8 @@ mod resolve;
 mod rewrite;
 mod sample;
 mod signature;
+mod validation;
+mod validation_cost;
 
 use crate::keymap::KeyMap;
 use crate::limits::FEW_CHOICES;
@@ -23,6 +25,7 @@ pub use resolve::{Document, Fault};
 pub use rewrite::{modernised, without_required_defaults};
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
+pub use validation::Validator;
 
 pub type NodeId = u32;
 

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
-use crate::json::{Value, parse};
-use crate::pairs::{is_bare_safe, push_quoted, push_segment};
-use crate::scan::Delimiters;
-use crate::spelled::neutralise;
+use crate::syntax::json::{Value, parse};
+use crate::syntax::misspelled::neutralise;
+use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
+use crate::syntax::scan::Delimiters;
 
 /// Which descriptions the manual keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

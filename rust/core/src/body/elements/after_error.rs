@@ -1,12 +1,13 @@
 //! Reading on in a call that has failed: up to its closing tag, to which no field's content belongs.
 
 use super::{Elements, Ends, State};
+use crate::arguments::element::member;
 use crate::body::{Io, Skip, Step};
 use crate::protocol::tags::Form;
-use crate::quoting::Alternation;
-use crate::scan::{Closer, Mark, ws_run};
 use crate::schema::Schema;
-use crate::xml::{Lexeme, member};
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Closer, Mark, ws_run};
+use crate::syntax::xml::Lexeme;
 
 impl Elements {
     pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {

@@ -3,8 +3,8 @@
 //! the same.
 
 use crate::body::Io;
-use crate::scan::trim;
-use crate::xml::name_length;
+use crate::syntax::scan::trim;
+use crate::syntax::xml::name_length;
 
 /// Reads an element from `io.at`, between elements. `None`: nothing was read.
 pub(super) fn element(io: &mut Io<'_>) -> Option<()> {

@@ -5,8 +5,8 @@ use crate::body::{Io, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocol::tags::{Form, closes};
-use crate::scan::{Mark, first_chars, starts, ws_run};
-use crate::xml::name_length;
+use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::xml::name_length;
 
 impl Elements {
     /// Everything is read: what has waited is written.

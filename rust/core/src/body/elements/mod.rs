@@ -9,15 +9,16 @@ mod ends;
 mod write;
 
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
+use crate::arguments::element::{Fault, Outcome, Reader, content};
 use crate::error::{ErrorKind, Repair};
-use crate::json::is_plain;
-use crate::params::TYPES;
 use crate::protocol::tags::Form;
-use crate::quoting::Alternation;
-use crate::scan::{Mark, ws_run};
 use crate::schema::Schema;
-use crate::tree::Tree;
-use crate::xml::{self, Fault, Lexeme, Lexer, Outcome, Reader, content};
+use crate::syntax::json::is_plain;
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Mark, ws_run};
+use crate::syntax::tags::TYPES;
+use crate::syntax::tree::Tree;
+use crate::syntax::xml::{self, Lexeme, Lexer};
 use after_error::on_in;
 
 pub use write::{ElementWriter, is_nestable};

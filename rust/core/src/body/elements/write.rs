@@ -1,11 +1,11 @@
 //! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
 
+use crate::arguments::coercion::is_string_bare;
 use crate::body::{Context, Found, Lists, is_misnamed, push_text, write_tree};
-use crate::coerce::is_string_bare;
-use crate::json::{Member, Value};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
-use crate::tree::Tree;
-use crate::xml::{For, escape, is_name};
+use crate::syntax::json::{Member, Value};
+use crate::syntax::tree::Tree;
+use crate::syntax::xml::{For, escape, is_name};
 
 /// Can an object of type `id` be written with an element for each member? Only then each key reads as itself.
 pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {

@@ -5,8 +5,8 @@ use std::mem::take;
 use super::super::{Bad, Io, Step};
 use super::{Envelope, State};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Place};
-use crate::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::json::{Lexeme, Place};
+use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
 
 impl Envelope {
     /// Behind a value.

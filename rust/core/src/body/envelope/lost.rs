@@ -3,7 +3,7 @@
 use std::mem::replace;
 
 use super::super::{Io, Skip, Step};
-use crate::scan::{Mark, starts};
+use crate::syntax::scan::{Mark, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]

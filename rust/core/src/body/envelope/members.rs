@@ -7,9 +7,9 @@ use super::super::object::Quotes;
 use super::super::{Bad, Io, Step, messages};
 use super::{Envelope, State};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::json::{Value, parse};
 use crate::limits::NAME_CHARS;
-use crate::scan::first_chars;
+use crate::syntax::json::{Value, parse};
+use crate::syntax::scan::first_chars;
 
 /// What the value of a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

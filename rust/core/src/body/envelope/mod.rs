@@ -13,10 +13,10 @@ use std::mem::{swap, take};
 use super::object::Quotes;
 use super::{Args, Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step, Wrapper};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Lexeme, Lexer, Place, plain_string};
 use crate::protocol::bare::{Look, look};
-use crate::scan::{find_mark, ws_run};
 use crate::schema::UNKNOWN;
+use crate::syntax::json::{Lexeme, Lexer, Place, plain_string};
+use crate::syntax::scan::{find_mark, ws_run};
 
 use lost::Lost;
 use members::{KEYS, Role, known};

@@ -10,8 +10,8 @@ mod values;
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::tags::Form;
-use crate::scan::{Closer, Mark, ws_run};
-use crate::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
+use crate::syntax::scan::{Closer, Mark, ws_run};
+use crate::syntax::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
 use tag::Tag;
 
 #[derive(Debug)]

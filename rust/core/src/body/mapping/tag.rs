@@ -2,9 +2,9 @@
 
 use crate::body::{Context, is_field};
 use crate::protocol::tags::{Form, Opener, closer, opener};
-use crate::scan::{Mark, starts};
 use crate::schema::Schema;
-use crate::yaml::Ends;
+use crate::syntax::scan::{Mark, starts};
+use crate::syntax::yaml::Ends;
 
 /// The opening tag.
 #[derive(Debug)]

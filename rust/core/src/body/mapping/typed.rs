@@ -1,9 +1,9 @@
 //! Plain scalars by the core schema, where the tool's schema leaves it the choice.
 
-use crate::coerce;
+use crate::arguments::coercion;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
-use crate::tree::Tree;
-use crate::yaml::json_of;
+use crate::syntax::tree::Tree;
+use crate::syntax::yaml::json_of;
 
 /// Plain scalars as the core schema has them, where their type takes no such text. Recursion is bounded by the tree's depth.
 pub(super) fn resolve(schema: &Schema, id: NodeId, tree: &mut Tree) {
@@ -16,7 +16,7 @@ pub(super) fn resolve(schema: &Schema, id: NodeId, tree: &mut Tree) {
                 Choice::Literal(literal) => literal.text.as_deref() == Some(text),
                 _ => false,
             };
-            if node.is_unknown() || coerce::takes_bare(node, &json) || !node.choices.iter().any(string) {
+            if node.is_unknown() || coercion::takes_bare(node, &json) || !node.choices.iter().any(string) {
                 *text = json.into_owned();
             }
         }

@@ -4,8 +4,8 @@ use super::typed::resolve;
 use super::{Mapping, NO_MAPPING, Progress, State, note};
 use crate::body::{Bad, Io, Slot};
 use crate::error::Repair;
-use crate::tree::Tree;
-use crate::yaml::{Builder, Lexeme, Pair, json_of};
+use crate::syntax::tree::Tree;
+use crate::syntax::yaml::{Builder, Lexeme, Pair, json_of};
 
 impl Mapping {
     /// Lines that need no lexer, as far as they go.

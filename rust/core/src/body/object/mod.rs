@@ -5,13 +5,13 @@ mod values;
 
 use std::mem::take;
 
-use super::skip::ends_in_word;
 use super::{Bad, Context, Failure, Found, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
-use crate::quoting::{Kept, is_apostrophe};
-use crate::scan::{find_mark, ws_run};
 use crate::schema::NodeId;
+use crate::syntax::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
+use crate::syntax::quoting::{Kept, is_apostrophe};
+use crate::syntax::recovery::ends_in_word;
+use crate::syntax::scan::{find_mark, ws_run};
 
 pub use quotes::Quotes;
 use values::Values;

@@ -4,9 +4,9 @@
 
 use super::Context;
 use crate::limits::ATTEMPT_CHARS;
-use crate::quoting::Kept;
-use crate::scan::{Mark, first_chars, starts, ws_run};
 use crate::schema::NodeId;
+use crate::syntax::quoting::Kept;
+use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
 
 /// Characters that never stand directly behind a call's last bracket.
 const INSIDE: &[u8] = b"\"'\\,:;.)+";

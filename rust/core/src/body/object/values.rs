@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::super::tree::unquoted_literal;
 use super::super::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, messages, place};
 use super::Object;
-use crate::coerce::{self, Outcome};
+use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, Repair};
-use crate::json::{Value, parse, push_string};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
+use crate::syntax::json::{Value, parse, push_string};
 
 #[derive(Debug)]
 enum Shape {
@@ -235,7 +235,7 @@ impl Values {
 
     fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
         let start = found.args.json.len();
-        let Outcome { converted, problem } = coerce::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
+        let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
             self.repair(cx, found, Repair::Coerced, text)?;
         }
@@ -271,7 +271,7 @@ impl Values {
             return;
         }
         let field = self.path();
-        let kind = coerce::violation(cx.schema.node(self.node));
+        let kind = coercion::violation(cx.schema.node(self.node));
         let message = messages::violation(cx, self.node, kind, &field, value);
         found.problem(kind, field, message);
     }

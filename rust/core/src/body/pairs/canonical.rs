@@ -3,11 +3,11 @@
 
 use super::value::takes_strings_as_items;
 use crate::body::Io;
-use crate::json::is_plain;
 use crate::limits::BARE_SEGMENT_CHARS;
-use crate::pairs::may_trail;
-use crate::scan::Delimiters;
 use crate::schema::Choice;
+use crate::syntax::json::is_plain;
+use crate::syntax::pairs::may_trail;
+use crate::syntax::scan::Delimiters;
 
 /// Reads pairs from `io.at`, which is between pairs. Returns whether the last value is bare and may take in tokens, or `None`
 /// if nothing was read.

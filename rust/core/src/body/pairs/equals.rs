@@ -9,10 +9,10 @@ use crate::body::place::{Field, is_declared};
 use crate::body::write::takes_tuples;
 use crate::body::{Io, Object, Skip};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, LIKE_QUOTES, Next};
-use crate::params::{Look, begins_with};
-use crate::quoting::{Alternation, is_quote};
-use crate::scan::{Mark, is_ws, ws_run};
+use crate::syntax::pairs::{Ahead, LIKE_QUOTES, Next};
+use crate::syntax::quoting::{Alternation, is_quote};
+use crate::syntax::scan::{Mark, is_ws, ws_run};
+use crate::syntax::tags::{Look, begins_with};
 
 #[derive(Debug)]
 pub(super) struct Equals {

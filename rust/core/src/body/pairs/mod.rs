@@ -13,10 +13,10 @@ use super::args::{Collision, Probe, Target};
 use super::place::{Field, is_declared, resolve};
 use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, Part, colon_key, may_trail};
-use crate::params::Look;
-use crate::quoting::is_quote;
-use crate::scan::{Delimiters, Mark, is_ws, ws_run};
+use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::syntax::quoting::is_quote;
+use crate::syntax::scan::{Delimiters, Mark, is_ws, ws_run};
+use crate::syntax::tags::Look;
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
@@ -206,7 +206,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
-    *line |= crate::scan::has_line_break(&io.window[io.at..token]);
+    *line |= crate::syntax::scan::has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
     let broken = || no_pair(&cx, rest, bare && !*line);

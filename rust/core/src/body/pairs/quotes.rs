@@ -6,10 +6,10 @@ use crate::body::place::is_declared;
 use crate::body::{Context, Failure, Io, Skip, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
-use crate::params::{Look, begins_with, need};
-use crate::quoting::{Kept, is_apostrophe};
-use crate::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
+use crate::syntax::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
+use crate::syntax::quoting::{Kept, is_apostrophe};
+use crate::syntax::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
+use crate::syntax::tags::{Look, begins_with, need};
 
 #[derive(Debug)]
 pub(super) struct InQuotes {

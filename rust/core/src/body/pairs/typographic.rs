@@ -5,7 +5,7 @@ use super::value::Value;
 use super::{Move, behind, fail};
 use crate::body::{Io, Skip};
 use crate::error::ErrorKind;
-use crate::quoting::Alternation;
+use crate::syntax::quoting::Alternation;
 
 #[derive(Debug)]
 pub(super) struct Typographic {

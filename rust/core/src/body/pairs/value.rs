@@ -1,13 +1,13 @@
 //! A value's text: where it goes, and what it becomes when it is complete.
 
 use super::{Move, State, fail, gap};
+use crate::arguments::coercion;
 use crate::body::args::{Collision, Probe, Target};
 use crate::body::place::Field;
 use crate::body::{Context, Found, Io, Skip, messages};
-use crate::coerce;
 use crate::error::{ErrorKind, Repair};
-use crate::json::{push_char, push_str};
 use crate::schema::{Choice, NodeId};
+use crate::syntax::json::{push_char, push_str};
 
 /// A string being read.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
         Probe::Vacant => Some(0),
         Probe::Whole | Probe::Blocked | Probe::Gap { .. } => None,
     };
-    let items = length.and_then(|at| Some((at, coerce::items(cx.schema, id, text, quoted, at)?)));
+    let items = length.and_then(|at| Some((at, coercion::items(cx.schema, id, text, quoted, at)?)));
     // An empty list has no pieces: it is a whole.
     let items = items.filter(|(length, (items, _))| *length > 0 || !items.is_empty());
     let (outcome, again) = match items {
@@ -132,7 +132,7 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
             let args = &mut io.found.args;
             let target = args.place(&field.steps, field.is_piece()).map_err(repeated)?;
             let start = args.begin(target, field.root_key());
-            let outcome = coerce::scalar(cx.schema, id, text, quoted, &mut args.json);
+            let outcome = coercion::scalar(cx.schema, id, text, quoted, &mut args.json);
             let same = args.end(target, start);
             (outcome, matches!(target, Target::Again(_)).then_some(same))
         }

@@ -5,9 +5,9 @@ use super::{Move, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::body::place::is_declared;
 use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
-use crate::pairs::{Ahead, Next, may_trail};
-use crate::quoting::{Alternation, is_quote};
-use crate::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::syntax::pairs::{Ahead, Next, may_trail};
+use crate::syntax::quoting::{Alternation, is_quote};
+use crate::syntax::scan::{Delimiters, Mark, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InWord {
@@ -69,7 +69,7 @@ impl InWord {
                 *ahead = Ahead::after_value();
                 let token = ws_run(rest, 0);
                 let ends = matches!(next, Next::Close | Next::End)
-                    || crate::scan::has_line_break(&rest[..token])
+                    || crate::syntax::scan::has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
                     return word.done_ahead(io, value, bare_mark, next);

@@ -6,10 +6,10 @@ use super::typing::write_text;
 use super::{Params, State};
 use crate::body::{Bad, Io, Skip, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::params::{Attribute, Attributes, Look, Tag, attribute, is_name};
-use crate::quoting::Alternation;
-use crate::scan::{Closers, ws_run};
-use crate::xml::decode_part;
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Closers, ws_run};
+use crate::syntax::tags::{Attribute, Attributes, Look, Tag, attribute, is_name};
+use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
 pub struct Head {

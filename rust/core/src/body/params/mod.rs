@@ -9,9 +9,9 @@ use super::tree::Lists;
 use super::{Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
-use crate::params::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
-use crate::quoting::Alternation;
-use crate::scan::{Closer, Closers, ws_run};
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Closer, Closers, ws_run};
+use crate::syntax::tags::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
 
 use head::Head;
 use value::{Read, Value};

@@ -1,14 +1,14 @@
 //! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
 
+use crate::arguments::coercion;
 use crate::body::tree::{At, Lists, is_json, is_literal, write_at};
 use crate::body::{Bad, Context, Found};
-use crate::coerce;
 use crate::error::Repair;
-use crate::json::{Value, is_number, parse, push_string};
-use crate::params::Row;
-use crate::scan::trim;
 use crate::schema::{Choice, Node, NodeId};
-use crate::tree::Tree;
+use crate::syntax::json::{Value, is_number, parse, push_string};
+use crate::syntax::scan::trim;
+use crate::syntax::tags::Row;
+use crate::syntax::tree::Tree;
 
 /// JSON's word for one of Python's.
 fn python(text: &str) -> Option<&'static str> {
@@ -25,7 +25,7 @@ fn is_value(cx: &Context<'_>, node: &Node, text: &str) -> bool {
     match text.as_bytes().first() {
         Some(bracket @ (b'{' | b'[')) => node.takes(*bracket) && text.ends_with(['}', ']']) && is_json(cx, text),
         Some(_) if node.is_unknown() => matches!(text, "true" | "false" | "null") || is_number(text),
-        Some(_) => coerce::takes_bare(node, text),
+        Some(_) => coercion::takes_bare(node, text),
         None => false,
     }
 }
@@ -48,7 +48,7 @@ pub fn write_text(
     let letters = node.takes_string();
     let text = if letters { text } else { trim(text) };
     let word = python(text).filter(|_| row.python && !is_literal(node, text));
-    if let Some(word) = word.filter(|word| node.is_unknown() || coerce::takes_bare(node, word)) {
+    if let Some(word) = word.filter(|word| node.is_unknown() || coercion::takes_bare(node, word)) {
         json.push_str(word);
         return Ok(());
     }

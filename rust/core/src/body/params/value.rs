@@ -7,12 +7,12 @@ use super::typing::write_text;
 use crate::body::fields::Slot;
 use crate::body::{Bad, Context, Found, Io};
 use crate::error::ErrorKind;
-use crate::json::is_plain;
 use crate::limits::NAME_CHARS;
-use crate::params::{Look, Row, Tag, begins_with, closes, need};
-use crate::quoting::Alternation;
-use crate::scan::{first_chars, has_line_break, ws_run};
 use crate::schema::Choice;
+use crate::syntax::json::is_plain;
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{first_chars, has_line_break, ws_run};
+use crate::syntax::tags::{Look, Row, Tag, begins_with, closes, need};
 
 /// How a value ends.
 pub enum Read {

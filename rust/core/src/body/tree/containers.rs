@@ -3,15 +3,15 @@
 use smallvec::SmallVec;
 
 use super::{At, Lists, Writer, repeats, twice};
+use crate::arguments::coercion;
 use crate::body::object::equal_literal;
 use crate::body::{Args, Bad, messages, place};
-use crate::coerce;
 use crate::error::{ErrorKind, Repair};
-use crate::json::push_string;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::schema::{Choice, NodeId, UNKNOWN};
-use crate::tree::Tree;
+use crate::syntax::json::push_string;
+use crate::syntax::tree::Tree;
 
 impl Writer<'_, '_> {
     fn deeper(&self, above: usize) -> Result<(), Bad> {
@@ -32,7 +32,7 @@ impl Writer<'_, '_> {
 
     fn misplaced(&mut self, id: NodeId, at: &At<'_>, bracket: u8) {
         let shown = if bracket == b'{' { "{…}" } else { "[…]" };
-        self.violation(id, at, coerce::violation(self.node(id)), shown);
+        self.violation(id, at, coercion::violation(self.node(id)), shown);
     }
 
     /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.

@@ -1,19 +1,19 @@
 //! A [`Tree`] in, typed JSON out.
 //!
-//! What a text becomes says [`crate::coerce`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
+//! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
 
 mod at;
 mod containers;
 
 use super::{Bad, Context, Found, Io, Object, messages};
-use crate::coerce::{self, Outcome};
+use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::json::{Value, parse, push_string};
 use crate::limits::FEW_CHOICES;
-use crate::scan::{is_ws, trim};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
-use crate::tree::Tree;
+use crate::syntax::json::{Value, parse, push_string};
+use crate::syntax::scan::{is_ws, trim};
+use crate::syntax::tree::Tree;
 
 pub(super) use at::At;
 
@@ -84,7 +84,7 @@ fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
         return false;
     }
     let mut json = String::new();
-    coerce::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
+    coercion::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
 }
 
 struct Writer<'w, 'c> {
@@ -150,7 +150,7 @@ impl<'c> Writer<'_, 'c> {
             _ => {}
         }
         if self.lists == Lists::Elements
-            && let Some((items, _)) = coerce::items(self.cx.schema, id, text, false, 0)
+            && let Some((items, _)) = coercion::items(self.cx.schema, id, text, false, 0)
             && items.len() == 1
         {
             return self.lone(id, above, |writer, item| writer.bare(item, &at.item(0), above + 1, text));
@@ -174,7 +174,7 @@ impl<'c> Writer<'_, 'c> {
         let schema = self.cx.schema;
         let json = &mut self.found.args.json;
         let start = json.len();
-        let Outcome { converted, problem } = coerce::scalar(schema, id, text, quoted, json);
+        let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
         if let Some(kind) = problem {
             let Some(literal) = unquoted_literal(schema.node(id), text) else {
                 self.violation(id, at, kind, text);

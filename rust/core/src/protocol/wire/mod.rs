@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use super::{Attempt, Examples, Protocol};
 use crate::body::{Context, write_pairs};
-use crate::json::{Member, json_string, write_object};
 use crate::limits::NAME_CHARS;
-use crate::scan::{Candidates, Delimiters, RESULT_MARKS};
 use crate::schema::Schema;
-use crate::spelled::{self, is_mark, neutralise};
+use crate::syntax::json::{Member, json_string, write_object};
+use crate::syntax::misspelled::{self, is_mark, neutralise};
+use crate::syntax::scan::{Candidates, Delimiters, RESULT_MARKS};
 use crate::toolset::{Syntax, Tool, Toolset};
 use opening::may_repeat_name;
 
@@ -94,7 +94,7 @@ impl Protocol for Wire {
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
-        spelled::candidates(delimiters)
+        misspelled::candidates(delimiters)
     }
 
     fn is_mark(&self, tools: &Toolset, text: &str) -> bool {

@@ -7,13 +7,13 @@ use super::is_plain_name;
 use crate::body::{BodyKind, Wrapper, is_declared};
 use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::pairs::{Ahead, Next};
-use crate::params::{Look, Opened, QWEN3CODER, begins_with, named_tag, need};
 use crate::protocol::{Attempt, Style, bad, misspelled};
-use crate::quoting::is_quote;
-use crate::scan::{Delimiters, Mark, first_chars, is_ws, starts, starts_as, ws_run};
 use crate::schema::{Additional, Schema};
-use crate::spelled::{self, Behind, Meant, OPEN, goes_on, meant};
+use crate::syntax::misspelled::{self, Behind, Meant, OPEN, goes_on, meant};
+use crate::syntax::pairs::{Ahead, Next};
+use crate::syntax::quoting::is_quote;
+use crate::syntax::scan::{Delimiters, Mark, first_chars, is_ws, starts, starts_as, ws_run};
+use crate::syntax::tags::{Look, Opened, QWEN3CODER, begins_with, named_tag, need};
 use crate::toolset::{Lookup, Toolset};
 
 /// Namespaces of other formats that models write before a tool's name.
@@ -26,7 +26,7 @@ pub fn attempt(tools: &Toolset, text: &str) -> Attempt {
         Mark::Yes => Opening::new(tools, text, open.len(), Style::default()).attempt(),
         Mark::Partial => Attempt::Need,
         Mark::No if open == OPEN => match respelled(tools, text) {
-            Attempt::Text(_) => misspelled(tools, &spelled::WIRE, text, false),
+            Attempt::Text(_) => misspelled(tools, &misspelled::WIRE, text, false),
             attempt => attempt,
         },
         // A byte that only looked like a marker's first; never inside a character, so go behind it.

@@ -1,0 +1,279 @@
+//! What a text becomes, directed by its field's type: the one table, for reading and for writing.
+//!
+//! Order for quoted text: a string choice, then what takes it converted. For bare text: the first choice other than a string
+//! that takes it as it is, then a string choice, then what takes it converted.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use crate::error::ProblemKind;
+use crate::schema::{Choice, Literal, Node, NodeId, Schema, UNKNOWN};
+use crate::syntax::json::{Value, is_beyond_float, is_number, parse, push_string, respelled, same_number, whole};
+use crate::syntax::scan::trim;
+
+/// What became of a text that was written as JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Not as the canonical form has it: the repair `coerced`.
+    pub converted: bool,
+    pub problem: Option<ProblemKind>,
+}
+
+/// Writes the JSON of a scalar that stood as `text` where type `id` is expected.
+pub fn scalar(schema: &Schema, id: NodeId, text: &str, quoted: bool, out: &mut String) -> Outcome {
+    typed(schema, id, text, quoted, true, out)
+}
+
+fn typed(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
+    let start = out.len();
+    let mut outcome = choose(schema, id, text, quoted, lists, out);
+    // For any type, since a host would get infinity.
+    let is_number = matches!(out.as_bytes().get(start), Some(b'-' | b'0'..=b'9'));
+    if is_number && outcome.problem.is_none() && is_beyond_float(&out[start..]) {
+        outcome.problem = Some(ProblemKind::WrongType);
+    }
+    outcome
+}
+
+fn choose(schema: &Schema, id: NodeId, text: &str, quoted: bool, lists: bool, out: &mut String) -> Outcome {
+    let node = schema.node(id);
+    if node.is_unknown() {
+        if !quoted && is_json_scalar(text) {
+            out.push_str(text)
+        } else {
+            push_string(out, text)
+        }
+        return Outcome::default();
+    }
+    let choices = node.candidates(text);
+    if !quoted {
+        for choice in choices.iter() {
+            if take_bare(choice, text, out) {
+                return Outcome::default();
+            }
+        }
+    }
+    if !quoted && is_none(&choices, text) {
+        out.push_str("null");
+        return Outcome { converted: true, problem: None };
+    }
+    for choice in choices.iter() {
+        let taken = match choice {
+            Choice::String => true,
+            Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+            _ => false,
+        };
+        if taken {
+            push_string(out, text);
+            return Outcome::default();
+        }
+    }
+    let folded = OnceCell::new();
+    for choice in choices.iter().filter(|choice| lists || **choice != Choice::Array) {
+        if let Some(mut outcome) = convert(schema, node, choice, text, quoted, &folded, out) {
+            outcome.converted = true;
+            return outcome;
+        }
+    }
+    if !quoted && is_json_scalar(text) {
+        out.push_str(text)
+    } else {
+        push_string(out, text)
+    }
+    Outcome { converted: false, problem: Some(violation(node)) }
+}
+
+/// Does the text, bare, read as that text, with neither repair nor problem? False also where that is not plain to see.
+pub fn is_string_bare(node: &Node, text: &str) -> bool {
+    let mut scratch = String::new();
+    let choices = node.candidates(text);
+    let string = |choice: &Choice| match choice {
+        Choice::String => true,
+        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
+        _ => false,
+    };
+    choices.iter().any(string)
+        && !is_none(&choices, text)
+        && !choices.iter().any(|choice| take_bare(choice, text, &mut scratch))
+}
+
+/// Whether the text, bare, is the null of another language, where null is allowed: `None`, `NULL`. In other letters it may be a word.
+fn is_none(choices: &[Choice], text: &str) -> bool {
+    matches!(text, "None" | "Null" | "NULL")
+        && choices.contains(&Choice::Null)
+        && !choices
+            .iter()
+            .any(|choice| matches!(choice, Choice::Literal(literal) if literal.text.as_deref() == Some(text)))
+}
+
+/// Is the text, bare, the JSON of something other than a string that the type takes?
+pub fn takes_bare(node: &Node, text: &str) -> bool {
+    let mut scratch = String::new();
+    node.candidates(text).iter().any(|choice| take_bare(choice, text, &mut scratch))
+}
+
+/// What to call a value that no choice takes.
+pub fn violation(node: &Node) -> ProblemKind {
+    let literals = node.choices.iter().any(|choice| matches!(choice, Choice::Literal(_)));
+    if literals && node.choices.iter().all(|choice| matches!(choice, Choice::Literal(_) | Choice::Null)) {
+        ProblemKind::NotInEnum
+    } else {
+        ProblemKind::WrongType
+    }
+}
+
+/// The items of a bare comma list or a lone scalar, each as JSON, for a field that [`Node::collects`]; the first will be
+/// item number `at`. `None`: the text is no array here, it is typed as one scalar.
+pub fn items(schema: &Schema, id: NodeId, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
+    let node = schema.node(id);
+    if !node.collects() {
+        return None;
+    }
+    // Another kind that takes the text, as it is or converted before the array's turn, wins.
+    let mut scratch = String::new();
+    let choices = node.candidates(text);
+    if !quoted && (is_none(&choices, text) || choices.iter().any(|choice| take_bare(choice, text, &mut scratch))) {
+        return None;
+    }
+    let folded = OnceCell::new();
+    let before = choices.iter().take_while(|choice| **choice != Choice::Array);
+    if before.into_iter().any(|choice| convert(schema, node, choice, text, quoted, &folded, &mut scratch).is_some()) {
+        return None;
+    }
+    split(schema, node, text, quoted, at)
+}
+
+/// One level only: an item that would have to be an array itself is no scalar's place.
+fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> Option<(Vec<String>, Outcome)> {
+    let item = |at| node.array.as_ref().map_or(UNKNOWN, |array| array.item(at));
+    if !takes_scalars(schema.node(item(at))) {
+        return None;
+    }
+    let parts: Vec<(Cow<'_, str>, bool)> = match encoded(text).filter(|_| quoted) {
+        Some(parts) => parts,
+        None if quoted => vec![(text.into(), true)],
+        None => text.split(',').map(|part| (trim(part).into(), false)).collect(),
+    };
+    let mut outcome = Outcome { converted: true, problem: None };
+    let mut list = Vec::with_capacity(parts.len());
+    for (offset, (part, quoted)) in parts.into_iter().enumerate() {
+        let mut json = String::new();
+        if typed(schema, item(at + offset), &part, quoted, false, &mut json).problem.is_some() {
+            outcome.problem = Some(violation(node));
+        }
+        list.push(json);
+    }
+    Some((list, outcome))
+}
+
+/// The items of a text that is the JSON of a list of scalars, and which of them are strings.
+fn encoded(text: &str) -> Option<Vec<(Cow<'static, str>, bool)>> {
+    if !trim(text).starts_with('[') {
+        return None;
+    }
+    let Ok(Value::Array(items)) = parse(text, 1) else { return None };
+    let scalar = |item: &Value<'_>| match item {
+        Value::String(text) => Some((Cow::Owned(text.to_string()), true)),
+        Value::Array(_) | Value::Object(_) => None,
+        other => {
+            let mut json = String::new();
+            other.write(&mut json);
+            Some((Cow::Owned(json), false))
+        }
+    };
+    items.iter().map(scalar).collect()
+}
+
+fn takes_scalars(node: &Node) -> bool {
+    node.is_unknown()
+        || node.choices.iter().any(|choice| match choice {
+            Choice::Array | Choice::Object => false,
+            Choice::Literal(literal) => !literal.json.starts_with(['{', '[']),
+            _ => true,
+        })
+}
+
+fn is_json_scalar(text: &str) -> bool {
+    matches!(text, "true" | "false" | "null") || is_number(text)
+}
+
+fn take_bare(choice: &Choice, text: &str, out: &mut String) -> bool {
+    let json = match choice {
+        Choice::Integer => whole(text),
+        Choice::Number => is_number(text).then_some(text),
+        Choice::Boolean => matches!(text, "true" | "false").then_some(text),
+        Choice::Null => (text == "null").then_some(text),
+        Choice::Literal(literal) => same_literal(literal, text).then_some(literal.json.as_str()),
+        Choice::String | Choice::Array | Choice::Object => None,
+    };
+    json.map(|json| out.push_str(json)).is_some()
+}
+
+/// A number in quotes, or in a spelling of other languages: `+5`, `.5`, `5.`.
+fn take_respelled(choice: &Choice, text: &str, quoted: bool, out: &mut String) -> bool {
+    (quoted && take_bare(choice, text, out)) || respelled(text, false).is_some_and(|json| take_bare(choice, &json, out))
+}
+
+/// Is the text the JSON of this literal, which is no string? Numbers match by value.
+fn same_literal(literal: &Literal, text: &str) -> bool {
+    literal.text.is_none() && (literal.json == text || same_number(&literal.json, text))
+}
+
+fn convert(
+    schema: &Schema,
+    node: &Node,
+    choice: &Choice,
+    text: &str,
+    quoted: bool,
+    folded: &OnceCell<String>,
+    out: &mut String,
+) -> Option<Outcome> {
+    let mut keyword_of = |wanted: &[&str]| {
+        let json = keyword(text).filter(|json| wanted.contains(json));
+        json.map(|json| out.push_str(json)).is_some()
+    };
+    let fits = match choice {
+        Choice::Boolean => keyword_of(&["true", "false"]),
+        Choice::Null => keyword_of(&["null"]),
+        Choice::Integer | Choice::Number => take_respelled(choice, text, quoted, out),
+        Choice::Literal(literal) => match &literal.text {
+            Some(own) => {
+                // No character's lower case is more than three times as long as the character.
+                let alike = text.len() <= 3 * own.len() && own.len() <= 3 * text.len();
+                let unique = alike && {
+                    let folded = folded.get_or_init(|| text.to_lowercase());
+                    literal.folded == *folded && like(&node.candidates(text), folded) == 1
+                };
+                if unique {
+                    out.push_str(&literal.json);
+                }
+                unique
+            }
+            None => keyword_of(&[&literal.json]) || take_respelled(choice, text, quoted, out),
+        },
+        Choice::Array => {
+            let (list, outcome) = split(schema, node, text, quoted, 0)?;
+            out.push('[');
+            out.push_str(&list.join(","));
+            out.push(']');
+            return Some(outcome);
+        }
+        _ => false,
+    };
+    fits.then(Outcome::default)
+}
+
+/// `true`, `false` or `null`, in any case; `None` is null.
+fn keyword(text: &str) -> Option<&'static str> {
+    let words = [("true", "true"), ("false", "false"), ("null", "null"), ("none", "null")];
+    words.into_iter().find(|(word, _)| text.eq_ignore_ascii_case(word)).map(|(_, json)| json)
+}
+
+/// How many strings of the enum are this text, case aside?
+fn like(choices: &[Choice], folded: &str) -> usize {
+    let same = |choice: &&Choice| match choice {
+        Choice::Literal(Literal { text: Some(_), folded: own, .. }) => own == folded,
+        _ => false,
+    };
+    choices.iter().filter(same).count()
+}

@@ -1,0 +1,138 @@
+//! The opt-in check of finished arguments against the whole vocabulary, by the `jsonschema` crate.
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError};
+use serde_json::Value;
+
+use super::validation_cost::Work;
+use crate::body::messages::{join, shorten, shorten_to};
+use crate::error::ProblemKind;
+use crate::event::Problem;
+use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
+use crate::schema::{Fault, modernised};
+use crate::syntax::scan::first_chars;
+
+/// Problems that are worth telling a model at once.
+const SHOWN: usize = 8;
+
+/// A compiled validator; it resolves nothing outside the schema, and takes no more time than its limits allow.
+#[derive(Debug)]
+pub struct Validator {
+    checks: jsonschema::Validator,
+    /// The original schema, if it requires fields with a default, which `checks` does not.
+    as_given: Option<jsonschema::Validator>,
+    work: Work,
+}
+
+impl Validator {
+    /// `relaxed`: the schema without required fields that have a default, if there are any.
+    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
+        let checked = modernised(relaxed.unwrap_or(schema));
+        let work = Work::new(&checked)?;
+        let checks = build(&checked)?;
+        let as_given = relaxed.is_some().then(|| build(&modernised(schema))).transpose()?;
+        Ok(Validator { checks, as_given, work })
+    }
+
+    /// Arguments that fit the original schema always fit: with fewer required fields, a second member of a `oneOf` may match.
+    fn fits_as_given(&self, value: &Value) -> bool {
+        self.as_given.as_ref().is_some_and(|checks| checks.is_valid(value))
+    }
+
+    /// What is wrong with arguments, as compact JSON text; empty if nothing.
+    pub fn problems(&self, arguments: &str) -> Vec<Problem> {
+        let problem = |field: String, message: String| Problem { kind: ProblemKind::Schema, field, message };
+        let all = |message: String| vec![problem(String::new(), message)];
+        let value = match read(arguments) {
+            Ok(value) => value,
+            Err(error) => return all(format!("The arguments cannot be checked: {error}.")),
+        };
+        let Some(cost) = self.work.of(&value) else {
+            return all(
+                "The arguments are too large or too deeply nested to be checked; write less in one call.".into()
+            );
+        };
+        if cost.errors > VALIDATION_STEPS || cost.told > VALIDATION_ERRORS {
+            return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
+                true => Vec::new(),
+                false => all("The arguments do not fit the tool's schema; finding where would take too long.".into()),
+            };
+        }
+        let shown = self.checks.iter_errors(&value).take(SHOWN);
+        let problems: Vec<Problem> = shown
+            .map(|error| {
+                let field = field(&error.instance_path().to_string(), &value);
+                let place = if field.is_empty() { "arguments" } else { &field };
+                problem(field.clone(), format!("{place}: {}.", said(&error)))
+            })
+            .collect();
+        if !problems.is_empty() && self.fits_as_given(&value) { Vec::new() } else { problems }
+    }
+}
+
+fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
+    // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
+    let options = jsonschema::options().offline().with_pattern_options(patterns);
+    // Whether a text is a valid pattern depends on the engine, and the count does not include the cost of checking it.
+    let options =
+        options.should_validate_formats(true).should_ignore_unknown_formats(true).with_format("regex", |_| true);
+    options.build(schema).map_err(fault)
+}
+
+/// What an error says. A long value is cut, so that the reason stays.
+fn said(error: &ValidationError<'_>) -> String {
+    const REASON: usize = 200;
+    const VALUE: usize = 40;
+    let whole = error.to_string();
+    if first_chars(&whole, REASON) == whole.len() {
+        return shorten_to(&whole, REASON);
+    }
+    let value = error.instance().to_string();
+    let start = &value[..first_chars(&value, VALUE)];
+    shorten_to(&error.masked_with(format!("{start}…")).to_string(), REASON)
+}
+
+/// What is wrong with a schema, and where.
+fn fault(error: ValidationError<'_>) -> Fault {
+    let said = error.instance_path().to_string();
+    // The meta-schema's check of patterns has the place in the schema as that of an instance; compiling has none there.
+    let place = if said.is_empty() { error.schema_path().to_string() } else { said };
+    match error.kind() {
+        ValidationErrorKind::Format { format } if format == "regex" => {
+            let pattern = shorten(error.instance().as_str().unwrap_or_default());
+            let message = format!(
+                "{pattern} cannot be matched in linear time: it is invalid or too large, or has look-around or back-references"
+            );
+            (place, message)
+        }
+        _ => (place, error.to_string()),
+    }
+}
+
+/// The arguments as a tree. How deep they may be nested, the reader has seen to: `limits::RECURSION` at most.
+fn read(arguments: &str) -> serde_json::Result<Value> {
+    let mut reader = serde_json::Deserializer::from_str(arguments);
+    reader.disable_recursion_limit();
+    reader.into_iter().next().unwrap_or(Ok(Value::Null))
+}
+
+/// A JSON pointer into the arguments as a key would be written.
+fn field(pointer: &str, arguments: &Value) -> String {
+    let mut out = String::new();
+    let mut place = Some(arguments);
+    for step in pointer.split('/').skip(1) {
+        let name = step.replace("~1", "/").replace("~0", "~");
+        match place {
+            Some(Value::Array(items)) => {
+                out.push_str(&format!("[{name}]"));
+                place = name.parse::<usize>().ok().and_then(|at| items.get(at));
+            }
+            _ => {
+                out = join(&out, &name);
+                place = place.and_then(|place| place.get(&name));
+            }
+        }
+    }
+    out
+}

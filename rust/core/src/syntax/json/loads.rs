@@ -1,0 +1,445 @@
+//! A whole JSON text to its value: strict or relaxed, tolerant of anything, and of a cut text as much as is certain.
+//!
+//! No recursion: open objects and arrays stand on a stack, and each lexeme is met in one state. Where a state has no use for a
+//! lexeme, `fault` ends the reading, or in a tolerant one lists it, and the next best thing is done.
+
+use std::borrow::Cow;
+
+use super::lexer::{Expect, Lexeme, Lexer, Place};
+use super::number::is_number;
+use super::value::Value;
+use crate::keymap::KeyMap;
+use crate::limits::{RECURSION, WARNINGS};
+use crate::syntax::scan::is_ws;
+
+/// What becomes of a key that an object has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    Error,
+    /// The first value stays.
+    First,
+    /// The last value stays, in the first one's place.
+    Last,
+}
+
+/// How a text is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Loading {
+    /// Relaxed JSON with comments; otherwise RFC 8259.
+    pub relaxed: bool,
+    pub duplicates: Duplicates,
+    /// The text may stop anywhere.
+    pub partial: bool,
+    /// Digits that an integer may have.
+    pub digits: usize,
+}
+
+impl Default for Loading {
+    fn default() -> Self {
+        Loading { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX }
+    }
+}
+
+/// What is wrong with a text, and where: lines end with a line feed, columns count characters, both from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JsonFault {
+    pub line: usize,
+    pub column: usize,
+    pub reason: Cow<'static, str>,
+}
+
+/// The value of a JSON text; null where a cut text says nothing yet. With `warnings` what is malformed is listed there, and only
+/// nesting beyond [`RECURSION`] is an error.
+pub fn loads<'t>(
+    text: &'t str,
+    options: &Loading,
+    warnings: Option<&mut Vec<JsonFault>>,
+) -> Result<Value<'t>, JsonFault> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        lexer: Lexer::new(options.relaxed).with_comments(),
+        options,
+        tolerant: warnings.is_some(),
+        faults: Vec::new(),
+        frames: Vec::new(),
+        objects: 0,
+        expect: Expect::Value,
+        found: None,
+    };
+    match reader.read() {
+        Ok(()) => {
+            if let Some(warnings) = warnings {
+                warnings.extend(placed(text, reader.faults));
+            }
+            Ok(reader.found.unwrap_or(Value::Null))
+        }
+        Err(fault) => Err(placed(text, vec![fault]).remove(0)),
+    }
+}
+
+/// A byte of the text, and what is wrong there.
+type Fault = (usize, Cow<'static, str>);
+
+fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<JsonFault> {
+    // A string is known not to end when all in it was read.
+    faults.sort_by_key(|(at, _)| *at);
+    let (mut line, mut column, mut from) = (1, 1, 0);
+    let mut place = |(at, reason): Fault| {
+        let between = &text[from..at];
+        line += between.bytes().filter(|byte| *byte == b'\n').count();
+        column = match between.rfind('\n') {
+            Some(end) => between[end..].chars().count(),
+            None => column + between.chars().count(),
+        };
+        from = at;
+        JsonFault { line, column, reason }
+    };
+    faults.into_iter().map(&mut place).collect()
+}
+
+#[derive(Debug)]
+enum Frame<'t> {
+    Array(Vec<Value<'t>>),
+    /// `key`: what the next value belongs to; a value without one is left out.
+    Object {
+        members: KeyMap<Value<'t>, Cow<'t, str>>,
+        key: Option<Cow<'t, str>>,
+    },
+}
+
+struct Reader<'t, 'o> {
+    text: &'t str,
+    at: usize,
+    lexer: Lexer,
+    options: &'o Loading,
+    tolerant: bool,
+    faults: Vec<Fault>,
+    frames: Vec<Frame<'t>>,
+    /// How many of the frames are objects.
+    objects: usize,
+    expect: Expect,
+    found: Option<Value<'t>>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn read(&mut self) -> Result<(), Fault> {
+        if self.text.starts_with('\u{FEFF}') {
+            self.lax(0, "JSON has no byte order mark")?;
+            self.at = '\u{FEFF}'.len_utf8();
+        }
+        loop {
+            match self.next(self.expect.place())? {
+                Lexeme::Need => return self.end(),
+                lexeme if self.expect == Expect::Nothing => {
+                    let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
+                    return self.fault(start, "there is text after the value; only one value is allowed");
+                }
+                lexeme => self.lexeme(lexeme)?,
+            }
+        }
+    }
+
+    /// What is wrong, and in a tolerant reading that is all.
+    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), Fault> {
+        if !self.tolerant {
+            return Err((at, what.into()));
+        }
+        match self.faults.len() {
+            ..WARNINGS => self.faults.push((at, what.into())),
+            WARNINGS => self.faults.push((at, "there are more faults, which are not listed".into())),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What relaxed JSON takes.
+    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Fault> {
+        if self.options.relaxed { Ok(()) } else { self.fault(at, format!("{what} (relaxed JSON accepts it)")) }
+    }
+
+    fn next(&mut self, place: Place) -> Result<Lexeme<'t>, Fault> {
+        // In a text that may go on, a word or an escape at the end is not known.
+        let last = !self.options.partial;
+        match self.lexer.next(self.text, &mut self.at, last, place) {
+            Lexeme::Lax(what) => {
+                self.lax(self.at, what)?;
+                self.lexer.relax(true);
+                let lexeme = self.lexer.next(self.text, &mut self.at, last, place);
+                self.lexer.relax(false);
+                Ok(lexeme)
+            }
+            lexeme => Ok(lexeme),
+        }
+    }
+
+    fn lexeme(&mut self, lexeme: Lexeme<'t>) -> Result<(), Fault> {
+        // Brackets, quotes, commas and colons are one byte; of `Bad` nothing is consumed.
+        let before = self.at.saturating_sub(1);
+        match (lexeme, self.expect) {
+            (Lexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
+                (key, true) => self.key(before, key),
+                (_, false) => Ok(()),
+            },
+            (Lexeme::StringStart, _) => {
+                let (text, _) = self.string(before, self.tolerant)?;
+                self.value(Value::String(text));
+                Ok(())
+            }
+            (Lexeme::Word(word), Expect::Key { .. }) => {
+                let start = self.at - word.len();
+                self.lax(start, "keys need double quotes")?;
+                self.key(start, Cow::Borrowed(word))
+            }
+            (Lexeme::Word(word), _) => {
+                let value = self.word(word)?;
+                self.value(value);
+                Ok(())
+            }
+            (Lexeme::Punct(b','), expect) => self.comma(before, expect),
+            (Lexeme::Punct(b':'), Expect::Colon) => {
+                self.expect = Expect::Value;
+                Ok(())
+            }
+            (Lexeme::Punct(b':'), Expect::Key { .. }) => {
+                self.expect = Expect::Value;
+                self.fault(before, "a key is missing before the colon")
+            }
+            (Lexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
+            (Lexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
+                match expect {
+                    Expect::Key { .. } => self.fault(before, "a key is expected")?,
+                    Expect::Colon => self.fault(before, NO_COLON)?,
+                    Expect::Comma => self.fault(before, NO_COMMA)?,
+                    Expect::Value | Expect::Item { .. } | Expect::Nothing => {}
+                }
+                self.open(before, bracket)
+            }
+            (Lexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
+            (Lexeme::Bad(_), Expect::Colon) => {
+                self.expect = Expect::Value;
+                self.fault(self.at, NO_COLON)
+            }
+            (Lexeme::Bad(_), _) => {
+                self.expect = self.behind_comma();
+                self.fault(self.at, NO_COMMA)
+            }
+            // Parts of strings are read by `string`; `next` and `read` keep the others.
+            (Lexeme::Plain(_) | Lexeme::Char(_) | Lexeme::StringEnd | Lexeme::Lax(_) | Lexeme::Need, _) => Ok(()),
+        }
+    }
+
+    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), Fault> {
+        match expect {
+            Expect::Comma => {
+                self.expect = self.behind_comma();
+                Ok(())
+            }
+            Expect::Colon | Expect::Value if !self.frames.is_empty() => {
+                self.drop_key();
+                self.expect = self.behind_comma();
+                self.fault(at, NO_VALUE)
+            }
+            _ => self.fault(at, "an extra comma"),
+        }
+    }
+
+    fn behind_comma(&self) -> Expect {
+        Expect::behind_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
+    }
+
+    fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {
+        if self.frames.len() >= RECURSION {
+            // A limit, in a tolerant reading too.
+            return Err((at, format!("the value is nested more than {RECURSION} levels deep").into()));
+        }
+        self.expect = Expect::opened(bracket);
+        if bracket == b'[' {
+            self.frames.push(Frame::Array(Vec::new()));
+        } else {
+            self.frames.push(Frame::Object { members: KeyMap::default(), key: None });
+            self.objects += 1;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), Fault> {
+        let is_own = |frame: &Frame<'_>| matches!(frame, Frame::Object { .. }) == (bracket == b'}');
+        let open = if bracket == b'}' { self.objects } else { self.frames.len() - self.objects };
+        if open == 0 {
+            return self.fault(at, format!("there is no open bracket for {} to close", bracket as char));
+        }
+        match expect {
+            Expect::Colon | Expect::Value => self.fault(at, NO_VALUE)?,
+            Expect::Item { first: false } | Expect::Key { first: false } => {
+                self.lax(at, "a closing bracket must not follow a comma")?;
+            }
+            _ => {}
+        }
+        if !self.frames.last().is_some_and(is_own) {
+            let missing = if bracket == b'}' { ']' } else { '}' };
+            self.fault(at, format!("a {missing} is missing before {}", bracket as char))?;
+        }
+        while let Some(frame) = self.frames.pop() {
+            let ends = is_own(&frame);
+            self.closed(frame);
+            if ends {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn closed(&mut self, frame: Frame<'t>) {
+        let value = match frame {
+            Frame::Array(items) => Value::Array(items),
+            Frame::Object { members, .. } => {
+                self.objects -= 1;
+                Value::Object(members.into_entries())
+            }
+        };
+        self.value(value);
+    }
+
+    /// A value is complete: it goes into what is open.
+    fn value(&mut self, value: Value<'t>) {
+        self.expect = Expect::Comma;
+        match self.frames.last_mut() {
+            None => {
+                self.found = Some(value);
+                self.expect = Expect::Nothing;
+            }
+            Some(Frame::Array(items)) => items.push(value),
+            Some(Frame::Object { members, key }) => {
+                let Some(key) = key.take() else { return };
+                match members.position(&key) {
+                    None => members.push(key, value),
+                    Some(_) if self.options.duplicates == Duplicates::First => {}
+                    Some(place) => *members.value_mut(place) = value,
+                }
+            }
+        }
+    }
+
+    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), Fault> {
+        self.expect = Expect::Colon;
+        let Some(Frame::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
+        let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
+        *key = Some(text);
+        if again {
+            self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn drop_key(&mut self) {
+        if let Some(Frame::Object { key, .. }) = self.frames.last_mut() {
+            *key = None;
+        }
+    }
+
+    fn word(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+        let start = self.at - word.len();
+        let value = match word {
+            "null" => return Ok(Value::Null),
+            "true" => return Ok(Value::Bool(true)),
+            "false" => return Ok(Value::Bool(false)),
+            _ if is_number(word) => return self.number(word),
+            "None" => Value::Null,
+            "True" => Value::Bool(true),
+            "False" => Value::Bool(false),
+            _ => Value::String(Cow::Borrowed(word)),
+        };
+        self.lax(start, "this is not a number, true, false or null, and strings need double quotes")?;
+        Ok(value)
+    }
+
+    fn number(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+        let digits = word.len() - usize::from(word.starts_with('-'));
+        let is_float = word.contains(['.', 'e', 'E']);
+        let fault = if is_float && word.parse().is_ok_and(f64::is_infinite) {
+            "the number is beyond the range of a float; write it as a string".to_owned()
+        } else if !is_float && digits > self.options.digits {
+            format!("the integer has {digits} digits, and {} are allowed; write it as a string", self.options.digits)
+        } else {
+            return Ok(Value::Number(Cow::Borrowed(word)));
+        };
+        self.fault(self.at - word.len(), fault)?;
+        // Its text is right, whatever it is.
+        Ok(Value::String(Cow::Borrowed(word)))
+    }
+
+    /// The string that starts at a byte, and whether it ends. `guess`: a quote may be content without a backslash.
+    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), Fault> {
+        let quote = self.text.as_bytes()[start];
+        let mut content = Cow::Borrowed("");
+        loop {
+            match self.next(Place::Value)? {
+                Lexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
+                Lexeme::Plain(part) => content.to_mut().push_str(part),
+                Lexeme::Char(c) => content.to_mut().push(c),
+                Lexeme::StringEnd if guess && self.goes_on(quote) => {
+                    self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
+                    content.to_mut().push(quote as char);
+                    self.lexer.reopen(quote);
+                }
+                Lexeme::StringEnd => return Ok((content, true)),
+                Lexeme::Bad(what) => {
+                    self.fault(self.at, what)?;
+                    self.at = self.text.len();
+                }
+                _ => break,
+            }
+        }
+        if !self.options.partial {
+            self.fault(start, "the string that begins here does not end")?;
+        }
+        Ok((content, false))
+    }
+
+    /// Does a string go on behind this quote? Only if no JSON could: on the line stands neither punctuation nor another
+    /// string, or another quote directly behind it that is better taken for the end.
+    fn goes_on(&self, quote: u8) -> bool {
+        let ahead = |from: usize| {
+            let rest = &self.text.as_bytes()[from..];
+            let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            &rest[blanks..]
+        };
+        if self.text.as_bytes().get(self.at) == Some(&quote) {
+            return matches!(ahead(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
+        }
+        match ahead(self.at) {
+            [] | [b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => false,
+            [byte, ..] => !is_ws(*byte),
+        }
+    }
+
+    /// The text ends.
+    fn end(&mut self) -> Result<(), Fault> {
+        let at = self.text.len();
+        if !self.options.partial {
+            if self.lexer.in_block_comment() {
+                self.fault(at, "the text ends in a comment: a */ is missing")?;
+            }
+            match self.frames.last() {
+                // Of a string that does not end it is said where it begins.
+                _ if self.lexer.open_quote().is_some() => {}
+                Some(Frame::Array(_)) => self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?,
+                Some(Frame::Object { .. }) => {
+                    self.fault(at, "the text ends in an object: it was cut, or a } is missing")?;
+                }
+                None if self.found.is_none() => self.fault(at, "the text has no value")?,
+                None => {}
+            }
+        }
+        while let Some(frame) = self.frames.pop() {
+            self.closed(frame);
+        }
+        Ok(())
+    }
+}
+
+const NO_COLON: &str = "a colon is missing";
+const NO_COMMA: &str = "a comma or a closing bracket is missing";
+const NO_VALUE: &str = "a value is missing";

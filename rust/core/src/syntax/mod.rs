@@ -1,0 +1,12 @@
+//! Texts without a schema: scanners, lexers, values and writers. Nothing here knows a tool or a type.
+
+pub mod json;
+pub mod misspelled;
+pub mod pairs;
+pub mod quoting;
+pub mod recovery;
+pub mod scan;
+pub mod tags;
+pub mod tree;
+pub mod xml;
+pub mod yaml;

@@ -1,0 +1,171 @@
+//! Keys: segments joined by dots and indexes.
+
+use smallvec::SmallVec;
+
+use super::quoted::{Part, Quoted};
+use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
+use crate::syntax::scan::{Delimiters, first_chars, is_ws, ws_run};
+use crate::syntax::tags::{Look, need};
+
+/// One step of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment<'k> {
+    Bare(&'k str),
+    /// Exact: never joined, folded or an index.
+    Quoted(String),
+    /// The same in brackets, as other languages write it: `["name"]`.
+    Bracketed(String),
+    Index(usize),
+}
+
+/// Looks for a key at the start of `text`: its length in bytes. What follows it decides whether it counts.
+pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
+    // The window of a key; a character more, so that a key that fills it is seen to end.
+    let mut end = text.len().min(4 * (KEY_CHARS + 1));
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
+    let need = || need(last || is_long(text));
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        match bytes.get(at) {
+            None => return need(),
+            Some(b'"' | b'\'') => match unquoted(text, at) {
+                (_, Some(end)) => at = end,
+                (_, None) => return need(),
+            },
+            Some(_) => {
+                let rest = &text[at..];
+                let length = delimiters.key_run(rest);
+                if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
+                    return Look::No;
+                }
+                at += length;
+            }
+        }
+        while bytes.get(at) == Some(&b'[') {
+            if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) {
+                let (_, Some(end)) = unquoted(text, at + 1) else { return need() };
+                match bytes.get(end) {
+                    None => return need(),
+                    Some(b']') => at = end + 1,
+                    Some(_) => return Look::No,
+                }
+                continue;
+            }
+            let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+            match bytes.get(at + 1 + digits) {
+                None if digits <= INDEX_DIGITS => return need(),
+                Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
+                _ => return Look::No,
+            }
+        }
+        match bytes.get(at) {
+            None if is_long(&text[..at]) => return Look::No,
+            None if last => return Look::Yes(at),
+            None => return need(),
+            Some(b'.') => at += 1,
+            Some(byte) if *byte == b'=' || is_ws(*byte) => {
+                return if is_long(&text[..at]) { Look::No } else { Look::Yes(at) };
+            }
+            Some(_) => return Look::No,
+        }
+    }
+}
+
+fn is_long(key: &str) -> bool {
+    first_chars(key, KEY_CHARS) < key.len()
+}
+
+/// The segments of a key that [`lex_key`] found.
+pub fn segments(key: &str) -> SmallVec<[Segment<'_>; 2]> {
+    let bytes = key.as_bytes();
+    let mut out = SmallVec::new();
+    if !bytes.iter().any(|byte| matches!(byte, b'.' | b'[' | b'"' | b'\'')) {
+        out.push(Segment::Bare(key));
+        return out;
+    }
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'.' => at += 1,
+            b'[' if matches!(bytes.get(at + 1), Some(b'"' | b'\'')) => {
+                let (text, end) = unquoted(key, at + 1);
+                out.push(Segment::Bracketed(text));
+                at = end.map_or(key.len(), |end| end + 1);
+            }
+            b'[' => {
+                let end = key[at..].find(']').map_or(key.len(), |length| at + length);
+                out.push(Segment::Index(key[at + 1..end].parse().unwrap_or(usize::MAX)));
+                at = end + 1;
+            }
+            b'"' | b'\'' => {
+                let (text, end) = unquoted(key, at);
+                out.push(Segment::Quoted(text));
+                at = end.unwrap_or(key.len());
+            }
+            _ => {
+                let end = key[at..].find(['.', '[']).map_or(key.len(), |length| at + length);
+                out.push(Segment::Bare(&key[at..end]));
+                at = end;
+            }
+        }
+    }
+    out
+}
+
+/// The text that starts with a quote at `at`, without its quotes, and the place after its closing quote.
+fn unquoted(key: &str, mut at: usize) -> (String, Option<usize>) {
+    let quoted = Quoted::new(key.as_bytes()[at]);
+    let mut text = String::new();
+    at += 1;
+    loop {
+        match quoted.next(key, &mut at, true) {
+            Part::Plain(part) => text.push_str(part),
+            Part::Char(c) => text.push(c),
+            Part::Quote => return (text, Some(at + 1)),
+            Part::Need => return (text, None),
+        }
+    }
+}
+
+/// Looks for a key and the colon that models write instead of `=`: the length of the key, and where the colon ends.
+/// `is_key` says which keys count. The first character after the key must be there.
+pub fn colon_key(
+    text: &str,
+    last: bool,
+    delimiters: &Delimiters,
+    is_key: &dyn Fn(&str) -> bool,
+) -> Look<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let run = match bytes.first() {
+        Some(b'"' | b'\'') => unquoted(&text[..first_chars(text, KEY_CHARS)], 0).1.unwrap_or(0),
+        _ => first_chars(text, BARE_SEGMENT_CHARS).min(delimiters.key_run(text)),
+    };
+    let inside = if delimiters.key_run(text) > 0 { run } else { 0 };
+    for length in memchr::memchr_iter(b':', &bytes[..inside]).chain([run]) {
+        let colon = ws_run(text, length);
+        if bytes.get(colon) != Some(&b':') || is_long(&text[..length]) || !is_key(&text[..length]) {
+            continue;
+        }
+        match bytes.get(colon + 1) {
+            Some(b'=') => {}
+            None if !last => return Look::Need,
+            _ => return Look::Yes((length, colon + 1)),
+        }
+    }
+    Look::No
+}
+
+/// Appends a property's name as a segment, quoted where it would be misread.
+pub fn push_segment(out: &mut String, name: &str, delimiters: &Delimiters) {
+    let bare = !name.is_empty()
+        && first_chars(name, BARE_SEGMENT_CHARS) == name.len()
+        && delimiters.key_run(name) == name.len()
+        && !name.bytes().all(|b| b.is_ascii_digit())
+        // After a tool's name it would be a Python call.
+        && !name.starts_with('(');
+    if bare { out.push_str(name) } else { super::push_quoted(out, name) }
+}

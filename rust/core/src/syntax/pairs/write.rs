@@ -1,0 +1,67 @@
+//! Writes what the pairs lexer reads: which strings may stand bare, and how the others are quoted.
+
+use crate::syntax::json::{Escape, unicode_escape};
+use crate::syntax::scan::Delimiters;
+
+/// What models write at the start of a value instead of a quote, and no reader takes for one: fences, entities, a here-document.
+pub const LIKE_QUOTES: [&str; 8] = ["```", "&quot;", "&#34;", "&apos;", "&#39;", "<<", "\\\"", "\\'"];
+
+/// May the text stand bare as far as the lexer is concerned? (What type it would then have is `coerce`'s business.)
+pub fn is_bare_safe(text: &str, delimiters: &Delimiters) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['[', '{', '“', '‘'])
+        && !LIKE_QUOTES.iter().any(|mark| text.starts_with(mark))
+        && !text.ends_with([',', ';'])
+        && delimiters.are_bare(text)
+}
+
+/// Bytes that are themselves in either kind of quotes. 0xC2 begins the control characters beyond ASCII, among others.
+static SIMPLE: [bool; 256] = {
+    let mut table = [true; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = !(at < 0x20 || matches!(at as u8, b'"' | b'\'' | b'\\' | 0x7F | 0xC2));
+        at += 1;
+    }
+    table
+};
+
+/// Appends the text in the kind of quotes that needs fewer escapes, double ones if equal.
+pub fn push_quoted(out: &mut String, text: &str) {
+    if text.bytes().all(|byte| SIMPLE[byte as usize]) {
+        out.reserve(text.len() + 2);
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
+    let count = |quote: u8| memchr::memchr_iter(quote, text.as_bytes()).count();
+    let quote = if count(b'"') <= count(b'\'') { '"' } else { '\'' };
+    out.push(quote);
+    for (at, c) in text.char_indices() {
+        match c {
+            '\\' if reads_as_escape(&text[at..]) => out.push_str("\\\\"),
+            '\n' | '\r' | '\t' => out.push(c),
+            _ if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ if c.is_control() => out.push_str(&format!("\\u{:04x}", c as u32)),
+            _ => out.push(c),
+        }
+    }
+    out.push(quote);
+}
+
+/// Would the backslash that the text starts with be read as part of an escape, once the text stands in quotes?
+fn reads_as_escape(text: &str) -> bool {
+    match text[1..].chars().next() {
+        // The closing quote would follow.
+        None => true,
+        Some('"' | '\'' | '\\' | 'n' | 'r' | 't') => true,
+        Some('u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        Some('\n' | '\r' | '\t') => false,
+        // Written as an escape itself, so a backslash would follow.
+        Some(c) => c.is_control(),
+    }
+}

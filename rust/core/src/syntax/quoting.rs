@@ -1,0 +1,217 @@
+//! Quotes judged by their place alone, however the value reads them: which one opens a quoted text, and which ends it.
+//!
+//! A reader that keeps a quote as content may be wrong about it: had that quote ended the value, every later one would mean the
+//! opposite. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another text. [`Alternation`]
+//! tracks the quotes in a text that is not itself quoted.
+
+use crate::syntax::scan::is_ws;
+
+/// Whether a quote after this byte opens a quoted text. After a letter or digit it is an apostrophe or an inch mark.
+#[inline]
+pub fn opens_after(byte: u8) -> bool {
+    is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
+}
+
+#[inline]
+pub fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'')
+}
+
+/// Whether this quote, between the text of a value so far (in JSON, or as it is) and what follows it, is an apostrophe.
+pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
+    let mut back = before.chars().rev();
+    let Some(last) = back.next() else { return false };
+    // The letter of an escape is not a letter of the text.
+    let escaped = back.take_while(|c| *c == '\\').count() % 2 == 1;
+    quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
+}
+
+/// Most words are no longer.
+const SHORT_BYTES: usize = 32;
+
+/// Which quoted text is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alternation {
+    state: State,
+    /// The last byte was an unescaped backslash.
+    backslash: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Outside {
+        /// A quote opens a text here.
+        opens: bool,
+    },
+    Inside {
+        quote: u8,
+        /// The opening quote had a backslash, so the closing one must have one, too.
+        escaped: bool,
+        /// It is empty so far. `""` before a third quote is the beginning of `"""`.
+        empty: bool,
+    },
+}
+
+impl Default for Alternation {
+    fn default() -> Self {
+        Alternation::START
+    }
+}
+
+impl Alternation {
+    /// Outside of quotes, where a quote would open.
+    pub const START: Self = Alternation { state: State::Outside { opens: true }, backslash: false };
+
+    /// After a quote that ends a text with something in it.
+    pub const CLOSED: Self = Alternation { state: State::Outside { opens: false }, backslash: false };
+
+    /// The quote of the text that is open.
+    #[inline]
+    pub fn open(self) -> Option<u8> {
+        match self.state {
+            State::Inside { quote, .. } => Some(quote),
+            State::Outside { .. } => None,
+        }
+    }
+
+    /// Fast path for a text without quotes, if only its end has to be checked.
+    #[inline]
+    pub fn pass(&mut self, text: &str) -> bool {
+        match (text.as_bytes().last(), &mut self.state) {
+            (None, _) => true,
+            (Some(last), State::Outside { opens }) if *last != b'\\' => {
+                *opens = opens_after(*last);
+                self.backslash = false;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn step(&mut self, byte: u8) {
+        let backslash = std::mem::take(&mut self.backslash);
+        match &mut self.state {
+            State::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
+                self.state = State::Outside { opens: *empty };
+            }
+            State::Inside { empty, .. } => {
+                self.backslash = byte == b'\\' && !backslash;
+                *empty &= self.backslash;
+            }
+            State::Outside { opens: true } if is_quote(byte) => {
+                self.state = State::Inside { quote: byte, escaped: backslash, empty: true };
+            }
+            // A backslash before a quote does not change whether the quote opens.
+            State::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
+            State::Outside { opens } => *opens = opens_after(byte),
+        }
+    }
+
+    /// Advances over a text. Outside of quotes, only the byte before a quote, or at the end, matters.
+    pub fn run(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
+            return;
+        }
+        let mut at = 0;
+        while at < bytes.len() {
+            if let State::Outside { .. } = self.state {
+                let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+                let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
+                bytes[word..next].iter().for_each(|byte| self.step(*byte));
+                at = next;
+            }
+            if let Some(byte) = bytes.get(at) {
+                self.step(*byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// The text of a value that has kept a quote, read as if that quote had ended the value.
+///
+/// If the quotes of a call pair up, a quote that opens a text has an odd number of kept quotes before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Of the value.
+    quote: u8,
+    state: Reading,
+    backslash: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// In a text in the value's kind of quotes.
+    Inside,
+    /// `opens`: a quote opens a text here.
+    Outside { opens: bool },
+    /// In a text in the other kind of quotes. `empty`: it is empty so far.
+    Elsewhere { quote: u8, empty: bool },
+}
+
+impl Kept {
+    /// Before the first quote that is kept.
+    pub fn new(quote: u8) -> Self {
+        Kept { quote, state: Reading::Inside, backslash: false }
+    }
+
+    /// A quote of the value's kind is kept. An apostrophe is ignored.
+    pub fn keep(&mut self, apostrophe: bool) {
+        if apostrophe {
+            return self.escape();
+        }
+        self.state = match self.state {
+            Reading::Inside => Reading::Outside { opens: true },
+            Reading::Outside { .. } => Reading::Inside,
+            Reading::Elsewhere { quote, .. } => Reading::Elsewhere { quote, empty: false },
+        };
+        self.backslash = false;
+    }
+
+    /// Content, without quotes of the value's kind.
+    pub fn run(&mut self, text: &str) {
+        if self.state != Reading::Inside {
+            text.bytes().for_each(|byte| self.step(byte));
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        let backslash = std::mem::take(&mut self.backslash);
+        match &mut self.state {
+            Reading::Elsewhere { quote, empty } if byte == *quote && !backslash => {
+                self.state = Reading::Outside { opens: *empty };
+            }
+            Reading::Elsewhere { empty, .. } => {
+                (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
+            }
+            Reading::Outside { opens: true } if is_quote(byte) => {
+                self.state = Reading::Elsewhere { quote: byte, empty: true };
+            }
+            Reading::Outside { opens } => *opens = opens_after(byte),
+            Reading::Inside => {}
+        }
+    }
+
+    /// An escape of the value: a character that opens nothing.
+    pub fn escape(&mut self) {
+        match &mut self.state {
+            Reading::Outside { opens: flag } | Reading::Elsewhere { empty: flag, .. } => *flag = false,
+            Reading::Inside => {}
+        }
+    }
+
+    /// Whether it is in a text in the other kind of quotes.
+    pub fn is_elsewhere(self) -> bool {
+        matches!(self.state, Reading::Elsewhere { .. })
+    }
+
+    /// The quote of the text that would be open if the value ended at the next quote of its kind.
+    pub fn opened(self) -> Option<u8> {
+        match self.state {
+            Reading::Outside { opens: true } => Some(self.quote),
+            Reading::Elsewhere { quote, .. } => Some(quote),
+            Reading::Outside { opens: false } | Reading::Inside => None,
+        }
+    }
+}

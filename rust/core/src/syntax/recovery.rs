@@ -1,0 +1,136 @@
+//! Reading on after an error, to CLOSE: by the plain rules of quotes and brackets, without repairs.
+//!
+//! A quote opens a quoted text wherever [`opens_after`] allows it, in a word as well: the text after an error is the
+//! likeliest place for `key: "…"` and `("…")`.
+
+use crate::syntax::quoting::{is_quote, opens_after};
+use crate::syntax::scan::{Closer, Mark, is_ws};
+
+/// The reader's state. `opens`: a quote opens a quoted text here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    TokenStart,
+    /// In a word that may be a key.
+    Key {
+        opens: bool,
+    },
+    ValueStart,
+    Bare {
+        opens: bool,
+    },
+    /// `empty`: it is empty so far.
+    Quoted {
+        quote: u8,
+        escape: bool,
+        empty: bool,
+    },
+    /// `opens` in a string: it is empty so far.
+    Bracketed {
+        depth: usize,
+        string: Option<u8>,
+        escape: bool,
+        opens: bool,
+    },
+    /// After a quoted or bracketed text.
+    After,
+    /// After an empty quoted text, which may be the beginning of `"""`.
+    AfterEmpty,
+    /// The body knows.
+    Body,
+}
+
+/// Whether a letter or digit precedes the byte, after which a quote is an apostrophe.
+pub fn ends_in_word(window: &str, at: usize) -> bool {
+    window[..at].chars().next_back().is_some_and(char::is_alphanumeric)
+}
+
+impl Skip {
+    /// Inside brackets, where an error was found.
+    pub fn in_brackets(depth: usize, string: Option<u8>) -> Self {
+        Skip::Bracketed { depth, string, escape: false, opens: string.is_none() }
+    }
+
+    /// The same, at byte `at` of a window: in a word, a quote is an apostrophe.
+    pub fn in_brackets_at(depth: usize, string: Option<u8>, window: &str, at: usize) -> Self {
+        let word = ends_in_word(window, at);
+        // In a string it would mean that the string is empty.
+        Skip::Bracketed { depth, string, escape: false, opens: !word && string.is_none() }
+    }
+
+    /// Inside quotes, where an error was found.
+    pub fn in_quotes(quote: u8) -> Self {
+        Skip::Quoted { quote, escape: false, empty: false }
+    }
+
+    /// After a quote that opened a text, where an error was found.
+    pub fn opened_by(quote: u8) -> Self {
+        Skip::Quoted { quote, escape: false, empty: true }
+    }
+
+    /// Reads from `*at`. If a closer is at `*at`, returns its number of bytes.
+    pub fn read(&mut self, window: &str, at: &mut usize, last: bool, close: &Closer<'_>) -> Option<usize> {
+        let bytes = window.as_bytes();
+        while let Some(&byte) = bytes.get(*at) {
+            let closable = !matches!(self, Skip::Quoted { .. } | Skip::Bracketed { .. });
+            // Continuation bytes are never the first byte of a marker, so slicing is safe.
+            if closable && close.may_begin(byte) {
+                match close.look(&window[*at..], last) {
+                    (Mark::Yes, length) => return Some(length),
+                    (Mark::Partial, _) => return None,
+                    (Mark::No, _) => {}
+                }
+            }
+            *self = self.step(byte);
+            *at += 1;
+        }
+        None
+    }
+
+    /// The state after one byte.
+    pub fn step(self, byte: u8) -> Skip {
+        let quoted = Skip::Quoted { quote: byte, escape: false, empty: true };
+        let opened = |otherwise: Skip| match byte {
+            b'"' | b'\'' => quoted,
+            b'{' | b'[' => Skip::in_brackets(1, None),
+            _ => otherwise,
+        };
+        // A backslash before a quote does not change whether the quote opens.
+        let next = |opens: bool| opens_after(byte) || (opens && byte == b'\\');
+        match self {
+            Skip::Body => self,
+            Skip::TokenStart if is_ws(byte) => Skip::TokenStart,
+            Skip::TokenStart if byte == b'=' => Skip::ValueStart,
+            Skip::TokenStart => opened(Skip::Key { opens: next(true) || byte == b'.' }),
+            Skip::After | Skip::AfterEmpty if byte == b',' => Skip::TokenStart,
+            Skip::Key { opens: true } | Skip::AfterEmpty | Skip::Bare { opens: true } if is_quote(byte) => quoted,
+            Skip::Key { .. } | Skip::After | Skip::AfterEmpty => match byte {
+                b'=' => Skip::ValueStart,
+                _ if is_ws(byte) => Skip::TokenStart,
+                _ => Skip::Key { opens: next(self == Skip::Key { opens: true }) || byte == b'.' },
+            },
+            Skip::ValueStart if is_ws(byte) => Skip::TokenStart,
+            Skip::ValueStart => opened(Skip::Bare { opens: next(true) }),
+            Skip::Bare { .. } if is_ws(byte) => Skip::TokenStart,
+            Skip::Bare { opens } => Skip::Bare { opens: next(opens) },
+            Skip::Quoted { quote, escape: true, .. } => Skip::in_quotes(quote),
+            Skip::Quoted { quote, escape: false, empty } => match byte {
+                b'\\' => Skip::Quoted { quote, escape: true, empty: false },
+                _ if byte == quote && empty => Skip::AfterEmpty,
+                _ if byte == quote => Skip::After,
+                _ => Skip::in_quotes(quote),
+            },
+            Skip::Bracketed { depth, string: Some(quote), escape, opens: empty } => {
+                let ends = byte == quote && !escape;
+                let string = (!ends).then_some(quote);
+                Skip::Bracketed { depth, string, escape: byte == b'\\' && !escape, opens: ends && empty }
+            }
+            Skip::Bracketed { depth, string: None, opens, .. } => match byte {
+                b'}' | b']' if depth <= 1 => Skip::After,
+                b'}' | b']' => Skip::Bracketed { depth: depth - 1, string: None, escape: false, opens: false },
+                b'{' | b'[' => Skip::in_brackets(depth + 1, None),
+                b'"' | b'\'' if opens => Skip::Bracketed { depth, string: Some(byte), escape: false, opens: true },
+                _ => Skip::Bracketed { depth, string: None, escape: false, opens: next(opens) },
+            },
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The markers around a call, and what each byte may be between them.
+
+use super::{Mark, RESULT_TAGS, is_ws, starts};
+use crate::syntax::json::is_plain;
+
+/// Spaces and tabs before the last character of a closing tag.
+const CLOSE_SPACES: usize = 8;
+
+/// Could this delimiter be part of a result's tags, or arise where its content touches one of them?
+fn meets_result_tags(mark: &str) -> bool {
+    let touches = |tag: &&str| {
+        let begins = |(at, _): (usize, char)| tag.starts_with(&mark[at..]);
+        mark.contains(tag) || tag.contains(mark) || mark.char_indices().any(begins)
+    };
+    mark.starts_with('>') || RESULT_TAGS.iter().any(touches)
+}
+
+/// The markers around a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delimiters {
+    pub open: String,
+    pub close: String,
+    /// What each ASCII character may be.
+    classes: [u8; 128],
+    /// Which bytes are themselves in JSON, and begin no delimiter.
+    plain: [bool; 256],
+}
+
+/// A delimiter begins with it.
+const FIRST: u8 = 1;
+/// It ends a run of characters in a bare value, for a closer look.
+const STOP: u8 = 2;
+/// It may stand in a bare segment of a key.
+const KEY: u8 = 4;
+/// The encoder writes it in a bare value.
+const BARE: u8 = 8;
+/// It ends a tool's name.
+const NAME_END: u8 = 16;
+
+impl Default for Delimiters {
+    fn default() -> Self {
+        Delimiters::of("<call>", "</call>")
+    }
+}
+
+impl Delimiters {
+    /// The delimiters, or a sentence that says what is wrong with them.
+    pub fn new(open: &str, close: &str) -> Result<Self, String> {
+        for mark in [open, close] {
+            // Of one character alone, nothing is left of OPEN to be neutralised in a result.
+            if mark.chars().count() < 2 {
+                return Err(format!("the delimiter {mark:?} must have at least two characters"));
+            }
+            if let Some(bad) =
+                mark.chars().find(|c| c.is_ascii_whitespace() || c.is_control() || "\"'=[]{}\\,".contains(*c))
+            {
+                return Err(format!("the delimiter {mark:?} may not contain {bad:?}"));
+            }
+            if mark.chars().all(char::is_alphanumeric) {
+                return Err(format!("the delimiter {mark:?} needs a character other than letters and digits"));
+            }
+            if mark.chars().all(|c| "0123456789eE+-.".contains(c)) {
+                return Err(format!("the delimiter {mark:?} could be part of a number"));
+            }
+            if meets_result_tags(mark) {
+                return Err(format!("the delimiter {mark:?} could be part of a <tool-result> tag"));
+            }
+        }
+        if open.starts_with(close) || close.starts_with(open) {
+            return Err(format!("the delimiter {open:?} or {close:?} is the beginning of the other"));
+        }
+        Ok(Delimiters::of(open, close))
+    }
+
+    /// Any two markers that are not empty, for protocols whose calls do not depend on what is in them.
+    pub fn of(open: &str, close: &str) -> Self {
+        let mut classes = [0; 128];
+        for (byte, class) in (0..128).zip(&mut classes) {
+            let first = [b'<', open.as_bytes()[0], close.as_bytes()[0]].contains(&byte);
+            let key = !(byte.is_ascii_control() || first || b" =.[]{}\"'<,`".contains(&byte));
+            let bare = !(byte.is_ascii_control() || first || b" \"'=<>\\".contains(&byte));
+            *class = if first { FIRST } else { 0 }
+                | if first || is_ws(byte) || b",\"'".contains(&byte) { STOP } else { 0 }
+                | if key { KEY } else { 0 }
+                | if bare { BARE } else { 0 }
+                | if first || is_ws(byte) || b"<{\"'=".contains(&byte) { NAME_END } else { 0 };
+        }
+        let begins = |byte: u8| byte == open.as_bytes()[0] || byte == close.as_bytes()[0];
+        let plain = std::array::from_fn(|byte| is_plain(byte as u8) && !begins(byte as u8));
+        Delimiters { open: open.into(), close: close.into(), classes, plain }
+    }
+
+    /// Whether CLOSE is at the start of the text, and its number of bytes. Spaces may precede its `>`.
+    #[inline]
+    pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
+        // Usually not even its first character is there.
+        if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
+            return (Mark::No, 0);
+        }
+        match starts(text, &self.close, last) {
+            Mark::Yes => (Mark::Yes, self.close.len()),
+            Mark::Partial => (Mark::Partial, 0),
+            Mark::No if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
+            Mark::No => (Mark::No, 0),
+        }
+    }
+
+    #[cold]
+    fn closes_with_spaces(&self, text: &str, last: bool) -> (Mark, usize) {
+        let stem = self.close_stem().len();
+        let spaces = text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        match text.as_bytes().get(stem + spaces) {
+            _ if stem == self.close.len() || spaces > CLOSE_SPACES => (Mark::No, 0),
+            Some(b'>') => (Mark::Yes, stem + spaces + 1),
+            None if !last => (Mark::Partial, 0),
+            _ => (Mark::No, 0),
+        }
+    }
+
+    /// CLOSE as far as it is the same in every spelling: without a `>` at its end.
+    pub fn close_stem(&self) -> &str {
+        self.close.strip_suffix('>').unwrap_or(&self.close)
+    }
+
+    /// Is the byte itself in a JSON string, and begins no delimiter?
+    #[inline]
+    pub fn is_plain(&self, byte: u8) -> bool {
+        self.plain[byte as usize]
+    }
+
+    /// Does a delimiter begin with it? No bare word, name or key of the encoder may contain it.
+    #[inline]
+    pub fn is_first(&self, c: char) -> bool {
+        match self.classes.get(c as usize) {
+            Some(class) => class & FIRST != 0,
+            None => self.open.starts_with(c) || self.close.starts_with(c),
+        }
+    }
+
+    /// May the character stand in a bare segment of a key?
+    #[inline]
+    fn is_key(&self, c: char) -> bool {
+        match self.classes.get(c as usize) {
+            Some(class) => class & KEY != 0,
+            None => !(c.is_control() || self.is_first(c)),
+        }
+    }
+
+    /// Does the encoder write all these characters in a bare value?
+    pub fn are_bare(&self, text: &str) -> bool {
+        let is_bare = |c: char| match self.classes.get(c as usize) {
+            Some(class) => class & BARE != 0,
+            None => !(c.is_control() || self.is_first(c)),
+        };
+        // Most often a blank, early on, is what decides.
+        let ascii = |byte: &u8| self.classes.get(*byte as usize).is_some_and(|class| class & BARE != 0);
+        match text.as_bytes().iter().position(|byte| !ascii(byte)) {
+            None => true,
+            Some(at) => !text.as_bytes()[at].is_ascii() && text[at..].chars().all(is_bare),
+        }
+    }
+
+    /// Bytes of the run that a bare segment of a key can take.
+    #[inline]
+    pub fn key_run(&self, text: &str) -> usize {
+        let ends = |byte: &u8| self.classes.get(*byte as usize).is_none_or(|class| class & KEY == 0);
+        match text.as_bytes().iter().position(ends) {
+            Some(at) if !text.as_bytes()[at].is_ascii() => {
+                at + text[at..].find(|c| !self.is_key(c)).unwrap_or(text.len() - at)
+            }
+            other => other.unwrap_or(text.len()),
+        }
+    }
+
+    /// Bytes of a tool's name.
+    #[inline]
+    pub fn name_run(&self, text: &str) -> usize {
+        let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
+        let ends = |at: &usize| match self.classes.get(text.as_bytes()[*at] as usize) {
+            Some(class) => class & NAME_END != 0,
+            // The first byte of a delimiter may also occur in other characters.
+            None => {
+                let byte = text.as_bytes()[*at];
+                (byte == open || byte == close) && text[*at..].chars().next().is_some_and(|c| self.is_first(c))
+            }
+        };
+        (0..text.len()).find(ends).unwrap_or(text.len())
+    }
+
+    /// Bytes of the run that a bare value can take without a closer look: to whitespace, a delimiter's first character, a quote
+    /// or a comma.
+    #[inline]
+    pub fn bare_run(&self, text: &str) -> usize {
+        let (open, close) = (self.open.as_bytes()[0], self.close.as_bytes()[0]);
+        let stops = |byte: &u8| match self.classes.get(*byte as usize) {
+            Some(class) => class & STOP != 0,
+            None => *byte == open || *byte == close,
+        };
+        text.as_bytes().iter().position(stops).unwrap_or(text.len())
+    }
+}

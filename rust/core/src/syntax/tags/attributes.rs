@@ -1,0 +1,191 @@
+//! The contents of an opening tag after its word: a name, and attributes.
+
+use std::ops::Range;
+
+use super::look::{Look, need};
+use crate::syntax::scan::{is_ws, ws_run};
+
+/// Maximum bytes of an attribute up to its quoted value.
+const KEY_BYTES: usize = 1024;
+
+/// What comes next in an opening tag, after whitespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    /// More text is needed; inside a quoted value, with the place where the search for its end goes on.
+    Need(Option<usize>),
+    /// `key=value`, which ends at `end`. The value excludes its quotes.
+    Pair { key: Range<usize>, value: Range<usize>, end: usize },
+    /// The end of the tag.
+    End { end: usize, empty: bool },
+    /// Anything else, at this byte.
+    Junk(usize),
+}
+
+/// Scans the text from byte `from` on. In a quoted value, the bytes before `looked` do not end it.
+pub fn attribute(text: &str, from: usize, looked: usize) -> Attribute {
+    let next = ws_run(text, from);
+    let limit = text.len().min(next + KEY_BYTES);
+    let bytes = &text.as_bytes()[..limit];
+    let need = if limit < text.len() { Attribute::Junk(next) } else { Attribute::Need(None) };
+    match (bytes.get(next), bytes.get(next + 1)) {
+        (Some(b'>'), _) => return Attribute::End { end: next + 1, empty: false },
+        (Some(b'/'), Some(b'>')) => return Attribute::End { end: next + 2, empty: true },
+        (None, _) | (Some(b'/'), None) => return need,
+        _ => {}
+    }
+    let key = next..word_end(bytes, next);
+    let equals = next_after(bytes, key.end);
+    match bytes.get(equals) {
+        Some(b'=') if !key.is_empty() => {}
+        None => return need,
+        Some(_) => return Attribute::Junk(next),
+    }
+    let start = next_after(bytes, equals + 1);
+    match bytes.get(start) {
+        None => need,
+        Some(&quote @ (b'"' | b'\'')) => {
+            let from = looked.max(start + 1);
+            match memchr::memchr(quote, &text.as_bytes()[from..]) {
+                // A quote with a backslash ends the value in one reading, and is part of it in the other.
+                Some(length) if ends_in_backslash(&text.as_bytes()[start + 1..from + length]) => Attribute::Junk(next),
+                Some(length) => Attribute::Pair { key, value: start + 1..from + length, end: from + length + 1 },
+                None => Attribute::Need(Some(text.len())),
+            }
+        }
+        Some(_) => match unquoted(bytes, start) {
+            Some(end) if end > start => Attribute::Pair { key, value: start..end, end },
+            Some(_) => Attribute::Junk(next),
+            None => need,
+        },
+    }
+}
+
+/// Whether the bytes end in a backslash that is not itself escaped.
+fn ends_in_backslash(bytes: &[u8]) -> bool {
+    bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+fn next_after(bytes: &[u8], from: usize) -> usize {
+    bytes[from..].iter().position(|byte| !is_ws(*byte)).map_or(bytes.len(), |length| from + length)
+}
+
+/// Where a word ends: at whitespace, or at a special character of tags.
+pub fn word_end(bytes: &[u8], from: usize) -> usize {
+    let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'=' | b'/' | b'"' | b'\'');
+    bytes[from..].iter().position(ends).map_or(bytes.len(), |length| from + length)
+}
+
+/// Where a value without quotes ends, if it does.
+fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
+    let ends = |byte: &u8| is_ws(*byte) || matches!(byte, b'<' | b'>' | b'"' | b'\'');
+    let length = bytes[from..].iter().position(ends)?;
+    let end = from + length;
+    let empty = bytes[end] == b'>' && length > 1 && bytes[end - 1] == b'/';
+    Some(end - usize::from(empty))
+}
+
+/// A tag after its word.
+#[derive(Debug, Default)]
+pub struct Head {
+    /// The name: after `=`, or the value of the attribute `name`.
+    pub name: Option<Range<usize>>,
+    /// The name is an attribute's value.
+    pub by_attribute: bool,
+    /// Where the attributes begin.
+    pub from: usize,
+    /// It has attributes other than the name and the type of a parameter.
+    pub more: bool,
+    pub empty: bool,
+    /// Where the tag ends; `None`: beyond what was scanned, or after something that is not an attribute.
+    pub end: Option<usize>,
+    /// It goes on beyond the text, inside a quoted value.
+    pub cut: bool,
+}
+
+/// Attributes of a parameter that say what its value is, as the schema does.
+pub const TYPES: [&str; 2] = ["type", "string"];
+
+/// What kind of tag it is, which decides what its attributes can mean.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// One names the tool.
+    Call,
+    /// One names the field, others may name its type.
+    Parameter,
+    /// The tag's word is the name: all attributes have the same meaning.
+    Name,
+}
+
+/// Looks at a tag after its word.
+pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
+    let named = of != Of::Name;
+    let mut found = Head { from, ..Head::default() };
+    if named && text.as_bytes().get(from) == Some(&b'=') {
+        match behind_equals(text, from + 1, last) {
+            Look::Yes((range, end)) => (found.name, found.from) = (Some(range), end),
+            Look::Need => return Look::Need,
+            Look::No => return Look::No,
+        }
+    }
+    let mut at = found.from;
+    loop {
+        match attribute(text, at, 0) {
+            Attribute::Need(None) => return need(last),
+            Attribute::Need(Some(_)) if !last => return Look::Need,
+            Attribute::Need(Some(_)) => {
+                (found.more, found.cut) = (true, true);
+                return Look::Yes(found);
+            }
+            Attribute::End { end, empty } => {
+                (found.end, found.empty) = (Some(end), empty);
+                return Look::Yes(found);
+            }
+            Attribute::Pair { key, value, end } => {
+                let key = &text[key];
+                if named && found.name.is_none() && key.eq_ignore_ascii_case("name") {
+                    (found.name, found.by_attribute) = (Some(value), true);
+                } else {
+                    found.more |= of != Of::Parameter || !TYPES.contains(&key);
+                }
+                at = end;
+            }
+            // Prose, unless a quoted value follows in the tag: text in quotes is never searched for calls.
+            Attribute::Junk(at) => {
+                let rest = &text.as_bytes()[at..];
+                return match rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')) {
+                    None => need(last),
+                    Some(length)
+                        if matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=") =>
+                    {
+                        found.more = true;
+                        Look::Yes(found)
+                    }
+                    Some(_) => Look::No,
+                };
+            }
+        }
+    }
+}
+
+/// Looks at a tag after its word, in which an attribute names the tool.
+pub fn named_tag(text: &str, from: usize, last: bool) -> Look<Head> {
+    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Look::Yes(head) } else { Look::No })
+}
+
+/// A name after `=`, in quotes or not, and where it ends.
+fn behind_equals(text: &str, from: usize, last: bool) -> Look<(Range<usize>, usize)> {
+    let bytes = text.as_bytes();
+    let start = ws_run(text, from);
+    match bytes.get(start) {
+        None => need(last),
+        Some(&quote @ (b'"' | b'\'')) => match memchr::memchr(quote, &bytes[start + 1..]) {
+            Some(length) => Look::Yes((start + 1..start + 1 + length, start + length + 2)),
+            None => need(last),
+        },
+        Some(_) => match unquoted(bytes, start) {
+            Some(end) if end > start => Look::Yes((start..end, end)),
+            Some(_) => Look::No,
+            None => need(last),
+        },
+    }
+}

@@ -1,0 +1,230 @@
+//! Lines in block style: what a node begins with, and what stands behind one.
+
+use std::ops::ControlFlow::{Break, Continue};
+
+use super::block::Head;
+use super::bytes::{is_blank, is_flow_mark, separates};
+use super::lexeme::Lexeme;
+use super::lexer::{Lexer, Mode};
+use super::peek::{self, Ahead};
+use super::plain::Plain;
+use super::quoted::Quoted;
+use super::text::Text;
+use super::window::{Step, Window, found};
+use crate::syntax::scan::Mark;
+
+const ONE_DOCUMENT: &str = "one document only: leave out --- and ...";
+const NO_DIRECTIVES: &str = "directives (%) are not supported";
+const NO_TABS: &str = "a tab cannot indent a line: use spaces";
+pub(super) const NO_PROPERTIES: &str =
+    "anchors (&), aliases (*) and tags (!) are not supported: put text that starts like that into double quotes";
+pub(super) const RESERVED: &str = "plain text cannot start like that: put it into double quotes";
+const NO_KEY: &str = "a key is missing before the colon";
+const NO_COMPLEX_KEY: &str = "a key must be plain or quoted text: ? is not supported";
+const INLINE_DASH: &str = "a list must start on its own line";
+const NO_ESCAPE: &str = "a backslash in a key must be written as \\\\";
+const BEHIND: &str = "there is text after the value";
+const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
+
+const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };
+
+impl Lexer {
+    pub(super) fn indentation<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+        let Mode::Line { indent, tab } = &mut self.mode else { return Continue(()) };
+        let byte = loop {
+            match w.byte()? {
+                b' ' => *indent += usize::from(!*tab),
+                b'\t' => *tab = true,
+                b'\n' | b'\r' => {
+                    w.line_break()?;
+                    return self.go(NEW_LINE);
+                }
+                byte => break byte,
+            }
+            w.at += 1;
+        };
+        let (indent, tab) = (*indent, *tab);
+        found(w.closes(true), Lexeme::Close)?;
+        if indent <= self.base {
+            found(w.ends.open(w.rest(), w.last), Lexeme::Open)?;
+        }
+        if indent == 0 && !tab {
+            match peek::document_mark(w.rest(), w.last) {
+                Mark::Partial => return Break(Lexeme::Need),
+                Mark::Yes if std::mem::replace(&mut self.begun, true) || byte == b'.' => {
+                    return self.out(Lexeme::Bad(ONE_DOCUMENT), Mode::Comment);
+                }
+                Mark::Yes => {
+                    w.at += 3;
+                    return self.go(Mode::After { blank: false });
+                }
+                Mark::No => {}
+            }
+        }
+        let node = Mode::Node { inline: false };
+        match byte {
+            b'#' => self.go(Mode::Comment),
+            b'%' if indent == 0 => self.out(Lexeme::Bad(NO_DIRECTIVES), Mode::Comment),
+            _ if tab => self.out(Lexeme::Bad(NO_TABS), node),
+            _ => self.go(node),
+        }
+    }
+
+    pub(super) fn node<'w>(&mut self, w: &mut Window<'w, '_>, inline: bool) -> Step<'w> {
+        let bytes = w.text.as_bytes();
+        let byte = w.byte()?;
+        match byte {
+            b' ' | b'\t' => {
+                let run = w.blanks();
+                if self.text {
+                    self.gap.push_str(run);
+                }
+                return Continue(());
+            }
+            b'\n' | b'\r' => {
+                w.line_break()?;
+                self.text = false;
+                return self.go(NEW_LINE);
+            }
+            b'#' => {
+                self.text = false;
+                return self.go(Mode::Comment);
+            }
+            b'<' => found(w.closes(false), Lexeme::Close)?,
+            _ => {}
+        }
+        let rest = w.rest();
+        let wrong = match byte {
+            b'"' | b'\'' => {
+                let ahead = if inline { Ahead::No } else { peek::quoted_key(rest, w.last, &mut self.seen) };
+                match ahead {
+                    Ahead::Need => return Break(Lexeme::Need),
+                    Ahead::Key { length, behind } => {
+                        let text = Quoted::whole(&rest[..=length]);
+                        w.at += behind;
+                        let wrong = text.is_none();
+                        let key = self.key(text.unwrap_or_default(), true);
+                        return if wrong { Break(Lexeme::Bad(NO_ESCAPE)) } else { key };
+                    }
+                    Ahead::No => {}
+                }
+                w.at += 1;
+                return self.start(true, Mode::Quoted(Quoted::new(byte)));
+            }
+            b'[' | b'{' if !self.text => {
+                w.at += 1;
+                self.begun = true;
+                self.flow = 1;
+                return self.out(Lexeme::Punct(byte), Mode::Flow { blank: true, adjacent: false, line: false });
+            }
+            b'|' | b'>' => match peek::block_head(rest, w.last, &mut self.seen) {
+                Head::Need => return Break(Lexeme::Need),
+                Head::Yes { block, length } => {
+                    w.at += length;
+                    return self.start(true, Mode::Block(block));
+                }
+                Head::No => Some(BAD_HEAD),
+            },
+            b'&' | b'*' | b'!' => {
+                let mark = if self.text { peek::property(rest, w.last, &mut self.seen) } else { Mark::Yes };
+                match mark {
+                    Mark::Partial => return Break(Lexeme::Need),
+                    Mark::Yes => return self.out(Lexeme::Bad(NO_PROPERTIES), Mode::Property { inline }),
+                    Mark::No => Some(NO_PROPERTIES),
+                }
+            }
+            b'[' | b'{' | b']' | b'}' | b',' | b'%' | b'@' | b'`' => Some(RESERVED),
+            b'-' | b'?' | b':' => match separates(bytes, w.at + 1, w.last) {
+                None => return Break(Lexeme::Need),
+                Some(false) => None,
+                Some(true) if byte == b'-' && !inline => {
+                    w.at += 1;
+                    self.begun = true;
+                    self.parent = self.column as isize;
+                    return Break(Lexeme::Dash);
+                }
+                Some(true) => Some(match byte {
+                    b'-' => INLINE_DASH,
+                    b'?' => NO_COMPLEX_KEY,
+                    _ => NO_KEY,
+                }),
+            },
+            _ => None,
+        };
+        if self.text {
+            let text = Text::new(&self.gap, wrong.is_some());
+            return self.start(false, Mode::Text(text));
+        }
+        if let Some(wrong) = wrong {
+            return self.out(Lexeme::Bad(wrong), Mode::Plain(Plain::default()));
+        }
+        let ahead = if inline { Ahead::No } else { peek::plain_key(rest, w.last, w.ends, &mut self.seen) };
+        match ahead {
+            Ahead::Need => Break(Lexeme::Need),
+            Ahead::Key { length, behind } => {
+                w.at += behind;
+                self.key(rest[..length].trim_end_matches([' ', '\t']).to_owned(), false)
+            }
+            Ahead::No => self.start(false, Mode::Plain(Plain::default())),
+        }
+    }
+
+    fn key<'w>(&mut self, text: String, quoted: bool) -> Step<'w> {
+        self.begun = true;
+        self.parent = self.column as isize;
+        self.text = false;
+        self.gap.clear();
+        self.out(Lexeme::Key { text, quoted }, Mode::Node { inline: true })
+    }
+
+    /// The rest of an anchor, alias or tag, which was told to be bad.
+    pub(super) fn property<'w>(&mut self, w: &mut Window<'w, '_>, inline: bool) -> Step<'w> {
+        loop {
+            match w.byte()? {
+                b'<' => found(w.closes(false), Lexeme::Close)?,
+                byte if is_blank(byte) || matches!(byte, b'\n' | b'\r') => break,
+                byte if self.flow > 0 && is_flow_mark(byte) => break,
+                _ => {}
+            }
+            w.at += 1;
+        }
+        self.go(match self.flow {
+            0 => Mode::Node { inline },
+            _ => Mode::Flow { blank: false, adjacent: false, line: false },
+        })
+    }
+
+    pub(super) fn after<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+        let Mode::After { blank } = &mut self.mode else { return Continue(()) };
+        *blank |= !w.blanks().is_empty();
+        match w.byte()? {
+            b'\n' | b'\r' => {
+                w.line_break()?;
+                self.go(NEW_LINE)
+            }
+            b'#' if *blank => self.go(Mode::Comment),
+            _ => {
+                found(w.closes(false), Lexeme::Close)?;
+                self.out(Lexeme::Bad(BEHIND), Mode::Plain(Plain::default()))
+            }
+        }
+    }
+
+    /// To the end of the line.
+    pub(super) fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+        loop {
+            let rest = w.rest().as_bytes();
+            w.at += memchr::memchr3(b'\n', b'\r', b'<', rest).unwrap_or(rest.len());
+            if w.byte()? != b'<' {
+                break;
+            }
+            found(w.closes(false), Lexeme::Close)?;
+            w.at += 1;
+        }
+        w.line_break()?;
+        self.go(match self.flow {
+            0 => NEW_LINE,
+            _ => Mode::Flow { blank: true, adjacent: false, line: true },
+        })
+    }
+}

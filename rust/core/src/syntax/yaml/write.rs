@@ -1,0 +1,198 @@
+//! YAML written: what reads back as it was, and no more quotes than that takes.
+
+use std::fmt::Write;
+
+use super::core_schema::json_of;
+use crate::syntax::json::{Member, Value, push_string};
+use crate::syntax::quoting::Alternation;
+
+/// Columns that what belongs to a key or a dash is indented.
+const STEP: usize = INDENT.len();
+const INDENT: &str = "  ";
+
+/// A whole text: the inverse of reading one.
+pub fn format(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for member in members {
+                write_member(member, 0, &mut out);
+            }
+        }
+        // A list may stand in the column of what it belongs to.
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                out.push('-');
+                write_item(item, 0, &mut out);
+            }
+        }
+        value => write_value(value, 0, &mut out),
+    }
+    out
+}
+
+/// Appends a key. `exact`: in quotes, so that it is taken as it is.
+pub fn write_key(key: &str, exact: bool, out: &mut String) {
+    if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
+}
+
+/// Appends a value behind a key or a dash in this column, and the end of its line. Recursion is bounded by the depth the value
+/// was made with.
+pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                begin_line(column + STEP, out);
+                out.push('-');
+                write_item(item, column + STEP, out);
+            }
+            return;
+        }
+        Value::Object(members) if !members.is_empty() => {
+            for member in members {
+                begin_line(column + STEP, out);
+                write_member(member, column + STEP, out);
+            }
+            return;
+        }
+        _ => {}
+    }
+    out.push(' ');
+    match value {
+        Value::String(text) if is_plain(text) => out.push_str(text),
+        Value::String(text) if is_literal(text) => return write_literal(text, column + STEP, out),
+        Value::String(text) => push_quoted(text, out),
+        value => value.write(out),
+    }
+    out.push('\n');
+}
+
+/// A value behind a dash: collections begin in its line.
+fn write_item(item: &Value<'_>, column: usize, out: &mut String) {
+    match item {
+        Value::Array(items) if !items.is_empty() => {
+            for (at, item) in items.iter().enumerate() {
+                begin_item(at, column + STEP, out);
+                out.push('-');
+                write_item(item, column + STEP, out);
+            }
+        }
+        Value::Object(members) if !members.is_empty() => {
+            for (at, member) in members.iter().enumerate() {
+                begin_item(at, column + STEP, out);
+                write_member(member, column + STEP, out);
+            }
+        }
+        item => write_value(item, column, out),
+    }
+}
+
+fn write_member((key, value): &Member<'_>, column: usize, out: &mut String) {
+    write_key(key, false, out);
+    out.push(':');
+    write_value(value, column, out);
+}
+
+/// The first stands behind a dash, the others in lines of their own.
+fn begin_item(at: usize, column: usize, out: &mut String) {
+    if at == 0 { out.push(' ') } else { begin_line(column, out) }
+}
+
+fn begin_line(column: usize, out: &mut String) {
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+    indent(column, out);
+}
+
+fn indent(columns: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n(INDENT, columns / STEP));
+}
+
+/// As JSON has it, with escapes for what is special to YAML alone.
+fn push_quoted(text: &str, out: &mut String) {
+    let start = out.len();
+    push_string(out, text);
+    if out[start..].contains(is_special) {
+        for c in out.split_off(start).chars() {
+            if is_special(c) {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            } else {
+                out.push(c);
+            }
+        }
+    }
+}
+
+/// Can the character stand nowhere as it is? It is not printable, or a line break to readers of YAML 1.1.
+fn is_special(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Does the text without quotes read as that text, and as a string?
+fn is_plain(text: &str) -> bool {
+    // Null, where null is allowed.
+    if text == "None" {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let (Some(&first), second) = (bytes.first(), bytes.get(1)) else { return false };
+    let begins = match first {
+        b'-' => second.is_some_and(|next| !matches!(next, b' ' | b'-')),
+        b'.' => second != Some(&b'.'),
+        _ => !b" ?:,[]{}#&*!|>'\"%@`".contains(&first),
+    };
+    if !begins {
+        return false;
+    }
+    let mut before = first;
+    for &byte in bytes {
+        match byte {
+            b'<' | 0x7f | 0..0x20 => return false,
+            b' ' if before == b':' => return false,
+            b'#' if before == b' ' => return false,
+            _ => before = byte,
+        }
+    }
+    let edges = |c: char| c.is_whitespace();
+    let mut quotes = Alternation::START;
+    quotes.run(text);
+    !matches!(before, b' ' | b':')
+        && quotes.open().is_none()
+        && (text.is_ascii() || !(text.contains(is_special) || text.starts_with(edges) || text.ends_with(edges)))
+        && json_of(text).is_none()
+}
+
+/// Can the text be a block scalar?
+fn is_literal(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr(b'\n', bytes).is_some()
+        && bytes.iter().any(|byte| *byte != b'\n')
+        && !bytes.iter().any(|byte| matches!(byte, 0x7f | 0..0x20) && !matches!(byte, b'\n' | b'\t'))
+        && (text.is_ascii() || !text.contains(is_special))
+}
+
+fn write_literal(text: &str, column: usize, out: &mut String) {
+    let body = text.trim_end_matches('\n');
+    out.push('|');
+    // The first line with text says how deep the others stand, unless it is said here.
+    if text.starts_with([' ', '\t', '\n']) {
+        out.push((b'0' + STEP as u8) as char);
+    }
+    out.push_str(match text.len() - body.len() {
+        0 => "-",
+        1 => "",
+        _ => "+",
+    });
+    out.push('\n');
+    for line in body.split('\n') {
+        if !line.is_empty() {
+            indent(column, out);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    // The first of its line breaks ends the last line.
+    out.push_str(&text[(body.len() + 1).min(text.len())..]);
+}
