@@ -6,8 +6,8 @@ Every figure of the page is computed from them; what is said around the figures 
 
 import sys
 
-from wirecall.bench.artifact import BenchError, read
-from wirecall.bench.report import Report, markdown, report
+from wirecall._bench.artifact import BenchError, read
+from wirecall._bench.report import Report, markdown, report
 
 HEAD = """\
 # Benchmarks

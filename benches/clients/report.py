@@ -21,8 +21,8 @@ import httpx2
 from openai import AsyncOpenAI, OpenAI
 
 import wirecall
-from wirecall.codec import Codec
-from wirecall.options import Options
+from wirecall._clients.codec import Codec
+from wirecall._rewriting.options import Options
 
 CHUNKS = 2000
 TEXT = "The parser reads it as it comes, and hands on what is certain. "

@@ -18,9 +18,9 @@ from time import perf_counter
 from typing import Any
 
 from report import machine
+from wirecall._apis.detection import FORMATS
 from wirecall.compaction import compact_messages, plan_compaction
-from wirecall.compaction.counting import estimate
-from wirecall.compaction.detection import FORMATS
+from wirecall.compaction._counting import estimate
 
 GOAL, LINEAR = 50.0, 15.0
 PROSE = "What the model says here is about as long as what models say between two calls, or a little longer. "

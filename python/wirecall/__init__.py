@@ -1,5 +1,9 @@
 """Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
 
+from wirecall._apis.base import Refused
+from wirecall._clients.hooks import compact_tools
+from wirecall._clients.middleware import Middleware
+from wirecall._clients.wrap import wrap
 from wirecall._core import (
     PROTOCOLS,
     ArgumentsDelta,
@@ -14,21 +18,17 @@ from wirecall._core import (
     Text,
     loads,
 )
-from wirecall.answer import CallFailed
-from wirecall.chain import Middleware
-from wirecall.clients import wrap
+from wirecall._rewriting.answer import CallFailed
+from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
+from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
+from wirecall._tools.definitions import Definition, definitions
+from wirecall._tools.detection import Detection, detect
+from wirecall._tools.kinds import ErrorKind, ProblemKind, RepairKind
+from wirecall._tools.protocol import Protocol
+from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
-from wirecall.definitions import Definition, definitions
-from wirecall.detection import Detection, detect
-from wirecall.dialects.base import Refused
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
-from wirecall.kinds import ErrorKind, ProblemKind, RepairKind
-from wirecall.markup import XmlParser, format_xml, parse_xml
-from wirecall.middleware import compact_tools
-from wirecall.options import Notice, NoticeKind, WrapOptions
-from wirecall.protocol import Protocol
-from wirecall.record import Attempt, MessageOutline, Record, RecordEvent
-from wirecall.toolset import Toolset, ToolsetOptions
+from wirecall.xml import XmlParser, format_xml, parse_xml
 
 # That of pyproject.toml, also where the package is used without being installed.
 __version__ = "0.1.0"

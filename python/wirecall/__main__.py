@@ -2,7 +2,7 @@
 
 import sys
 
-from wirecall.cli import main
+from wirecall._cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

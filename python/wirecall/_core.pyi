@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
+from wirecall._tools.kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall.errors import JsonWarning, XmlWarning
-from wirecall.kinds import ErrorKind, ProblemKind, RepairKind
 
 __all__ = [
     "PROTOCOLS",

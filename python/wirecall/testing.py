@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 from wirecall import _core
-from wirecall.protocol import Protocol
-from wirecall.toolset import Toolset
+from wirecall._tools.protocol import Protocol
+from wirecall._tools.toolset import Toolset
 
 Json = Any
 # Makes a toolset of tools, for reading strictly or not.

@@ -17,9 +17,9 @@ from hashlib import sha1
 from pathlib import Path
 from typing import Any, Literal
 
-from wirecall.definitions import Definition, definitions
-from wirecall.protocol import Protocol
-from wirecall.toolset import Toolset
+from wirecall._tools.definitions import Definition, definitions
+from wirecall._tools.protocol import Protocol
+from wirecall._tools.toolset import Toolset
 
 Count = Callable[[str], int]
 

@@ -4,9 +4,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from wirecall.dialects.chat import chat
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from law import law
-from wirecall.answer import CallFailed
-from wirecall.dialects.messages import messages as dialect
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages as dialect
+from wirecall._rewriting.answer import CallFailed
+from wirecall._rewriting.options import Options
 
 LAW = law(4)
 Json = dict[str, Any]

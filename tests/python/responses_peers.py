@@ -5,9 +5,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 

@@ -7,10 +7,10 @@ or `{"stop": …}`; what goes out says `said` and `call`. Every other event is u
 from collections.abc import Mapping
 from typing import Any
 
-from wirecall import answer
-from wirecall.dialects.base import Asked, Json, Refused
-from wirecall.history import History
-from wirecall.options import Options
+from wirecall._apis.base import Asked, Json, Refused
+from wirecall._rewriting import answer
+from wirecall._rewriting.history import History
+from wirecall._rewriting.options import Options
 
 PROPERTIES = {"to": {"type": "string"}, "at": {"type": "object"}}
 TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIES}}

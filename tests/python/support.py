@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from wirecall.definitions import Definition, definitions
+from wirecall._tools.definitions import Definition, definitions
 from wirecall.errors import ToolError
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "title": "City"}}, "required": ["city"]}

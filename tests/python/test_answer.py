@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import generate
 from law import LAW
 from wirecall import CallError, CallFailed, Notice, Toolset
-from wirecall.answer import (
+from wirecall._rewriting.answer import (
     Call,
     CallBegun,
     CallBroken,
@@ -23,7 +23,7 @@ from wirecall.answer import (
     Said,
     Turn,
 )
-from wirecall.options import Options
+from wirecall._rewriting.options import Options
 
 PARAMETERS = {
     "type": "object",

@@ -9,12 +9,12 @@ import chat_support
 import messages_support
 from law import seeded
 from wirecall import Toolset
-from wirecall.dialects.base import Dialect
-from wirecall.dialects.chat import chat
-from wirecall.dialects.messages import messages
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.base import Dialect
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 EPHEMERAL = {"type": "ephemeral"}

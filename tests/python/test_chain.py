@@ -11,10 +11,10 @@ import pytest
 
 import wirecall
 from standin import TOOL, StandIn
-from wirecall import sse
-from wirecall.chain import Chain
-from wirecall.codec import ByteExchange, Codec
-from wirecall.options import Options
+from wirecall._clients import sse
+from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._clients.middleware import Chain
+from wirecall._rewriting.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
 PLAIN = b'{"model": "m",  "messages": []}'

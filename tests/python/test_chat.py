@@ -19,10 +19,10 @@ from chat_support import (
     tool,
 )
 from wirecall import Refused, ToolError
-from wirecall.answer import Choice
-from wirecall.dialects.chat import chat
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._rewriting.answer import Choice
+from wirecall._rewriting.options import Options
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from chat_support import (
     whole,
 )
 from wirecall import CallFailed
-from wirecall.dialects.base import summed
+from wirecall._apis.base import summed
 
 
 def test_a_call() -> None:

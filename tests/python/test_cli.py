@@ -23,9 +23,9 @@ import click
 from click.testing import CliRunner, Result
 
 from wirecall import PROTOCOLS, Toolset, __version__
-from wirecall.commands import wirecall
+from wirecall._cli.commands import wirecall
 
-COMMAND = [sys.executable, "-m", "wirecall.cli"]
+COMMAND = [sys.executable, "-m", "wirecall._cli.main"]
 TIMEOUT = 30
 TOOLS = [
     {
@@ -614,7 +614,7 @@ def test_manual_of_no_tools(content: str) -> None:
 
 
 def test_help_lists_every_command_in_one_line() -> None:
-    for arguments, group in ([], wirecall), (["bench"], wirecall.commands["bench"]):
+    for arguments, group in ([], wirecall), (["bench"], wirecall._cli.commands["bench"]):
         said = run(*arguments, "--help", COLUMNS="80").stdout
         assert isinstance(group, click.Group)
         assert len(group.commands) >= 5
@@ -625,7 +625,7 @@ def test_help_lists_every_command_in_one_line() -> None:
 def test_help_has_the_commands_of_the_readme() -> None:
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = set(re.findall(r"^ {4}(?:\S+ \| )?wirecall (\w+)", readme, re.MULTILINE))
-    assert shown == {*wirecall.commands}
+    assert shown == {*wirecall._cli.commands}
     said = run("--help").stdout
     assert all(f"\n    wirecall {name}" in said for name in shown)
 

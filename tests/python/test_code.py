@@ -12,7 +12,7 @@ from chat_support import accumulated as read_chunks
 from law import count, seeded
 from oracle_code import in_code
 from wirecall import CallEnd, CallError, Text, Toolset, compact_tools
-from wirecall.options import Options
+from wirecall._rewriting.options import Options
 
 NOTE: dict[str, Any] = {
     "name": "note",

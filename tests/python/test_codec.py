@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from standin import TOOL, StandIn
-from wirecall import ToolError, sse
-from wirecall.codec import ByteExchange, Codec
-from wirecall.dialects.base import Refused
-from wirecall.options import Options
+from wirecall import ToolError
+from wirecall._apis.base import Refused
+from wirecall._clients import sse
+from wirecall._clients.codec import ByteExchange, Codec
+from wirecall._rewriting.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
 CALL = "<call>go to=Graz</call>"

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 import wirecall
 from support import EMPTY, SCHEMA, Book, error, one
-from wirecall.definitions import Definition, definitions, schema_text
+from wirecall._tools.definitions import Definition, definitions, schema_text
 from wirecall.errors import ToolError
 
 
@@ -272,7 +272,7 @@ def test_errors_count_tools() -> None:
 
 def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     definitions([search])
-    monkeypatch.delitem(sys.modules, "wirecall.introspection")
+    monkeypatch.delitem(sys.modules, "wirecall._tools.introspection")
     monkeypatch.delattr(wirecall, "introspection")
     monkeypatch.setitem(sys.modules, "pydantic", None)
     for tool in (search, Book):

@@ -23,7 +23,7 @@ from unittest import mock
 import pytest
 
 import wirecall
-from wirecall.options import Options
+from wirecall._rewriting.options import Options
 
 ROOT = Path(__file__).parents[2]
 FILES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

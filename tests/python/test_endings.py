@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from wirecall import Notice, Toolset
-from wirecall.dialects.chat import chat
-from wirecall.dialects.messages import messages
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 SCHEMA = {

@@ -40,7 +40,7 @@ def imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module in ("wirecall", "wirecall.dialects"):
+        elif isinstance(node, ast.ImportFrom) and node.module in ("wirecall", "wirecall._apis"):
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             yield node.module
@@ -79,12 +79,12 @@ def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
     code = "import sys; there = {*sys.modules}; import wirecall; print(*sys.modules.keys() - there)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     slow = {"importlib.metadata", "hashlib", "tempfile", "wirecall.tokens", "pydantic", "httpx", "asyncio"}
-    assert "wirecall.clients" in loaded.split()
-    assert not {*slow, "wirecall.bench", *EXTRA}.intersection(loaded.split())
+    assert "wirecall._clients.wrap" in loaded.split()
+    assert not {*slow, "wirecall._bench", *EXTRA}.intersection(loaded.split())
 
 
 def test_the_command_line_loads_no_library_of_the_benchmarks() -> None:
-    code = "import sys; there = {*sys.modules}; import wirecall.commands; print(*sys.modules.keys() - there)"
+    code = "import sys; there = {*sys.modules}\nimport wirecall._cli.commands; print(*sys.modules.keys() - there)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "wirecall.bench.commands" in loaded.split()
+    assert "wirecall._bench.commands" in loaded.split()
     assert not EXTRA.intersection(loaded.split())

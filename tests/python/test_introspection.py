@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import NotRequired, TypedDict
 
 from support import EMPTY, Book, error, one, properties
-from wirecall.definitions import definitions
+from wirecall._tools.definitions import definitions
 
 
 class Color(enum.Enum):

@@ -27,11 +27,11 @@ from messages_support import (
     use,
     user,
 )
-from wirecall.dialects.base import Refused, ThreadRefused
-from wirecall.dialects.messages import messages as dialect
+from wirecall._apis.base import Refused, ThreadRefused
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages as dialect
+from wirecall._rewriting.options import Options
 from wirecall.errors import ToolError
-from wirecall.exchange import Exchange
-from wirecall.options import Options
 
 HOSTILE = st.sampled_from(
     [

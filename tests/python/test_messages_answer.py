@@ -21,10 +21,10 @@ from messages_support import (
     use,
     user,
 )
-from wirecall.answer import CallFailed
-from wirecall.dialects.messages import messages as dialect
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages as dialect
+from wirecall._rewriting.answer import CallFailed
+from wirecall._rewriting.options import Options
 
 PIECES = [
     "Let me look. ",

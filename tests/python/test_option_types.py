@@ -14,8 +14,8 @@ import pytest
 import wirecall
 from law import count, seeded
 from wirecall import Toolset, ToolsetOptions, WrapOptions, compact_context, compact_tools
-from wirecall.codec import Codec
-from wirecall.options import Options
+from wirecall._clients.codec import Codec
+from wirecall._rewriting.options import Options
 
 ERRORS = Path(__file__).parents[2] / "rust" / "core" / "src" / "error.rs"
 REQUEST: dict[str, Any] = {"messages": [{"role": "user", "content": "Hi."}]}

@@ -10,9 +10,9 @@ import chat_support
 import messages_support
 import responses_peers
 from law import seeded
-from wirecall.dialects.messages import messages
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages
+from wirecall._rewriting.options import Options
 
 BAD = {
     "chat": chat_support.BAD,

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law import LAW
-from wirecall.dialects.base import Refused
-from wirecall.dialects.responses import responses
+from wirecall._apis.base import Refused
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 from wirecall.errors import ToolError
-from wirecall.exchange import Exchange
-from wirecall.options import Options
 
 Json = dict[str, Any]
 

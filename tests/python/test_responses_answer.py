@@ -22,10 +22,10 @@ from responses_peers import (
     search,
     streamed,
 )
-from wirecall.answer import CallFailed
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Notice, Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.answer import CallFailed
+from wirecall._rewriting.options import Notice, Options
 
 Json = dict[str, Any]
 

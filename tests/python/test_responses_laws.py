@@ -26,9 +26,9 @@ from responses_peers import (
     response,
     streamed,
 )
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 

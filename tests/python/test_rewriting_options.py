@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from wirecall import PROTOCOLS, Definition, Notice, Toolset, compact_tools
-from wirecall.dialects.messages import messages
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 PARAMETERS = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 FUNCTION = {"name": "look", "description": "Looks.", "parameters": PARAMETERS}

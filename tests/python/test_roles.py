@@ -13,12 +13,12 @@ import responses_peers
 from chat_support import BAD, USER, asking, call, result, rewritten, said
 from law import seeded
 from wirecall import Toolset
-from wirecall.dialects.base import Dialect
-from wirecall.dialects.chat import chat
-from wirecall.dialects.messages import messages
-from wirecall.dialects.responses import responses
-from wirecall.exchange import Exchange
-from wirecall.options import Options
+from wirecall._apis.base import Dialect
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._apis.messages.api import messages
+from wirecall._apis.responses.api import responses
+from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
 ADAPTED: list[Json] = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wirecall import sse
+from wirecall._clients import sse
 
 LINE_ENDS = [b"\n", b"\r\n", b"\r"]
 # Bytes that mean something, and others, so that all kinds of streams and half streams come up.

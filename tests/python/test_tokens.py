@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wirecall import PROTOCOLS, ToolError, Toolset, tokens
-from wirecall.definitions import Definition
+from wirecall._tools.definitions import Definition
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -196,7 +196,7 @@ def paths(tmp_path: Path) -> dict[str, str]:
 def _command(*arguments: str) -> Any:
     testing = pytest.importorskip("click.testing")
     pytest.importorskip("rich")
-    from wirecall.commands import wirecall
+    from wirecall._cli.commands import wirecall
 
     return testing.CliRunner().invoke(wirecall, ["tokens", *arguments])
 

@@ -11,7 +11,7 @@ import pytest
 
 import wirecall
 from support import EMPTY, SCHEMA
-from wirecall import toolset
+from wirecall._tools import toolset
 from wirecall.errors import ToolError
 
 # --- ToolError

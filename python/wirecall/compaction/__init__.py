@@ -1,18 +1,18 @@
 """Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
 
-from wirecall.compaction.base import MixedFormats
-from wirecall.compaction.compression import Compress, Compressed, ContextNotice
-from wirecall.compaction.context import CompactContext, compact_context
-from wirecall.compaction.durable import (
+from wirecall._apis.conversation import MixedFormats
+from wirecall.compaction._compression import Compress, Compressed, ContextNotice
+from wirecall.compaction._context import CompactContext, compact_context
+from wirecall.compaction._durable import (
     acompact_messages,
     asummarize_messages,
     compact_messages,
     summarize_messages,
 )
-from wirecall.compaction.planning import CompactionPlan, Repair, plan_compaction
-from wirecall.compaction.pruning import Clear, Prune
-from wirecall.compaction.summarizers import NoSummary, summarizer
-from wirecall.compaction.truncation import Truncate
+from wirecall.compaction._planning import CompactionPlan, Repair, plan_compaction
+from wirecall.compaction._pruning import Clear, Prune
+from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._truncation import Truncate
 
 __all__ = [
     "Clear",

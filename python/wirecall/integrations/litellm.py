@@ -8,14 +8,14 @@ speaks the chat dialect on both sides of it.
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wirecall.answer import CallFailed
-from wirecall.codec import OVERRIDES
-from wirecall.dialects.base import Refused
-from wirecall.dialects.chat import chat
+from wirecall._apis.base import Refused
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._clients.codec import OVERRIDES
+from wirecall._clients.versions import require
+from wirecall._rewriting.answer import CallFailed
+from wirecall._rewriting.options import Options, WrapOptions
 from wirecall.errors import ToolError, both
-from wirecall.exchange import Exchange
-from wirecall.integrations.versions import require
-from wirecall.options import Options, WrapOptions
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

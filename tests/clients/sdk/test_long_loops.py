@@ -20,14 +20,8 @@ from wrapping_anthropic import ANTHROPIC
 from wrapping_openai import OPENAI
 
 import wirecall
-from wirecall.compaction import (
-    CompactContext,
-    Compress,
-    compact_messages,
-    counting,
-    plan_compaction,
-    summarizer,
-)
+from wirecall.compaction import CompactContext, Compress, compact_messages, plan_compaction, summarizer
+from wirecall.compaction import _counting as counting
 from wirecall.tokens import cached_tokenizer, compact
 
 APIS = ("chat", "responses", "messages")

@@ -9,7 +9,7 @@ from wrapping import BAD, CALLS, OVER_TEXT, Ask, Play, Sdk, Seen, run
 from wrapping_all import asks, finish, kinds
 from wrapping_openai import responses, responses_helper, responses_parse, responses_stream
 
-from wirecall.stops import REFUSALS
+from wirecall._apis.stops import REFUSALS
 
 # That API has no stop sequences.
 NEVER = (responses, responses_parse, responses_stream, responses_helper)

@@ -15,9 +15,9 @@ from server.app import Script
 from server.erring import Rule, mode_of
 
 import wirecall
-from wirecall.bench.artifact import Cell, read
-from wirecall.bench.budget import Usage
-from wirecall.commands import wirecall as command
+from wirecall._bench.artifact import Cell, read
+from wirecall._bench.budget import Usage
+from wirecall._cli.commands import wirecall as command
 
 KEY = "sk-live-0987654321"
 TOOLS = [
@@ -108,7 +108,7 @@ class Bench:
         """The same in a process of its own."""
         source = Path(wirecall.__file__).parents[1]
         return subprocess.Popen(
-            [sys.executable, "-m", "wirecall.cli", *self.arguments, *options],
+            [sys.executable, "-m", "wirecall._cli.main", *self.arguments, *options],
             env={**os.environ, **QUIET, "PYTHONPATH": str(source)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

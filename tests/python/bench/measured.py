@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wirecall.bench.catalogue import Catalogue, built_in, load
+from wirecall._bench.catalogue import Catalogue, built_in, load
 
 REFERENCE = Path(__file__).parents[4] / "shared" / "cases" / "reference_catalogue.json"
 

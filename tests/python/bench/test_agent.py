@@ -17,11 +17,11 @@ from server.conversation import read as read_conversation
 from server.erring import mode_of
 from server.model import OtherModel
 
-from wirecall.bench.artifact import Cell, read
-from wirecall.bench.report import markdown, report
-from wirecall.bench.tasks import _CODE, TASKS, Task
-from wirecall.bench.world import TOOLS, ToolFailed, World
-from wirecall.commands import wirecall as command
+from wirecall._bench.artifact import Cell, read
+from wirecall._bench.report import markdown, report
+from wirecall._bench.tasks import _CODE, TASKS, Task
+from wirecall._bench.world import TOOLS, ToolFailed, World
+from wirecall._cli.commands import wirecall as command
 
 KEY = "sk-agent-1234567890"
 VIENNA = {"street": "Kärntner Straße 1/2", "city": "Wien", "zip": "1010"}

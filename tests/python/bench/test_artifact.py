@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import wirecall
-from wirecall.bench.artifact import Artifact, BenchError, read
-from wirecall.bench.commands import bench
+from wirecall._bench.artifact import Artifact, BenchError, read
+from wirecall._bench.commands import bench
 
 OPTIONS = {"models": ["a", "b"], "reps": 3}
 
@@ -139,9 +139,9 @@ def test_another_kind_is_no_resumption(path: Path) -> None:
         (b"[]", "is not an artifact of wirecall bench"),
         (b"hello\n", "line 1"),
         (b"[]\n", "line 1"),
-        (b'{"schema":"wirecall.bench/2","kind":"live","run":{"options":{}}}\n', "reads 'wirecall.bench/1'"),
-        (b'{"schema":"wirecall.bench/1","kind":"live","run":{"options":{}}}\n{"a":1}\n', "line 2"),
-        (b'{"schema":"wirecall.bench/1","kind":"live","run":{"options":{}}}\n{"key":[1]}\n', "line 2"),
+        (b'{"schema":"wirecall._bench/2","kind":"live","run":{"options":{}}}\n', "reads 'wirecall._bench/1'"),
+        (b'{"schema":"wirecall._bench/1","kind":"live","run":{"options":{}}}\n{"a":1}\n', "line 2"),
+        (b'{"schema":"wirecall._bench/1","kind":"live","run":{"options":{}}}\n{"key":[1]}\n', "line 2"),
     ],
 )
 def test_what_is_no_artifact(path: Path, content: bytes, said: str) -> None:
@@ -176,7 +176,7 @@ def test_threads_do_not_mix_their_lines(path: Path) -> None:
 
 KILLED = """
 import sys
-from wirecall.bench.artifact import Artifact
+from wirecall._bench.artifact import Artifact
 artifact = Artifact.create(sys.argv[1], "live", {"reps": 1})
 for number in range(10**9):
     artifact.append({"key": [str(number)], "text": "x" * 100_000})
@@ -241,7 +241,7 @@ def test_two_runs_do_not_write_one_artifact(path: Path) -> None:
     [
         ('{"key": ["a"], "tokens": NaN}', "NaN is not valid JSON"),
         ('{"key": ["a"], "x": ' + "[" * 100_000, "this is not a line of an artifact"),
-        ('{"schema": "wirecall.bench/1"}', "'key' is missing"),
+        ('{"schema": "wirecall._bench/1"}', "'key' is missing"),
         ("[1]", "this is not a line of an artifact"),
     ],
 )

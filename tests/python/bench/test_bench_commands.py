@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from wirecall import PROTOCOLS
-from wirecall.bench import commands
-from wirecall.bench.artifact import BenchError
-from wirecall.bench.commands import bench
-from wirecall.commands import wirecall
+from wirecall._bench import commands
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.commands import bench
+from wirecall._cli.commands import wirecall
 
 
 @pytest.mark.parametrize("arguments", [["bench"], ["bench", "--help"], ["bench", "offline"]])

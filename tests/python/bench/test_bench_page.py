@@ -10,11 +10,11 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wirecall.bench.catalogue import Case
-from wirecall.bench.commands import bench
-from wirecall.bench.outcomes import MEASURES
-from wirecall.bench.tasks import TASKS
-from wirecall.commands import wirecall as command
+from wirecall._bench.catalogue import Case
+from wirecall._bench.commands import bench
+from wirecall._bench.outcomes import MEASURES
+from wirecall._bench.tasks import TASKS
+from wirecall._cli.commands import wirecall as command
 
 PAGE = (Path(__file__).parents[3] / "docs" / "bench.md").read_text(encoding="utf-8")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")

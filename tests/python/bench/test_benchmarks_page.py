@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from wirecall.bench.artifact import BenchError, Cell
-from wirecall.bench.catalogue import built_in
-from wirecall.bench.offline import cells, totals
-from wirecall.bench.vocabularies import vocabularies
+from wirecall._bench.artifact import BenchError, Cell
+from wirecall._bench.catalogue import built_in
+from wirecall._bench.offline import cells, totals
+from wirecall._bench.vocabularies import vocabularies
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")

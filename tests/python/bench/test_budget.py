@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from wirecall.bench.budget import Budget, BudgetReached, Prices, Usage
+from wirecall._bench.budget import Budget, BudgetReached, Prices, Usage
 
 
 def test_usage_is_summed() -> None:

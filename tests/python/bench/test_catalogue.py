@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from measured import own, reference
 
-from wirecall.bench.artifact import BenchError
-from wirecall.bench.catalogue import Case, built_in, catalogues, load
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.catalogue import Case, built_in, catalogues, load
 
 GROUPS = [
     "flat",

@@ -18,10 +18,10 @@ from server import Delivery, Failure, Raw, Request, Server, Thinking, serve
 from server import Usage as Tokens
 from server.app import Script
 
-from wirecall.bench.artifact import BenchError
-from wirecall.bench.budget import Budget, Usage
-from wirecall.bench.endpoints import Answer, Endpoint, Tries, arguments_of, retry_after
-from wirecall.bench.recording import Api, Call, ChatSaid, MessagesSaid
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.budget import Budget, Usage
+from wirecall._bench.endpoints import Answer, Endpoint, Tries, arguments_of, retry_after
+from wirecall._bench.recording import Api, Call, ChatSaid, MessagesSaid
 
 KEY = "sk-test-1234567890"
 APIS: tuple[Api, ...] = ("openai", "anthropic")

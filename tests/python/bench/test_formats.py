@@ -11,7 +11,7 @@ from measured import CATALOGUES
 
 from law import LAW
 from wirecall import PROTOCOLS
-from wirecall.bench.formats import (
+from wirecall._bench.formats import (
     BASELINE,
     ONE_TOKEN,
     Call,
@@ -22,7 +22,7 @@ from wirecall.bench.formats import (
     formats,
     round_trip,
 )
-from wirecall.definitions import definitions
+from wirecall._tools.definitions import definitions
 
 OF = {form.name: form for form in formats()}
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}}

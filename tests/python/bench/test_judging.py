@@ -12,11 +12,11 @@ from server import Failure, Request, Server, serve
 from server import Usage as Tokens
 from server.app import Script
 
-from wirecall.bench.artifact import BenchError
-from wirecall.bench.budget import Usage
-from wirecall.bench.endpoints import Endpoint, Tries
-from wirecall.bench.judging import Judge, Scores, judge_folder, score
-from wirecall.definitions import Definition, definitions
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.budget import Usage
+from wirecall._bench.endpoints import Endpoint, Tries
+from wirecall._bench.judging import Judge, Scores, judge_folder, score
+from wirecall._tools.definitions import Definition, definitions
 
 PROPERTIES: dict[str, Any] = {
     "city": {"type": "string"},

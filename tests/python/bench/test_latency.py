@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from wirecall.bench import latency, reading, timing
-from wirecall.bench.artifact import BenchError, read
-from wirecall.bench.latency import cells
-from wirecall.bench.memory import grown, peak, reset_peak, resident
-from wirecall.bench.peers import Contestant, Missing, Stream, contestants
-from wirecall.bench.report import html, markdown, report
-from wirecall.bench.speeds import lines, slope
-from wirecall.bench.timing import microseconds
-from wirecall.bench.works import (
+from wirecall._bench import latency, reading, timing
+from wirecall._bench.artifact import BenchError, read
+from wirecall._bench.latency import cells
+from wirecall._bench.memory import grown, peak, reset_peak, resident
+from wirecall._bench.peers import Contestant, Missing, Stream, contestants
+from wirecall._bench.report import html, markdown, report
+from wirecall._bench.speeds import lines, slope
+from wirecall._bench.timing import microseconds
+from wirecall._bench.works import (
     DELTA,
     KB,
     WRITE_FILE,
@@ -31,8 +31,8 @@ from wirecall.bench.works import (
     steps,
     works,
 )
-from wirecall.commands import wirecall as cli
-from wirecall.toolset import Toolset
+from wirecall._cli.commands import wirecall as cli
+from wirecall._tools.toolset import Toolset
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux resets a peak")
 CALL = Call("write_file", {"path": "a.py", "content": "print('<call>')\n" * 20})

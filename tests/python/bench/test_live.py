@@ -12,7 +12,7 @@ from server import Answer, Asked, ErringModel, Request, Slip
 from server import Usage as Tokens
 from server.answers import Reply
 
-from wirecall.bench.artifact import read
+from wirecall._bench.artifact import read
 
 NAMES = [case["name"] for case in CASES]
 

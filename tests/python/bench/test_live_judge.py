@@ -10,7 +10,7 @@ from server import Answer, Asked, Call, ErringModel, Request, Slip
 from server import Usage as Tokens
 from server.answers import Reply
 
-from wirecall.bench.budget import Usage
+from wirecall._bench.budget import Usage
 
 
 def test_a_judge_has_the_last_word_and_costs_apart(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from server import Answer, Asked, ErringModel, Failure, Request
 from server import Usage as Tokens
 from server.answers import Reply
 
-from wirecall.bench.artifact import read
-from wirecall.bench.budget import Usage
+from wirecall._bench.artifact import read
+from wirecall._bench.budget import Usage
 
 
 def test_busy_servers_are_counted(tmp_path: Path) -> None:

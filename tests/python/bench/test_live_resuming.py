@@ -15,7 +15,7 @@ from live_support import KNOWN, Bench, case_of, serving, total, variant_of
 from server import Answer, Delivery, ErringModel, Request, Server
 from server.answers import Reply
 
-from wirecall.bench.artifact import read
+from wirecall._bench.artifact import read
 
 
 def requests_of(bench: Bench) -> "Counter[tuple[str, tuple[str, str]]]":

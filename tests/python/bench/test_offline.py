@@ -11,10 +11,10 @@ from click.testing import CliRunner, Result
 from measured import CATALOGUES, REFERENCE, own, reference
 
 from wirecall import tokens
-from wirecall.bench.artifact import Cell, read
-from wirecall.bench.catalogue import Case, Catalogue
-from wirecall.bench.formats import ONE_TOKEN, Format, Inexpressible, Unread, Writing, formats
-from wirecall.bench.offline import (
+from wirecall._bench.artifact import Cell, read
+from wirecall._bench.catalogue import Case, Catalogue
+from wirecall._bench.formats import ONE_TOKEN, Format, Inexpressible, Unread, Writing, formats
+from wirecall._bench.offline import (
     GroupTotal,
     Pays,
     Total,
@@ -25,9 +25,9 @@ from wirecall.bench.offline import (
     tables,
     totals,
 )
-from wirecall.bench.vocabularies import Vocabulary, vocabularies
-from wirecall.commands import wirecall
-from wirecall.definitions import Definition
+from wirecall._bench.vocabularies import Vocabulary, vocabularies
+from wirecall._cli.commands import wirecall
+from wirecall._tools.definitions import Definition
 
 CHARACTERS = Vocabulary("characters", len)
 
@@ -331,7 +331,7 @@ def test_command_writes_an_artifact(small: Path, tmp_path: Path) -> None:
 
 
 def test_command_fails_where_a_call_is_lost(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wirecall.bench.offline.round_trip", lambda *_: (False, "it is lost"))
+    monkeypatch.setattr("wirecall._bench.offline.round_trip", lambda *_: (False, "it is lost"))
     done = run("--catalogue", str(small), "--encoding", "characters", "--totals")
     assert done.exit_code == 1
     assert "Calls that do not read back as they were written: small, characters" in done.stdout

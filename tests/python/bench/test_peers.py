@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from wirecall.bench import peers
-from wirecall.bench.artifact import version
-from wirecall.bench.peers import ARGUMENTS, Contestant, Missing, Wrong, contestants, written
-from wirecall.bench.reading import entries_of, judge
-from wirecall.bench.works import Call, Message, Work, works
+from wirecall._bench import peers
+from wirecall._bench.artifact import version
+from wirecall._bench.peers import ARGUMENTS, Contestant, Missing, Wrong, contestants, written
+from wirecall._bench.reading import entries_of, judge
+from wirecall._bench.works import Call, Message, Work, works
 
 WHO = {contestant.name: contestant for contestant in contestants()}
 WORKS = {work.name: work for work in works(["4KB"], 5)}

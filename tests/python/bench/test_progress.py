@@ -7,8 +7,8 @@ import sys
 import pytest
 from rich.console import Console
 
-from wirecall.bench import progress as module
-from wirecall.bench.progress import progress
+from wirecall._bench import progress as module
+from wirecall._bench.progress import progress
 
 
 def test_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from wirecall.bench.proof import Proof, proofs, violations
-from wirecall.bench.ways import Way
+from wirecall._bench.proof import Proof, proofs, violations
+from wirecall._bench.ways import Way
 
 
 def sent(

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from wirecall.bench.statistics import difference, mean
+from wirecall._bench.statistics import difference, mean
 
 np = pytest.importorskip("numpy")
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from wirecall.bench import tables
-from wirecall.bench.tables import Table, show
+from wirecall._bench import tables
+from wirecall._bench.tables import Table, show
 
 WIDE = Table(
     "Costs",

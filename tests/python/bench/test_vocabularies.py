@@ -6,8 +6,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from wirecall import tokens
-from wirecall.bench.artifact import BenchError
-from wirecall.bench.vocabularies import encoding, tokenizer, vocabularies
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.vocabularies import encoding, tokenizer, vocabularies
 
 
 @pytest.fixture

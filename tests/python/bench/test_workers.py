@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from wirecall.bench.workers import each
+from wirecall._bench.workers import each
 
 
 @pytest.mark.parametrize("concurrency", [1, 3, 20])

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from wirecall.compaction.base import INTRODUCTION
+from wirecall._apis.conversation import INTRODUCTION
 
 Json = dict[str, Any]
 

@@ -12,8 +12,9 @@ from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
 
 import wirecall
 from wirecall import compact_context
-from wirecall.compaction import Truncate, steps
-from wirecall.compaction.context import NOTICE
+from wirecall.compaction import Truncate
+from wirecall.compaction import _steps as steps
+from wirecall.compaction._context import NOTICE
 
 
 def test_sessions_are_their_own(caplog: pytest.LogCaptureFixture) -> None:

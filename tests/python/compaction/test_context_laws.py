@@ -20,13 +20,13 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
+from wirecall._apis.conversation import INTRODUCTION, OPENING
+from wirecall._apis.detection import FORMATS as FORMAT
+from wirecall._apis.detection import read
 from wirecall.compaction import Clear, Compress, Prune, Truncate
-from wirecall.compaction.base import INTRODUCTION, OPENING
-from wirecall.compaction.counting import tokens_of
-from wirecall.compaction.detection import FORMATS as FORMAT
-from wirecall.compaction.detection import read
-from wirecall.compaction.planning import turns_of
-from wirecall.compaction.pruning import CLEARED
+from wirecall.compaction._counting import tokens_of
+from wirecall.compaction._planning import turns_of
+from wirecall.compaction._pruning import CLEARED
 
 pytestmark = pytest.mark.laws
 SEEDS = st.integers(0, 2**32)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wirecall.compaction.counting import MEDIA, MESSAGE, estimate, tokens_of
+from wirecall.compaction._counting import MEDIA, MESSAGE, estimate, tokens_of
 
 BYTES = "A" * 100_000
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from wirecall._apis.conversation import OPENING
 from wirecall.compaction import (
     CompactionPlan,
     MixedFormats,
@@ -16,8 +17,7 @@ from wirecall.compaction import (
     plan_compaction,
     summarize_messages,
 )
-from wirecall.compaction.base import OPENING
-from wirecall.compaction.counting import estimate, tokens
+from wirecall.compaction._counting import estimate, tokens
 from wirecall.tokens import VocabularyError
 
 Json = dict[str, Any]

@@ -14,9 +14,9 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
+from wirecall._apis.detection import FORMATS as FORMAT
 from wirecall.compaction import Clear, Prune
-from wirecall.compaction.detection import FORMATS as FORMAT
-from wirecall.compaction.pruning import CLEARED, EXPLANATION
+from wirecall.compaction._pruning import CLEARED, EXPLANATION
 
 
 def sent(messages: list[Any], format: Any = "chat", **options: Any) -> Any:

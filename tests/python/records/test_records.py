@@ -10,8 +10,9 @@ from hosts import BAD, CALL, HOSTS, PATHS, STREAMS, Broken, Host
 from server import Answer, Failure, Usage
 
 import wirecall
-from wirecall import Record, sse
-from wirecall.record import Recorder, Where
+from wirecall import Record
+from wirecall._clients import sse
+from wirecall._rewriting.record import Recorder, Where
 
 every = pytest.mark.parametrize("host", HOSTS, ids=str)
 streamed = pytest.mark.parametrize("host", STREAMS, ids=str)

@@ -12,7 +12,7 @@ from server import Answer, Failure
 
 import wirecall
 from wirecall import Record
-from wirecall.stops import KEYS, REFUSALS, Refusals, is_refusal
+from wirecall._apis.stops import KEYS, REFUSALS, Refusals, is_refusal
 
 # The answer of Azure.
 REFUSED = Failure(400, "Unsupported parameter: 'stop' is not supported with this model.", param="stop")

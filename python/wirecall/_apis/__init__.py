@@ -1,0 +1,1 @@
+"""What each API sends and answers, and how its conversations are stored."""

@@ -1,0 +1,334 @@
+"""A chat request, as the model shall see it: its tools in a manual, calls and results as text."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wirecall._apis.base import Asked, Json, Refused, described, listed, stops_of
+from wirecall._rewriting import manual as manuals
+from wirecall._rewriting.answer import Choice
+from wirecall._rewriting.history import History, PastCall
+from wirecall._rewriting.options import Options
+
+_GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
+_MOST_STOPS = 4
+# Reasoning models that answer 400 to any `stop`: those of OpenAI, and Grok's.
+_REFUSES_STOP = re.compile(r"(?:^|[/:.])(?:o[1-9](?:$|-)|gpt-[5-9]|grok-(?:3-mini|4))")
+# What a user message can carry beside text; a result's parts of other types are named in its text.
+_CARRIED = {"image_url": "image", "input_audio": "audio", "file": "file"}
+_TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
+# What of a tool message becomes the result's text; all else stays, on the user message.
+_OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "cache_control"})
+
+
+# What is asked for -----------------------------------------------------------------------------
+
+
+def read(request: Mapping[str, Any]) -> Asked:
+    messages = listed(request.get("messages"))
+    if not messages:
+        return Asked([], [], Choice(), history=False)
+    tools: list[Json] = []
+    native: list[Json] = []
+    for tool in listed(request.get("tools")):
+        (tools if _is_ours(tool) else native).append(tool)
+    functions = listed(request.get("functions"))
+    legacy = bool(functions) and not tools
+    kept = _native_ids(messages)
+    tools += functions
+    return Asked(
+        tools=tools,
+        native=native,
+        choice=_choice(request, legacy) if tools else Choice(),
+        history=any(_is_history(message, kept) for message in messages),
+        answers=request.get("n") or 1,
+        legacy=legacy,
+        stops=stops_of(request),
+    )
+
+
+def _is_ours(tool: object) -> bool:
+    """Whether it is a function, not a tool of the provider's own. What is no tool is ours to refuse."""
+    if not isinstance(tool, Mapping):
+        return True
+    kind = tool.get("type")
+    if kind is None:
+        return "function" in tool or "name" in tool
+    return kind in ("function", "object") or "input_schema" in tool
+
+
+def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
+    # A legacy answer has room for one call.
+    parallel = request.get("parallel_tool_calls") is not False and not legacy
+    given = request.get("function_call" if legacy else "tool_choice")
+    if given is None or given == "auto":
+        return Choice(parallel=parallel)
+    if given == "none":
+        return Choice("none", parallel=parallel)
+    if given in ("required", "any"):
+        return Choice("required", parallel=parallel)
+    if not isinstance(given, Mapping):
+        raise Refused(f"tool_choice is {given!r}, which is not a form of chat completions")
+    if given.get("type") == "allowed_tools":
+        inner = _mapping(given.get("allowed_tools"))
+        names = [_name(tool) for tool in listed(inner.get("tools")) if _is_ours(tool)]
+        mode = "required" if inner.get("mode") == "required" else "auto"
+    elif _is_ours(given) or legacy:
+        names, mode = [_name(given)], "required"
+    else:
+        names, mode = [], "none"
+    if not names:
+        # Only tools of the provider's own may be called.
+        return Choice("none", parallel=parallel)
+    return Choice("required" if mode == "required" else "auto", tuple(map(str, names)), parallel)
+
+
+def _native_choice(given: object) -> object:
+    """What remains of `tool_choice` for the provider's own tools, beside ours."""
+    if given in ("required", "any"):
+        return "auto"  # a call in text will do
+    if not isinstance(given, Mapping):
+        return given
+    if given.get("type") == "allowed_tools":
+        inner = _mapping(given.get("allowed_tools"))
+        allowed = listed(inner.get("tools"))
+        native = [tool for tool in allowed if not _is_ours(tool)]
+        if not native:
+            return "none"
+        mode = inner.get("mode") if len(native) == len(allowed) else "auto"
+        return {**given, "allowed_tools": {**inner, "mode": mode, "tools": native}}
+    return "none" if _is_ours(given) else given
+
+
+def _name(tool: object) -> object:
+    if not isinstance(tool, Mapping):
+        return getattr(tool, "__name__", None)
+    return _mapping(tool.get("function", tool)).get("name")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+# The request -----------------------------------------------------------------------------------
+
+
+def rewrite(
+    request: Mapping[str, Any],
+    asked: Asked,
+    manual: manuals.Manual | None,
+    history: History,
+    options: Options,
+) -> Json:
+    made = {key: value for key, value in request.items() if key not in _GONE}
+    if asked.native:
+        for key in ("tools", "tool_choice", "parallel_tool_calls"):
+            if key in request:
+                made[key] = request[key]
+        if asked.tools:
+            made["tools"] = asked.native
+            if "tool_choice" in request:
+                made["tool_choice"] = _native_choice(request["tool_choice"])
+    made["messages"] = messages(listed(request["messages"]), history)
+    if manual is not None:
+        made["messages"] = _with_manual(made["messages"], manual, options)
+        _stop(made, history.stop, options)
+    return made
+
+
+def _stop(made: Json, mark: str | None, options: Options) -> None:
+    refuses = _REFUSES_STOP.search(str(made.get("model", "")).lower()) is not None
+    if mark is None or (refuses and options.stop_sequence == "auto"):
+        return
+    given = made.get("stop")
+    if given is None:
+        stops = []
+    elif isinstance(given, str):
+        stops = [given]
+    elif isinstance(given, (list, tuple)):
+        stops = list(given)
+    else:
+        return  # the provider's to refuse
+    if mark not in stops and len(stops) < _MOST_STOPS:
+        made["stop"] = [*stops, mark]
+
+
+def _with_manual(given: list[Any], manual: manuals.Manual, options: Options) -> list[Any]:
+    for at, message in enumerate(given):
+        if isinstance(message, Mapping) and message.get("role") in ("system", "developer"):
+            return [*given[:at], _joined(message, manual, options), *given[at + 1 :]]
+    return [{"role": "system", "content": str(manual)}, *given]
+
+
+def _joined(message: Mapping[str, Any], manual: manuals.Manual, options: Options) -> Json:
+    content = message.get("content")
+    if isinstance(content, (list, tuple)):
+        return {**message, "content": manuals.place(content, manual, _text_part, options)}
+    text = content if isinstance(content, str) else ""
+    if message.get("cache_control") is None or not manual.rules:
+        return {**message, "content": manuals.join(text, manual, options)}
+    # A breakpoint of a whole message is one of its only part: the rules come after it.
+    made = {key: value for key, value in message.items() if key != "cache_control"}
+    cached = manuals.join(text, manuals.Manual(manual.text, ""), options)
+    parts = [{**_text_part(cached), "cache_control": message["cache_control"]}] if cached else []
+    return {**made, "content": [*parts, _text_part(manual.rules)]}
+
+
+# Messages --------------------------------------------------------------------------------------
+
+
+def messages(given: Sequence[Any], history: History) -> list[Any]:
+    """The messages, without native calls.
+
+    Consecutive results become one user message. A user's own message directly behind them stays a message
+    of its own: chat allows that, and its name and breakpoints stay where they are. Calls of the provider's
+    own tools stay native, and so do their results, directly behind them.
+    """
+    native = _native_ids(given)
+    made: list[Any] = []
+    results: list[Mapping[str, Any]] = []
+    for message in given:
+        role = message.get("role") if isinstance(message, Mapping) else None
+        if role in ("tool", "function"):
+            if _id(message.get("tool_call_id")) in native:
+                made.append(_foreign(message, history))
+            else:
+                results.append(message)
+            continue
+        if results:
+            made.append(_results(results, history))
+            results = []
+        if role == "assistant":
+            message = _assistant(message, history)
+        elif role == "user":
+            message = _foreign(message, history)
+        made.append(message)
+    if results:
+        made.append(_results(results, history))
+    return made
+
+
+def _is_history(message: object, native: set[str]) -> bool:
+    if not isinstance(message, Mapping):
+        return False
+    if message.get("role") in ("tool", "function"):
+        return _id(message.get("tool_call_id")) not in native
+    return message.get("role") == "assistant" and (
+        any(not _is_native(call) for call in listed(message.get("tool_calls")))
+        or message.get("function_call") is not None
+    )
+
+
+def _is_native(call: object) -> bool:
+    """Whether it is a call of one of the provider's own tools."""
+    return isinstance(call, Mapping) and call.get("type") not in (None, "function")
+
+
+def _native_ids(given: Sequence[Any]) -> set[str]:
+    found = set()
+    for message in given:
+        if isinstance(message, Mapping):
+            for call in listed(message.get("tool_calls")):
+                if _is_native(call) and (id := _id(call.get("id"))) is not None:
+                    found.add(id)
+    return found
+
+
+def _id(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _assistant(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
+    calls = listed(message.get("tool_calls"))
+    ours = [call for call in calls if not _is_native(call)]
+    past = [_past(call) for call in ours]
+    if message.get("function_call") is not None:
+        past.append(_past({"function": message["function_call"]}))
+    if not past:
+        return message
+    text = "\n".join(history.calls(past))
+    made = {key: value for key, value in message.items() if key not in ("tool_calls", "function_call")}
+    content = message.get("content")
+    if isinstance(content, (list, tuple)):
+        made["content"] = [*content, _text_part(text)]
+    else:
+        made["content"] = f"{content}\n{text}" if content else text
+    if len(ours) < len(calls):
+        made["tool_calls"] = [call for call in calls if _is_native(call)]
+    return made
+
+
+def _past(call: object) -> PastCall:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    if not isinstance(call, Mapping) or not isinstance(function, Mapping):
+        return PastCall(None, "unknown", call)
+    name = function.get("name")
+    return PastCall(_id(call.get("id")), "unknown" if name is None else str(name), function.get("arguments"))
+
+
+def _foreign(message: Mapping[str, Any], history: History) -> Mapping[str, Any]:
+    changed = {
+        key: made
+        for key in ("content", "name")
+        if key in message and (made := history.foreign(message[key])) is not message[key]
+    }
+    return {**message, **changed} if changed else message
+
+
+# Results ---------------------------------------------------------------------------------------
+
+
+def _results(run: Sequence[Mapping[str, Any]], history: History) -> Json:
+    """Consecutive results, as one user message."""
+    parts: list[Json] = []
+    others: Json = {}
+    for message in run:
+        for part in _result(message, history):
+            if parts and parts[-1].keys() == part.keys() == {"type", "text"}:
+                part = _text_part(parts.pop()["text"] + "\n" + part["text"])
+            parts.append(part)
+        others.update((key, value) for key, value in message.items() if key not in _OF_RESULT)
+    alone = len(parts) == 1 and parts[0].keys() == {"type", "text"}
+    return {**others, "role": "user", "content": parts[0]["text"] if alone else parts}
+
+
+def _result(message: Mapping[str, Any], history: History) -> list[Json]:
+    """One result: its text, and behind it what stands beside it."""
+    content: Any = message.get("content")
+    beside: list[Json] = []
+    marks: Json = {}
+    if content is None:
+        content = ""
+    elif isinstance(content, (list, tuple)) and all(map(_is_part, content)):
+        texts = []
+        for part in content:
+            kind = "text" if isinstance(part, str) else part["type"]
+            said = part if isinstance(part, str) else part.get(_TEXTS.get(kind, ""))
+            if isinstance(said, str):
+                texts.append(said)
+                if not isinstance(part, str):
+                    marks.update((key, part[key]) for key in part.keys() - {"type", _TEXTS[kind]})
+            elif kind in _CARRIED and history.shows(kind):
+                texts.append(f"[{_CARRIED[kind]} beside this result]")
+                beside.append(history.foreign(part))
+            else:
+                texts.append(described(part))
+        content = "\n".join(texts)
+    if "cache_control" in message:
+        marks["cache_control"] = message["cache_control"]
+    name = message.get("name")
+    text = history.result(
+        _id(message.get("tool_call_id")),
+        content,
+        name=None if name is None else str(name),
+        error=message.get("is_error") is True,
+    )
+    return [{**_text_part(text), **marks}, *beside]
+
+
+def _is_part(part: object) -> bool:
+    return isinstance(part, str) or (isinstance(part, Mapping) and isinstance(part.get("type"), str))
+
+
+def _text_part(text: str) -> Json:
+    return {"type": "text", "text": text}

@@ -1,0 +1,192 @@
+"""What compaction sees of a message: who speaks, which calls it makes and which results it holds.
+
+A format is one API's way to write a conversation. It is stateless; nothing that is given is ever mutated, and
+what it does not know stays where it is, the same object. Messages may be dicts or the objects of an SDK that
+have `model_dump`, alone or inside of dicts, as applications append answers to their histories.
+"""
+
+import logging
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from wirecall._apis.base import DialectName, listed
+
+log = logging.getLogger("wirecall")
+
+Json = dict[str, Any]
+Message = Any
+# What summarises is given texts: `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
+
+# How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
+OPENING = "[Summary of the conversation so far]"
+# What stands in front of each summary.
+INTRODUCTION = (
+    f"{OPENING}\n"
+    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
+    "is now, without a recap and without questions about what the summary says.\n\n"
+)
+# The most tokens that a summary may have, unless it is said.
+MAX_SUMMARY_TOKENS = 2048
+
+
+class MixedFormats(ValueError):
+    """A list of messages that no one API would take; names two messages that do not fit together."""
+
+
+class Call(NamedTuple):
+    """A call that the application answers.
+
+    Attributes:
+        id: Of the call; where the API has none (chat's older `function_call`), its name.
+        name: Of the tool.
+        arguments: JSON text, or a mapping.
+        kind: The API's type of it; "function" for the usual one.
+        textual: Its result may be a text, so that one can stand in for it.
+    """
+
+    id: str
+    name: str
+    arguments: object
+    kind: str = "function"
+    textual: bool = True
+
+
+class Result(NamedTuple):
+    """What came back.
+
+    Attributes:
+        id: Of the call.
+        name: Of the tool, where the result says it itself.
+        content: Text, or the API's parts.
+    """
+
+    id: str
+    name: str | None
+    content: object
+
+
+class Seen(NamedTuple):
+    """A message.
+
+    Attributes:
+        role: Who speaks. "result": the application, to the model's calls, whatever else it says there.
+        calls: That it makes.
+        results: That it holds.
+        joins: It belongs to what the model said right before it (a call is an item of its own in Responses).
+        binds: What the model says next belongs to it (reasoning, which the API wants with its item).
+    """
+
+    role: Literal["system", "user", "assistant", "result"]
+    calls: tuple[Call, ...] = ()
+    results: tuple[Result, ...] = ()
+    joins: bool = False
+    binds: bool = False
+
+
+SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
+
+
+class Format(Protocol):
+    """One API's messages. All methods take a message as `dict_of` gives it."""
+
+    @property
+    def name(self) -> DialectName: ...
+
+    @property
+    def merges(self) -> bool:
+        """Whether what the model says in several messages is one answer while calls wait for results."""
+
+    @property
+    def interleaves(self) -> bool:
+        """Whether results may stand between these messages."""
+
+    def see(self, message: Mapping[str, Any]) -> Seen: ...
+
+    def text(self, message: Mapping[str, Any]) -> str:
+        """What a message says: its texts, joined by line breaks. Nothing of calls, results and reasoning."""
+
+    def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        """What a message shows beside its texts, as `[image]` or `[document: r.pdf]`."""
+
+    def user(self, text: str) -> Json:
+        """A message of a user."""
+
+    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
+        """A user's message with a text of its own in front."""
+
+    def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
+        """The messages behind calls: a result for each missing one in front of those that there are.
+
+        Args:
+            results: Messages with results, as they came.
+            missing: Calls without one, and what their result shall say.
+        """
+
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        """A message with results in parts: what holds those of each group, and the rest. The very message
+        where there is one part only.
+
+        Args:
+            groups: Of results, by their places.
+        """
+
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
+        """The message with other contents for the results of these ids: texts, or parts. Whatever else
+        is in it stays."""
+
+    def without_reasoning(self, message: Message) -> Message | None:
+        """The message without reasoning: None if nothing is left, the very message if there was none."""
+
+    def unbound(self, message: Message) -> Message | None:
+        """The message as the API takes it without the reasoning that it came with; None if it does not."""
+
+    def without_calls(self, message: Message, ids: set[str]) -> Message | None:
+        """The message without these calls or results: None if nothing but reasoning is left."""
+
+
+def check_summarize(given: object) -> None:
+    """Refuses what cannot be asked for a summary."""
+    if not callable(given):
+        raise TypeError(
+            f"summarize must be callable, not {type(given).__name__}: to use a client, pass "
+            "wirecall.compaction.summarizer(client, model=…)"
+        )
+
+
+def dict_of(value: object) -> Mapping[str, Any]:
+    """A message or a part of one as a mapping, to be looked at; {} for what is none."""
+    if type(value) is dict:
+        return value
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        dumped = dump(exclude_unset=True)
+        return dumped if isinstance(dumped, dict) else {}
+    return {}
+
+
+def text_of(content: object) -> str:
+    """The texts of a content, joined by line breaks."""
+    if isinstance(content, str):
+        return content
+    said = (dict_of(part).get("text") for part in listed(content))
+    return "\n".join(text for text in said if isinstance(text, str))
+
+
+def in_front(text: str, message: Mapping[str, Any], kind: str) -> Json:
+    """The message with a text as its first part, which has this type."""
+    content = message.get("content")
+    parts = [{"type": kind, "text": content}] if isinstance(content, str) else listed(content)
+    return {**message, "content": [{"type": kind, "text": text}, *parts]}
+
+
+def at_least(name: str, given: object, least: int) -> None:
+    """Refuses what is no whole number, or a smaller one."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
+    if given < least:
+        raise ValueError(f"{name} is {given}; it must be at least {least}")

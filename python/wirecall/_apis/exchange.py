@@ -1,0 +1,253 @@
+"""One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from wirecall._apis import stops
+from wirecall._apis.base import Dialect, Refused, Stream, listed, summed
+from wirecall._rewriting import manual
+from wirecall._rewriting.answer import CallFailed, Turn
+from wirecall._rewriting.history import History
+from wirecall._rewriting.options import Options
+from wirecall._rewriting.record import Outcome, Recorder, Where
+from wirecall._tools.definitions import definitions
+from wirecall._tools.protocol import Protocol
+from wirecall._tools.toolset import Toolset
+
+
+class Exchange:
+    """Rewrites one request, then reads its answer: `whole`, or the events of `stream`.
+
+    Either may say that the model is to be asked again: then `request` is the next one to send. There
+    is no I/O.
+
+    Args:
+        dialect: The API's.
+        request: The host's request; never mutated.
+        options: The host's.
+        where: Where the request goes, for its record; None for hosts without HTTP.
+        served: The base URL and the model, for which a refused stop sequence is remembered.
+        takes_stop: Whether the model takes stop sequences at all.
+
+    Attributes:
+        request: What to send now. The very request where nothing is to be rewritten.
+        toolset: Its tools, compiled; None where nothing is to be rewritten.
+        streams: The answer is to be streamed.
+        dropped_stop: The request is sent without our stop sequence, which the server refused.
+        turn: The answer's state; None where nothing is to be rewritten.
+        recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
+            the exchange with `finish` or `recording`.
+
+    Raises:
+        Refused: The request cannot work over text.
+        ToolError: A tool definition cannot work.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        request: Mapping[str, Any],
+        options: Options,
+        where: Where | None = None,
+        *,
+        served: tuple[str, str] | None = None,
+        takes_stop: bool = True,
+    ) -> None:
+        self.dialect = dialect
+        self._given = request
+        self._options = options
+        self._served = served
+        self._stops = options.stop_sequence == "always" or (
+            options.stop_sequence == "auto"
+            and takes_stop
+            and (served is None or not stops.REFUSALS.has(*served))
+        )
+        self.dropped_stop = False
+        self.request: Mapping[str, Any] = request
+        self.streams = request.get("stream") is True
+        self.toolset: Toolset | None = None
+        self.turn: Turn | None = None
+        self.recorder: Recorder | None = None
+        if options.on_record is not None or options.debug:
+            self.recorder = Recorder(
+                options.on_record,
+                content=options.record_content,
+                logs=options.debug,
+                api=dialect.name,
+                request=request,
+                where=where,
+            )
+        try:
+            self._rewrite(request, options)
+        except Exception as error:
+            self.finish(error)
+            raise
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "first")
+
+    def _rewrite(self, request: Mapping[str, Any], options: Options) -> None:
+        if options.native_when is not None and options.native_when(request):
+            return
+        asked = self.dialect.read(request)
+        if not asked.tools and not asked.history:
+            return
+        toolset = self.toolset = options.toolset(asked.tools)
+        if self.recorder is not None:
+            protocol = options.protocol
+            self.recorder.knows(toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol)
+        choice = asked.choice
+        if not asked.tools:
+            choice = choice._replace(mode="none")
+        elif unknown := [name for name in choice.names if name not in toolset.names]:
+            raise Refused(f"tool_choice names {unknown[0]!r}, which is not in the tools")
+        told = manual.write(toolset, asked.tools, choice, options)
+        self.turn = Turn(
+            toolset,
+            options,
+            choice,
+            alone=asked.answers == 1,
+            legacy=asked.legacy,
+            stops=asked.stops,
+            recorder=self.recorder,
+        )
+        history = History(toolset, shows=_shown(request, options.media), stops=self._stops)
+        self.request = self._adapted(self.dialect.rewrite(request, asked, told, history, options))
+        if told is not None and options.on_event is not None:
+            try:
+                tools = json.dumps(asked.tools)
+            except (TypeError, ValueError, RecursionError):
+                return  # Functions and models are no definitions that could be sent: nothing to compare with.
+            if (saved := _saved(tools, told)) is not None:
+                self.turn.tell("saved", None, str(saved))
+
+    @property
+    def untouched(self) -> bool:
+        """Nothing is to be rewritten: no tools of ours and no calls in the history, or `native_when` says
+        so."""
+        return self.turn is None
+
+    def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The answer with native calls. None: send `request`, which is the next one now, and give its
+        answer here.
+
+        Raises:
+            CallFailed: As the options say.
+        """
+        if self.turn is None:
+            return body
+        read = self.dialect.whole(body, self.turn)
+        if read is None:
+            self.ask_again()
+        return read
+
+    def stream(self) -> Stream:
+        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+        next answer's."""
+        if self.turn is None:
+            raise ValueError("the request was not rewritten, so its answer has nothing to read")
+        return self.dialect.stream(self.turn)
+
+    def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request for a chat template that takes fewer roles, if the options say so."""
+        return self.dialect.adapt(request, self._options) if self._options.adapts else request
+
+    def ask_again(self) -> None:
+        """Makes `request` the next one."""
+        if self.turn is None:
+            raise ValueError("the request was not rewritten, so it is never retried")
+        words, message = self.turn.again()
+        self.request = self._adapted(self.dialect.again(self.request, words, message))
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "retry")
+
+    @property
+    def may_drop_stop(self) -> bool:
+        """Whether the request has a stop sequence of ours that it may do without."""
+        # "always" means what it says: then the server's answer is the application's.
+        auto = self._options.stop_sequence == "auto" and not self.dropped_stop
+        return auto and stops.without(self.request, self._given) is not self.request
+
+    def drops_stop(self, status: int, body: bytes) -> bool:
+        """Whether an error refuses our stop sequence. Then `request` is the same one without it."""
+        if not (self.may_drop_stop and stops.is_refusal(status, body)):
+            return False
+        self.dropped_stop = True
+        self.request = stops.without(self.request, self._given)
+        if self.recorder is not None:
+            self.recorder.sends(self.request, "without_stop")
+        return True
+
+    def accepted(self) -> None:
+        """The server answered without an error: a stop sequence that was dropped is never sent again."""
+        if self.dropped_stop and self._served is not None:
+            stops.REFUSALS.add(*self._served)
+
+    def hears(self, given: Mapping[str, Any]) -> None:
+        """Notes an answer, or an event of one, of a host without HTTP."""
+        if self.recorder is not None:
+            self.recorder.receives(given)
+            self.recorder.uses(given)
+
+    def gives(self, out: Mapping[str, Any]) -> None:
+        """Notes what the application gets, of a host without HTTP."""
+        if self.recorder is not None:
+            self.recorder.gives(out)
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Ends the record with the block, whatever ends that."""
+        try:
+            yield
+        except BaseException as error:
+            self.finish(error)
+            raise
+        self.finish()
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The exchange is over: its record goes out. Only the first call counts.
+
+        Args:
+            error: What the application gets instead of the answer, or of the rest of it.
+        """
+        if self.recorder is None:
+            return
+        outcome, name = self._outcome(error)
+        self.recorder.finish(outcome, name, summed(self.recorder.usages))
+
+    def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
+        if isinstance(error, CallFailed):
+            return "bad_call", "missing_call" if error.error is None else error.error.kind
+        if error is not None and not isinstance(error, GeneratorExit):
+            assert self.recorder is not None
+            return self.recorder.failure, type(error).__name__
+        if self.turn is None:
+            return "passed", None
+        return self.turn.outcome, None
+
+
+def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:
+    """The kinds of parts that may stand beside results, by their types; None for all."""
+    if media == "model":
+        return None
+    if media == "placeholder":
+        return frozenset()
+    messages = listed(request.get("messages", request.get("input")))
+    users = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
+    parts = [part for user in users for part in listed(user.get("content")) if isinstance(part, Mapping)]
+    return frozenset(str(part.get("type")) for part in parts)
+
+
+@lru_cache(maxsize=128)
+def _saved(tools: str, told: str) -> int | None:
+    """Tokens that the definitions, given as JSON text, cost less; None where there is no tokenizer."""
+    # Loaded for hosts that want to know.
+    from wirecall.tokens import cached_tokenizer, compact, native_definition
+
+    count = cached_tokenizer()
+    if count is None:
+        return None
+    native = sum(count(compact(native_definition(tool))) for tool in definitions(json.loads(tools)))
+    return native - count(told)

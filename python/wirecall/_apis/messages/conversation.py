@@ -1,0 +1,171 @@
+"""Messages of Anthropic's API."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from wirecall._apis.base import listed
+from wirecall._apis.conversation import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    Call,
+    Json,
+    Message,
+    Result,
+    Seen,
+    dict_of,
+    in_front,
+    text_of,
+)
+
+_REASONING = ("thinking", "redacted_thinking")
+
+
+class Messages:
+    """The format; it implements `Format`."""
+
+    name: Literal["messages"] = "messages"
+    merges = True
+    interleaves = False
+
+    def see(self, message: Mapping[str, Any]) -> Seen:
+        role, content = message.get("role"), message.get("content")
+        if role == "assistant":
+            return ASSISTANT if isinstance(content, str) else _said(content)
+        if role == "system":
+            return SYSTEM
+        results = () if isinstance(content, str) else _results(content)
+        return Seen("result", results=results) if results else USER
+
+    def text(self, message: Mapping[str, Any]) -> str:
+        return text_of(message.get("content"))
+
+    def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        blocks = (dict_of(block) for block in listed(message.get("content")))
+        return [named for block in blocks if (named := _named(block)) is not None]
+
+    def user(self, text: str) -> Json:
+        return {"role": "user", "content": text}
+
+    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
+        return in_front(text, message, "text")
+
+    def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
+        made = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in missing]
+        if len(results) < 2 and not made:
+            return list(results)
+        # The API wants all results in the message right behind the calls, ahead of everything else.
+        blocks = [block for message in results for block in _blocks(dict_of(message).get("content"))]
+        held = [block for block in blocks if dict_of(block).get("type") == "tool_result"]
+        others = [block for block in blocks if dict_of(block).get("type") != "tool_result"]
+        first = dict_of(results[0]) if results else {"role": "user"}
+        return [{**first, "content": [*made, *held, *others]}]
+
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        given = dict_of(message)
+        held: dict[Hashable, list[Any]] = {}
+        rest: list[Any] = []
+        place = -1
+        for block in listed(given.get("content")):
+            is_result = dict_of(block).get("type") == "tool_result"
+            place += is_result
+            into = held.setdefault(groups[place], []) if is_result and place in groups else rest
+            into.append(block)
+        if not held:
+            return {}, message
+        if len(held) == 1 and not rest:
+            return dict.fromkeys(held, message), None
+        parts = {group: {**given, "content": blocks} for group, blocks in held.items()}
+        return parts, {**given, "content": rest} if rest else None
+
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
+        given = dict_of(message)
+        if not any(result.id in contents for result in self.see(given).results):
+            return message
+        blocks = []
+        for block in listed(given.get("content")):
+            held = dict_of(block)
+            content = (
+                contents.get(str(held.get("tool_use_id"))) if held.get("type") == "tool_result" else None
+            )
+            blocks.append(block if content is None else {**held, "content": content})
+        return {**given, "content": blocks}
+
+    def without_reasoning(self, message: Message) -> Message | None:
+        return _without(message, _is_reasoning)
+
+    def unbound(self, message: Message) -> Message | None:
+        return message
+
+    def without_calls(self, message: Message, ids: set[str]) -> Message | None:
+        def of_these(block: Mapping[str, Any]) -> bool:
+            kind = block.get("type")
+            if kind == "tool_use":
+                return str(block.get("id")) in ids
+            return kind == "tool_result" and str(block.get("tool_use_id")) in ids
+
+        left = _without(message, of_these)
+        if left is None or left is message:
+            return left
+        return left if any(not _is_reasoning(dict_of(block)) for block in left["content"]) else None
+
+
+def _is_reasoning(block: Mapping[str, Any]) -> bool:
+    return block.get("type") in _REASONING
+
+
+def _said(content: object) -> Seen:
+    """What the model said. It goes on where it holds a server tool's result without its call."""
+    calls, asked, joins = [], set(), False
+    for given in listed(content):
+        block = dict_of(given)
+        kind = block.get("type")
+        if kind == "text" or kind == "thinking" or not isinstance(kind, str):
+            continue
+        if kind == "tool_use":
+            calls.append(Call(str(block.get("id")), str(block.get("name")), block.get("input")))
+        elif kind.endswith("_tool_use"):
+            asked.add(str(block.get("id")))
+        elif kind.endswith("_tool_result"):
+            joins = joins or str(block.get("tool_use_id")) not in asked
+    return Seen("assistant", tuple(calls), joins=joins) if calls or joins else ASSISTANT
+
+
+def _results(content: object) -> tuple[Result, ...]:
+    return tuple(
+        Result(str(block.get("tool_use_id")), None, block.get("content", ""))
+        for block in map(dict_of, listed(content))
+        if block.get("type") == "tool_result"
+    )
+
+
+def _blocks(content: object) -> Sequence[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else listed(content)
+
+
+def _without(message: Message, drops: Any) -> Message | None:
+    given = dict_of(message)
+    blocks = listed(given.get("content"))
+    kept = [block for block in blocks if not drops(dict_of(block))]
+    if len(kept) == len(blocks):
+        return message
+    return {**given, "content": kept} if kept else None
+
+
+def _named(block: Mapping[str, Any]) -> str | None:
+    kind = block.get("type")
+    if kind == "image":
+        return "[image]"
+    if kind == "document":
+        title = block.get("title") or dict_of(block.get("source")).get("filename")
+        return f"[document: {title}]" if title else "[document]"
+    if kind == "compaction":
+        return str(block.get("content") or "")
+    if kind in ("server_tool_use", "mcp_tool_use"):
+        return f"[Called {block.get('name')} on the server]"
+    return "[attachment]" if kind in ("container_upload", "search_result") else None
+
+
+messages = Messages()

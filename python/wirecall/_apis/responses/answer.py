@@ -1,0 +1,398 @@
+"""Reading an answer of the Responses API: its items, or its events.
+
+There is one way: a whole answer is read as a stream in which items come complete.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from wirecall._apis.base import Json, listed, summed
+from wirecall._apis.responses.output import Output, Source, Text
+from wirecall._rewriting.answer import (
+    Call,
+    CallBegun,
+    CallBroken,
+    CallDone,
+    CallFailed,
+    CallFragment,
+    Held,
+    Part,
+    Said,
+    Turn,
+)
+from wirecall._tools.kinds import described
+
+_STARTS = ("response.created", "response.in_progress", "response.queued")
+_ENDS = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+}
+# Calls that the host has to answer; the provider answers the others itself.
+_NATIVE_CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+)
+
+
+def error_event(error: Exception, sequence_number: int) -> Json:
+    """The API's event for an error."""
+    failed = error.error if isinstance(error, CallFailed) else None
+    return {
+        "type": "error",
+        "code": failed.kind if failed is not None else "server_error",
+        "message": str(error),
+        "param": None,
+        "sequence_number": sequence_number,
+    }
+
+
+def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
+    """A whole answer, with native calls; None if it is to be asked for again."""
+    stream = turn.kept[-1] if turn.kept else None
+    if not isinstance(stream, ResponsesStream):
+        stream = ResponsesStream(turn, fragments=False)
+    status = body.get("status")
+    read = stream.read_whole(body, status if isinstance(status, str) else "completed")
+    if read is None:
+        turn.kept[:] = [stream]
+    return read
+
+
+class ResponsesStream:
+    """A streamed answer; it implements `Stream`. Without `fragments` it reads whole ones."""
+
+    def __init__(self, turn: Turn, *, fragments: bool = True) -> None:
+        self._turn = turn
+        self._fragments = fragments
+        self._out = Output()
+        self._started = False
+        self._ended = False
+        self._response_id: object = None
+        self._asked_at: int | None = None
+        # What is to be written once it is certain that the answer is not asked for again.
+        self._later: list[Callable[[], object]] | None = None
+        self._attempt: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """Takes up the next attempt, if there is one."""
+        if self._attempt == self._turn.attempt:
+            return
+        self._attempt = self._turn.attempt
+        self._over = False
+        self._refused = False
+        self._sources: dict[int, Source] = {}
+        # Messages that may still be written: closed ones wait to know what follows them.
+        self._open: list[int] = []
+        self._closed: int | None = None
+        # The items that were announced, and where those that are no messages went.
+        self._announced: set[int] = set()
+        self._places: dict[int, int] = {}
+
+    @property
+    def asks_again(self) -> bool:
+        return self._asked_at is not None and self._asked_at == self._turn.attempt
+
+    @property
+    def ended(self) -> bool:
+        return self._ended
+
+    @property
+    def holds(self) -> bool:
+        return self._later is not None or any(
+            text.reader.holds for index in self._open for text in self._sources[index].texts.values()
+        )
+
+    def feed(self, event: Json) -> list[Json] | None:
+        if self._ended or self.asks_again:
+            return []
+        self._begin()
+        if not self._started:
+            self._started = True
+            first = event.get("sequence_number")
+            self._out.sequence = first if isinstance(first, int) else 0
+        self._read(event)
+        sent = self._sent()
+        return None if len(sent) == 1 and sent[0] is event else sent
+
+    def end(self) -> list[Json]:
+        if self._ended or self.asks_again:
+            return []
+        self._begin()
+        if not self._over:
+            self._finish("failed", None)
+        return self._sent()
+
+    def read_whole(self, body: Mapping[str, Any], status: str) -> Json | None:
+        """Reads a whole answer as if it were streamed."""
+        self._begin()
+        read = self._close(body, status)
+        self._sent()
+        return read if read is None or isinstance(read, dict) else dict(read)
+
+    def _sent(self) -> list[Json]:
+        sent, self._out.events = self._out.events, []
+        return sent
+
+    def _do(self, act: Callable[[], object]) -> None:
+        """Does what writes, or holds it back."""
+        if self._later is None:
+            act()
+        else:
+            self._later.append(act)
+
+    def _release(self) -> None:
+        later, self._later = self._later or [], None
+        for act in later:
+            act()
+
+    # Events
+
+    def _read(self, event: Json) -> None:
+        kind = event.get("type")
+        index = event.get("output_index")
+        if kind in _STARTS:
+            self._start(event)
+        elif isinstance(kind, str) and kind in _ENDS:
+            response = event.get("response")
+            read = self._close(response if isinstance(response, Mapping) else {}, _ENDS[kind])
+            if read is not None:
+                same = read is response or not isinstance(response, Mapping)
+                self._out.send(event if same else {**event, "response": read})
+        elif kind == "error":
+            with suppress(CallFailed):  # The provider's own error says more.
+                self._finish("failed", None)
+            self._out.send(event)
+        elif not isinstance(index, int):
+            self._out.send(event)
+        elif kind == "response.output_item.added":
+            self._item_added(index, event.get("item"), event)
+        elif kind == "response.output_item.done":
+            self._item_done(index, event.get("item"), event)
+        else:
+            if self._closed is not None and self._closed != index:
+                self._settle()
+            if kind == "response.output_text.delta" and index not in self._announced:
+                # A text of a message that was never announced.
+                self._item_added(index, _message(event.get("item_id")), event)
+            if index in self._sources:
+                self._message_event(self._sources[index], event)
+            else:
+                self._do(lambda: self._out.forward(event, self._places.get(index, index)))
+
+    def _start(self, event: Json) -> None:
+        response = event.get("response")
+        if self._attempt == 0:
+            if self._response_id is None and isinstance(response, Mapping):
+                self._response_id = response.get("id")
+            self._out.send(event)
+
+    # Items
+
+    def _item_added(self, index: int, item: object, event: Json) -> None:
+        self._settle()
+        self._announced.add(index)
+        if isinstance(item, Mapping) and item.get("type") == "message":
+            self._sources[index] = Source(item)
+            self._open.append(index)
+            return
+        if isinstance(item, Mapping) and item.get("type") in _NATIVE_CALLS:
+            self._turn.called += 1
+            self._release()
+
+        def begin() -> None:
+            self._places[index] = self._out.begin(item, event)
+
+        self._do(begin)
+
+    def _item_done(self, index: int, item: object, event: Json) -> None:
+        if index not in self._announced:
+            self._item_added(index, item, {**event, "type": "response.output_item.added"})
+        if self._closed != index:
+            self._settle()
+        if index not in self._sources:
+            self._do(lambda: self._out.finish(self._places[index], item, event))
+        elif index in self._open and isinstance(item, Mapping):
+            source = self._sources[index]
+            for number, part in enumerate(listed(item.get("content"))):
+                self._part_done(source, number, part)
+            source.final = item
+            self._closed = index
+
+    def _settle(self) -> None:
+        """Something follows the message that was closed: so its text was not cut off."""
+        index, self._closed = self._closed, None
+        if index is None:
+            return
+        source = self._sources[index]
+        self._finish_texts(source, _status(source) == "incomplete")
+        self._open.remove(index)
+        self._do(partial(self._out.end, source, _status(source) or "completed"))
+
+    # Messages
+
+    def _message_event(self, source: Source, event: Json) -> None:
+        kind, index = event.get("type"), event.get("content_index")
+        if not isinstance(index, int):
+            self._do(partial(self._out.about_message, source, event))
+        elif kind == "response.content_part.added":
+            self._part_added(source, index, event.get("part"), event)
+        elif kind == "response.output_text.delta":
+            text = self._text(source, index, _NO_TEXT)
+            logprobs = event.get("logprobs")
+            if isinstance(logprobs, list):
+                text.logprobs += logprobs
+                text.unsent += logprobs
+            delta = event.get("delta")
+            self._hear(source, text, delta if isinstance(delta, str) else "", event)
+        elif kind == "response.output_text.annotation.added" and index in source.texts:
+            source.texts[index].annotations.append(event.get("annotation"))
+        elif kind == "response.output_text.done":
+            self._complete(source, self._text(source, index, _NO_TEXT), event.get("text"))
+        elif kind == "response.content_part.done" and index not in source.others:
+            self._part_done(source, index, event.get("part"))
+        elif index in source.others:
+            self._do(partial(self._out.about_part, source, index, event))
+        else:
+            self._do(partial(self._out.about_message, source, event))
+
+    def _part_added(self, source: Source, index: int, part: object, event: Json | None) -> None:
+        if isinstance(part, Mapping) and part.get("type") == "output_text":
+            self._text(source, index, part)
+            return
+        if isinstance(part, Mapping) and part.get("type") == "refusal":
+            self._refused = True
+        self._finish_texts(source, False)
+        # Its place is known once it is written, which may be later.
+        source.others[index] = ("", 0, 0)
+        self._do(partial(self._out.other_part, source, index, part, event))
+
+    def _part_done(self, source: Source, index: int, part: object) -> None:
+        if isinstance(part, Mapping) and part.get("type") == "output_text":
+            text = self._text(source, index, part)
+            text.final = part
+            self._complete(source, text, part.get("text"))
+        elif index not in source.others and index not in source.texts:
+            self._part_added(source, index, part, None)
+
+    def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
+        if index not in source.texts:
+            self._finish_texts(source, False)
+            source.texts[index] = Text(self._turn.reader(fragments=self._fragments), part)
+        return source.texts[index]
+
+    def _complete(self, source: Source, text: Text, given: object) -> None:
+        """Hears what stands in a closed text and came in no delta."""
+        heard = text.reader.heard
+        if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
+            self._hear(source, text, given[len(heard) :], None)
+
+    def _hear(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
+        if text.finished:
+            return
+        self._write(source, text, text.reader.feed(delta), event)
+
+    def _finish_texts(self, source: Source, truncated: bool | None) -> None:
+        for text in source.texts.values():
+            if not text.finished:
+                text.finished = True
+                self._write(source, text, text.reader.finish(truncated=truncated), None)
+
+    def _write(self, source: Source, text: Text, parts: Iterable[Part], event: Json | None) -> None:
+        out = self._out
+        for part in parts:
+            if isinstance(part, Said):
+                logprobs, text.unsent = text.unsent, []
+                self._do(partial(out.say, source, text, part.text, event, logprobs))
+                event = None
+            elif isinstance(part, Held):
+                self._later = []
+            elif isinstance(part, Call):
+                if not part.late:
+                    self._release()
+                self._do(partial(out.call, source, text, part.id, part.name, part.arguments))
+            elif isinstance(part, CallBegun):
+                self._release()
+                out.begin_call(source, text, part.id, part.name)
+            elif isinstance(part, CallFragment):
+                out.fragment(part.delta)
+            elif isinstance(part, CallDone):
+                out.end_call()
+            else:
+                self._break(part)
+
+    def _break(self, part: CallBroken) -> None:
+        """What was sent of a call cannot be taken back: the stream ends here."""
+        error = CallFailed(described(part.error.kind), part.error)
+        self._out.send(error_event(error, self._out.sequence))
+        self._out.shut()
+        self._ended = True
+
+    # The end
+
+    def _close(self, response: Mapping[str, Any], status: str) -> Mapping[str, Any] | None:
+        """The response as it is now; None if the model is asked again."""
+        if self._attempt == 0 and self._response_id is None:
+            self._response_id = response.get("id")
+        output = listed(response.get("output"))
+        if not self._announced:
+            # A whole answer; or none of its items was streamed.
+            for index, item in enumerate(output):
+                self._item_done(index, item, _item_event(index, item))
+        details = response.get("incomplete_details")
+        cut = isinstance(details, Mapping) and details.get("reason") == "max_output_tokens"
+        truncated = self._turn.was_cut() if status == "completed" else (cut or None)
+        usage = response.get("usage")
+        if self._finish(status, truncated):
+            self._turn.usage.append(usage)
+            return None
+        changed: Json = {}
+        if (output or self._out.items) and output != self._out.items:
+            changed["output"] = list(self._out.items)
+        if self._attempt:
+            changed["id"] = self._response_id
+        if total := summed([*self._turn.usage, usage] if self._turn.usage else []):
+            changed["usage"] = total
+        return {**response, **changed} if changed else response
+
+    def _finish(self, status: str, truncated: bool | None) -> bool:
+        """The answer is over. True: it is to be asked for again."""
+        self._over = True
+        still_open = [self._sources[index] for index in self._open]
+        for source in still_open:
+            self._finish_texts(source, _status(source) == "incomplete" or truncated)
+        if self._turn.ends(normal=status == "completed" and not self._refused):
+            self._later = None
+            self._out.leave_open()
+            self._asked_at = self._turn.attempt
+            return True
+        self._release()
+        for source in still_open:
+            otherwise = "completed" if status == "completed" else "incomplete"
+            self._out.end(source, _status(source) or otherwise)
+        self._out.close_message("completed")
+        return False
+
+
+_NO_TEXT: Json = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+
+
+def _message(id: object) -> Json:
+    return {"id": id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+
+
+def _item_event(index: int, item: object) -> Json:
+    return {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def _status(source: Source) -> str | None:
+    """A message's own status, once it was closed."""
+    status = source.final.get("status") if source.final is not None else None
+    return status if isinstance(status, str) else None

@@ -1,0 +1,126 @@
+"""Items of OpenAI's Responses API."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from wirecall._apis.base import listed
+from wirecall._apis.conversation import (
+    ASSISTANT,
+    SYSTEM,
+    USER,
+    Call,
+    Json,
+    Message,
+    Result,
+    Seen,
+    dict_of,
+    in_front,
+    text_of,
+)
+
+# Calls that the application answers: the answer's type, its key with the call's id, and the call's own key.
+_PAIRS = {
+    "function_call": ("function_call_output", "call_id", "call_id"),
+    "custom_tool_call": ("custom_tool_call_output", "call_id", "call_id"),
+    "computer_call": ("computer_call_output", "call_id", "call_id"),
+    "local_shell_call": ("local_shell_call_output", "id", "call_id"),
+    "shell_call": ("shell_call_output", "call_id", "call_id"),
+    "apply_patch_call": ("apply_patch_call_output", "call_id", "call_id"),
+    "mcp_approval_request": ("mcp_approval_response", "approval_request_id", "id"),
+}
+_OUTPUTS = {output: key for output, key, _ in _PAIRS.values()}
+# What has an output of text, so that one can be made up.
+_TEXTUAL = ("function_call", "custom_tool_call")
+# Other items of the model: reasoning, and calls that the server has answered.
+_SERVER = Seen("assistant", joins=True, binds=True)
+_REASONING = Seen("assistant", binds=True)
+
+
+class Responses:
+    """The format; it implements `Format`."""
+
+    name: Literal["responses"] = "responses"
+    merges = True
+    interleaves = True
+
+    def see(self, message: Mapping[str, Any]) -> Seen:
+        kind = message.get("type")
+        if kind == "message" or not isinstance(kind, str):
+            role = message.get("role")
+            return ASSISTANT if role == "assistant" else SYSTEM if role in ("system", "developer") else USER
+        if kind in _PAIRS:
+            id = str(message.get(_PAIRS[kind][2]))
+            name = str(message.get("name") or kind)
+            arguments = message.get("arguments", message.get("input", message.get("action")))
+            call = Call(id, name, arguments, kind, kind in _TEXTUAL)
+            return Seen("assistant", (call,), joins=True)
+        if kind in _OUTPUTS:
+            return Seen("result", results=(Result(_id(message), None, message.get("output")),))
+        if kind == "compaction":  # nobody else can read it, so it cannot be summarised
+            return SYSTEM
+        return _REASONING if kind == "reasoning" else _SERVER
+
+    def text(self, message: Mapping[str, Any]) -> str:
+        return text_of(message.get("content")) if message.get("type", "message") == "message" else ""
+
+    def attachments(self, message: Mapping[str, Any]) -> list[str]:
+        kind = str(message.get("type"))
+        if kind.endswith("_call") and kind not in _PAIRS:
+            return [f"[Called {message.get('name') or kind.removesuffix('_call')} on the server]"]
+        parts = (dict_of(part) for part in listed(message.get("content")))
+        return [named for part in parts if (named := _named(part)) is not None]
+
+    def user(self, text: str) -> Json:
+        return {"type": "message", "role": "user", "content": text}
+
+    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
+        return in_front(text, message, "input_text")
+
+    def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
+        made = [{"type": _PAIRS[call.kind][0], "call_id": call.id, "output": text} for call, text in missing]
+        return [*made, *results]
+
+    def split(
+        self, message: Message, groups: Mapping[int, Hashable]
+    ) -> tuple[dict[Hashable, Message], Message | None]:
+        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
+
+    def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
+        given = dict_of(message)
+        call = str(given.get("type")).removesuffix("_output")
+        if call not in _TEXTUAL or given.get("type") not in _OUTPUTS or _id(given) not in contents:
+            return message
+        return {**given, "output": contents[_id(given)]}
+
+    def without_reasoning(self, message: Message) -> Message | None:
+        return None if dict_of(message).get("type") == "reasoning" else message
+
+    def unbound(self, message: Message) -> Message | None:
+        given = dict_of(message)
+        if given.get("id") is None:
+            return message
+        # By its id, the API knows which reasoning it wants; what the server answered cannot be without one.
+        if given.get("type", "message") not in ("message", *_TEXTUAL):
+            return None
+        return {key: value for key, value in given.items() if key != "id"}
+
+    def without_calls(self, message: Message, ids: set[str]) -> Message | None:
+        seen = self.see(dict_of(message))
+        gone = any(call.id in ids for call in seen.calls) or any(one.id in ids for one in seen.results)
+        return None if gone else message
+
+
+def _id(output: Mapping[str, Any]) -> str:
+    return str(output.get(_OUTPUTS.get(str(output.get("type")), "call_id")))
+
+
+def _named(part: Mapping[str, Any]) -> str | None:
+    kind = str(part.get("type"))
+    if kind == "input_image":
+        return "[image]"
+    if kind == "input_file":
+        return f"[document: {part['filename']}]" if part.get("filename") else "[document]"
+    return "[audio]" if kind == "input_audio" else None
+
+
+responses = Responses()

@@ -1,0 +1,391 @@
+"""What an answer of the Responses API becomes: its output items and the events that tell of them.
+
+An `Output` is written to by the reader of an answer (`responses_answer`), item by item. It numbers items and
+events, opens a message when its first text comes, and closes it in front of whatever comes next.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from wirecall._apis.base import Json, listed
+from wirecall._rewriting.answer import Reader
+
+
+@dataclass(eq=False)
+class Source:
+    """A message of the model, which may become several messages and calls.
+
+    Attributes:
+        item: As it was announced; `final` as it was closed.
+        texts: Its text parts that were read, by their index.
+        others: Where its other parts went: the item's id and index, and the part's index in it.
+        shown, messages: How many items it has become, and how many of these are messages.
+    """
+
+    item: Mapping[str, Any]
+    final: Mapping[str, Any] | None = None
+    texts: dict[int, "Text"] = field(default_factory=dict)
+    others: dict[int, tuple[str, int, int]] = field(default_factory=dict)
+    shown: int = 0
+    messages: int = 0
+
+
+@dataclass(eq=False)
+class Text:
+    """A text part of a message: `part` as it was announced, `final` as it was closed.
+
+    Attributes:
+        annotations, logprobs: Of all of it, as they came.
+        unsent: The logprobs that no delta has carried yet.
+        shown: Into how many parts it went.
+    """
+
+    reader: Reader
+    part: Mapping[str, Any]
+    final: Mapping[str, Any] | None = None
+    annotations: list[Any] = field(default_factory=list)
+    logprobs: list[Any] = field(default_factory=list)
+    unsent: list[Any] = field(default_factory=list)
+    shown: int = 0
+    finished: bool = False
+
+
+@dataclass(eq=False)
+class _Part:
+    """The text part that is open. `leads`: it begins where `of` does, so that positions in it fit."""
+
+    of: Text
+    leads: bool
+    joined: list[Text] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class _Message:
+    """The message that is open. `source` is None when the next answer's text may join it."""
+
+    source: Source | None
+    template: Mapping[str, Any]
+    id: str
+    index: int
+    content: list[Any] = field(default_factory=list)
+    part: _Part | None = None
+
+
+class Output:
+    """The items of one answer, over all its attempts.
+
+    Attributes:
+        items: As they stand in `output`.
+        events: What is to be sent.
+        sequence: The next event's number.
+    """
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.events: list[Json] = []
+        self.sequence = 0
+        self._shut = False
+        self._ids: set[str] = set()
+        self._message: _Message | None = None
+        self._call: Json = {}
+        self._arguments: list[str] = []
+
+    # Events
+
+    def send(self, event: Json) -> None:
+        """Sends an event: the very object, if its number fits."""
+        if self._shut:
+            return
+        if event.get("sequence_number") != self.sequence:
+            event = {**event, "sequence_number": self.sequence}
+        self.sequence += 1
+        self.events.append(event)
+
+    def shut(self) -> None:
+        """Nothing more is to be sent."""
+        self._shut = True
+
+    def _send(self, kind: str, **fields: Any) -> None:
+        self.send({"type": kind, "sequence_number": self.sequence, **fields})
+
+    def forward(self, event: Json, index: int) -> None:
+        """Sends an event of the provider about the item that now has this index."""
+        self.send(event if event.get("output_index") == index else {**event, "output_index": index})
+
+    # Items that are not ours to change
+
+    def begin(self, item: object, event: Json | None) -> int:
+        """An item begins; it has the index that is returned."""
+        self.close_message("completed")
+        self.items.append(item)
+        index = len(self.items) - 1
+        if event is not None:
+            self.forward(event, index)
+        return index
+
+    def finish(self, index: int, item: object, event: Json | None) -> None:
+        self.items[index] = item
+        if event is not None:
+            self.forward(event, index)
+
+    # Text
+
+    def say(self, source: Source, text: Text, said: str, base: Json | None, logprobs: list[Any]) -> None:
+        """Text to be shown. `base` is the event that it came with, if that was one."""
+        message = self._open_part(source, text)
+        assert message.part is not None
+        message.part.texts.append(said)
+        fields = {
+            "item_id": message.id,
+            "output_index": message.index,
+            "content_index": len(message.content),
+            "delta": said,
+            "logprobs": logprobs,
+        }
+        if base is None:
+            self._send("response.output_text.delta", **fields)
+        else:
+            changed = {key: value for key, value in fields.items() if key not in base or base[key] != value}
+            self.send({**base, **changed} if changed else base)
+
+    def other_part(self, source: Source, index: int, part: object, event: Json | None) -> None:
+        """A part that is no text, such as a refusal."""
+        message = self._open(source)
+        self._close_part(message)
+        source.others[index] = (message.id, message.index, len(message.content))
+        message.content.append(part)
+        self.about_part(source, index, event or {"type": "response.content_part.added", "part": part})
+        if event is None:
+            self.about_part(source, index, {"type": "response.content_part.done", "part": part})
+
+    def about_part(self, source: Source, index: int, event: Json) -> None:
+        """Sends an event about such a part."""
+        id, output_index, content_index = source.others[index]
+        message = self._message
+        if event.get("type") == "response.content_part.done" and message is not None and message.id == id:
+            message.content[content_index] = event.get("part")
+        place = {"item_id": id, "output_index": output_index, "content_index": content_index}
+        self.send(event if place.items() <= event.items() else {**event, **place})
+
+    def about_message(self, source: Source, event: Json) -> None:
+        """Sends an unknown event about a message."""
+        message = self._message
+        if message is None or message.source is not source:
+            self.forward(event, len(self.items))
+        else:
+            self.forward({**event, "item_id": message.id} if "item_id" in event else event, message.index)
+
+    def end(self, source: Source, status: str) -> None:
+        """The model has ended a message."""
+        if source.shown == 0:
+            # Nothing came out of it: it is shown as empty as it is.
+            self._open(source)
+            for text in source.texts.values():
+                self._open_part(source, text)
+        if self._message is not None and self._message.source is source:
+            self.close_message(status)
+
+    def leave_open(self) -> None:
+        """The model is asked again: its next text may join the message that is open."""
+        if self._message is not None:
+            self._message.source = None
+
+    # Calls
+
+    def call(self, source: Source, text: Text, id: str, name: str, arguments: str) -> None:
+        self.begin_call(source, text, id, name)
+        self.fragment(arguments)
+        self.end_call()
+
+    def begin_call(self, source: Source, text: Text, id: str, name: str) -> None:
+        source.shown += 1
+        text.shown += 1
+        self._call = {
+            "type": "function_call",
+            "id": "fc_" + id.removeprefix("call_"),
+            "call_id": id,
+            "name": name,
+            "arguments": "",
+            "status": "in_progress",
+        }
+        self._arguments = []
+        index = self.begin(self._call, None)
+        self._send("response.output_item.added", output_index=index, item=self._call)
+
+    def fragment(self, delta: str) -> None:
+        self._arguments.append(delta)
+        self._send(
+            "response.function_call_arguments.delta",
+            item_id=self._call["id"],
+            output_index=len(self.items) - 1,
+            delta=delta,
+        )
+
+    def end_call(self) -> None:
+        index, arguments = len(self.items) - 1, "".join(self._arguments)
+        self._send(
+            "response.function_call_arguments.done",
+            item_id=self._call["id"],
+            output_index=index,
+            name=self._call["name"],
+            arguments=arguments,
+        )
+        self.items[index] = {**self._call, "arguments": arguments, "status": "completed"}
+        self._send("response.output_item.done", output_index=index, item=self.items[index])
+
+    # The message that is open
+
+    def _open(self, source: Source) -> _Message:
+        message = self._message
+        if message is not None and message.source is None:
+            message.source = source
+            source.shown += 1
+        if message is not None and message.source is source:
+            return message
+        self.close_message("completed")
+        source.shown += 1
+        source.messages += 1
+        id = self._new_id(source)
+        item = {**source.item, "id": id, "content": []}
+        if "status" in item:
+            item["status"] = "in_progress"
+        self.items.append(item)
+        self._message = _Message(source, source.item, id, len(self.items) - 1)
+        self._send("response.output_item.added", output_index=self._message.index, item=item)
+        return self._message
+
+    def _new_id(self, source: Source) -> str:
+        """The model's own for the first message that comes of its own, then with a number behind it."""
+        own = source.item.get("id")
+        own = own if isinstance(own, str) and own else "msg_0"
+        number = source.messages
+        id = own if number == 1 else f"{own}_{number}"
+        while id in self._ids:
+            number += 1
+            id = f"{own}_{number}"
+        self._ids.add(id)
+        return id
+
+    def _open_part(self, source: Source, text: Text) -> _Message:
+        joins = self._message is not None and self._message.source is None
+        message = self._open(source)
+        if message.part is not None:
+            if message.part.of is text or text in message.part.joined:
+                return message
+            if joins:
+                message.part.joined.append(text)
+                text.shown += 1
+                return message
+            self._close_part(message)
+        message.part = _Part(text, leads=text.shown == 0)
+        text.shown += 1
+        part = {**text.part, "text": "", "annotations": []}
+        if "logprobs" in part:
+            part["logprobs"] = []
+        self._send(
+            "response.content_part.added",
+            item_id=message.id,
+            output_index=message.index,
+            content_index=len(message.content),
+            part=part,
+        )
+        return message
+
+    def _close_part(self, message: _Message) -> None:
+        if message.part is None:
+            return
+        part, annotated = _finished(message.part)
+        place = {
+            "item_id": message.id,
+            "output_index": message.index,
+            "content_index": len(message.content),
+        }
+        for number, annotation in enumerate(annotated):
+            self._send(
+                "response.output_text.annotation.added",
+                **place,
+                annotation_index=number,
+                annotation=annotation,
+            )
+        logprobs = part.get("logprobs") or []
+        self._send("response.output_text.done", **place, text=part["text"], logprobs=logprobs)
+        self._send("response.content_part.done", **place, part=part)
+        message.content.append(part)
+        message.part = None
+
+    def close_message(self, status: str) -> None:
+        """Closes the message that is open, if one is."""
+        message = self._message
+        if message is None:
+            return
+        self._close_part(message)
+        self._message = None
+        source = message.source
+        final = source.final if source is not None else None
+        item = {
+            **(message.template if final is None else final),
+            "id": message.id,
+            "content": message.content,
+        }
+        if "status" in item:
+            item["status"] = status
+        # What is as it was stays the very object.
+        self.items[message.index] = final if item == final else item
+        self._send("response.output_item.done", output_index=message.index, item=self.items[message.index])
+
+
+# What belongs to a text --------------------------------------------------------------------------
+
+
+def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
+    """A text part as it is closed, and its annotations.
+
+    Positions count from the beginning of the model's own text. They fit in front of its first call, and
+    nowhere behind it: there, annotations and logprobs are left out.
+    """
+    said = "".join(part.texts)
+    text = part.of
+    final = text.final
+    if final is not None and part.leads and said == final.get("text"):
+        return final, listed(final.get("annotations"))
+    annotations, logprobs = text.annotations, text.logprobs
+    if final is not None:
+        annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
+    if not part.leads:
+        annotations, logprobs = [], []
+    elif said != (heard := text.reader.heard):
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, heard, strict=False)))
+        annotations = [one for one in annotations if _fits(one, same)]
+        logprobs = _fitting(logprobs, said)
+    written = {**(text.part if final is None else final), "text": said, "annotations": annotations}
+    if logprobs or "logprobs" in written:
+        written["logprobs"] = logprobs
+    return written, annotations
+
+
+def _fits(annotation: object, same: int) -> bool:
+    """Whether what an annotation is about was said, where it says so. What has no place fits anywhere.
+
+    Args:
+        same: How many characters were said as the model wrote them.
+    """
+    if not isinstance(annotation, Mapping):
+        return True
+    place = annotation.get("end_index")
+    if place is None and annotation.get("type") == "file_citation":
+        place = annotation.get("index")
+    return not isinstance(place, int) or place <= same
+
+
+def _fitting(logprobs: list[Any], said: str) -> list[Any]:
+    """The logprobs of the tokens that were said, up to the first that was not."""
+    position = 0
+    for count, one in enumerate(logprobs):
+        token = one.get("token") if isinstance(one, Mapping) else None
+        if not isinstance(token, str) or not said.startswith(token, position):
+            return logprobs[:count]
+        position += len(token)
+    return logprobs

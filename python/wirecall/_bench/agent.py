@@ -1,0 +1,204 @@
+"""The cells of `wirecall bench agent`: what models did with a task, turn by turn, and whether it was done."""
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from wirecall._bench.artifact import BenchError, Cell
+from wirecall._bench.asking import Asking
+from wirecall._bench.budget import Usage
+from wirecall._bench.endpoints import Answer, Endpoint, arguments_of
+from wirecall._bench.recording import Call
+from wirecall._bench.tables import Table, show
+from wirecall._bench.tasks import SYSTEM, TASKS, Task
+from wirecall._bench.turns import Turn, carry_on, check, endings, shared_options, take_turns, tally
+from wirecall._bench.vocabularies import encoding
+from wirecall._bench.ways import Way
+from wirecall._bench.world import ToolFailed, World, definition
+
+# What a cell sums up over the answers of a task, or lists.
+_LISTS = ("repairs", "problems", "errors", "retries", "requests")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tried, and so which cells there are.
+
+    Attributes:
+        limit: Answers that a task may take.
+    """
+
+    asking: Asking
+    tasks: Sequence[Task]
+    limit: int
+
+    def __post_init__(self) -> None:
+        check(self.asking)
+
+    @property
+    def ways(self) -> list[Way]:
+        return [Way(model, mode) for model in self.asking.models for mode in self.asking.modes]
+
+    def turns(self) -> list[Turn[Task]]:
+        return list(take_turns(self.ways, self.tasks, self.asking))
+
+    def options(self) -> dict[str, Any]:
+        """What a run has to share with the one that it carries on."""
+        told = [[task.name, task.prompt, [definition(name) for name in task.tools]] for task in self.tasks]
+        return {
+            **shared_options(self.asking),
+            "tasks": [task.name for task in self.tasks],
+            "tasks_sha256": hashlib.sha256(json.dumps(told).encode()).hexdigest(),
+            "turns": self.limit,
+            "cells": len(self.turns()),
+        }
+
+
+def choose(patterns: Sequence[str]) -> list[Task]:
+    """The tasks whose name is like one of the patterns; all without any.
+
+    Raises:
+        BenchError: A pattern fits no task.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(task.name, pattern) for task in TASKS):
+            names = ", ".join(task.name for task in TASKS)
+            raise BenchError(f"No task matches {pattern!r}. Available tasks: {names}.")
+    return [task for task in TASKS if not patterns or any(fnmatchcase(task.name, one) for one in patterns)]
+
+
+def begin(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The messages of a task before the first answer, and its tools."""
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task.prompt}]
+    return messages, [definition(name) for name in task.tools]
+
+
+# One trial --------------------------------------------------------------------------------------------------
+
+
+def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
+    """Let a model work on a task. Gives the members of a cell but for those of its turn.
+
+    A task is over with the first answer without a call, after `limit` answers, or with one that failed.
+
+    Args:
+        ask: Of an `Endpoint`.
+    """
+    world = task.world()
+    messages, tools = begin(task)
+    start = time.monotonic()
+    lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
+    usage, calls, steps = Usage(), [], 0
+    while True:
+        answer = ask(messages, tools)
+        fields = answer.fields()
+        usage += answer.usage
+        for name, found in lists.items():
+            found += fields[name]
+        if answer.status != "ok":
+            break
+        steps += 1
+        if not answer.calls or steps == limit:
+            break
+        messages = [*messages, answer.message()]
+        for call in answer.calls:
+            result = _do(world, call)
+            calls.append(
+                {"step": steps, "name": call.name, "arguments": arguments_of(call), "result": result}
+            )
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    done = answer.status == "ok"
+    missed = task.missed(world, answer.said.text) if done else []
+    if done and answer.calls:
+        missed.append(f"no final answer within {limit} turns")
+    return {
+        "status": answer.status,
+        "reason": answer.reason,
+        "scores": {"success": not missed} if done else None,
+        "missed": answer.without_key(missed),
+        "steps": steps,
+        "usage": usage.as_dict(),
+        "times": {"total": time.monotonic() - start},
+        "calls": answer.without_key(calls),
+        "text": fields["text"],
+        "finish": fields["finish"],
+        **lists,
+    }
+
+
+def _do(world: World, call: Call) -> str:
+    """The result as the model is shown it."""
+    try:
+        return world.call(call.name, arguments_of(call))
+    except ToolFailed as error:
+        return f"Error: {error}"
+
+
+# The run ----------------------------------------------------------------------------------------------------
+
+
+def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
+    """`wirecall bench agent`; gives its exit code."""
+    plan = Plan(asking, choose(tasks), turns)
+    budget, stop = asking.budget(asking.models), threading.Event()
+    with ExitStack() as stack:
+
+        def endpoint(way: Way) -> Endpoint:
+            made = asking.endpoint(way.model, way.mode, budget=budget, stop=stop)
+            return stack.enter_context(closing(made))
+
+        endpoints = {way: endpoint(way) for way in plan.ways}
+        if asking.dry_run:
+            show([forecast(plan, endpoints, asking.encoding)])
+            return 0
+        artifact = stack.enter_context(asking.artifact("agent", plan.options()))
+
+        def attempt(turn: Turn[Task]) -> Cell:
+            fields = work(turn.subject, endpoints[turn.way].ask, turns)
+            usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
+            return {**turn.members("task"), **fields, "usd": usd}
+
+        code = carry_on("agent", asking, artifact, plan.turns(), attempt, budget=budget, stop=stop)
+        show([summary(plan, list(artifact.cells.values()), asking.output)])
+        return code
+
+
+def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> Table:
+    """What first requests are; how many follow, and how they grow, is the model's affair."""
+    count = encoding(vocabulary)
+    rows = []
+    for way, endpoint in endpoints.items():
+        sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
+        tries = len(sizes) * plan.asking.reps
+        numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
+        counts = (f"{one:,}" for one in (*numbers, tries * plan.limit))
+        rows.append([way.model, way.mode, *counts])
+    return Table(
+        "What would be sent",
+        ["model", "mode", "tasks", "first request, mean", "first requests", "requests, at most"],
+        rows,
+        left=2,
+        notes=[
+            f"Counted in {count.name}, in the requests as they are sent. Each further request of a task "
+            "contains all before it; --max-tokens and --max-usd stop the run before the limit is passed.",
+        ],
+    )
+
+
+def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
+    """What there is now. Intervals are the report's."""
+    rows = []
+    for way in plan.ways:
+        those, counts = tally(way, cells)
+        done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
+        rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
+    head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
+    notes = [*endings(cells), f"Intervals, and the comparison with native: wirecall bench report {path}"]
+    return Table("Results of the tasks", head, rows, left=2, notes=notes)

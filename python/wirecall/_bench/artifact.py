@@ -1,0 +1,316 @@
+"""Artifacts: what a run found, as JSON lines that survive the end of the run at any moment.
+
+The first line is the header, every other one a cell, or says that the run was carried on. A line is written
+whole or not at all, but for the last one of a run that was killed: who reads leaves it out, and who resumes
+cuts it off. Of several cells with one key the last one holds.
+"""
+
+import json
+import os
+import platform
+import shlex
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from wirecall import __version__
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+SCHEMA = "wirecall._bench/1"
+Kind = Literal["offline", "live", "agent", "latency"]
+# Counting is done again in no time: its command has no --resume.
+_NEVER_RESUMED = frozenset({"offline"})
+Cell = dict[str, Any]
+Key = tuple[str, ...]
+
+
+class BenchError(Exception):
+    """Something that who runs a benchmark can mend; the message says how. Commands end with it."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """An artifact as it was read.
+
+    Attributes:
+        header: The first line: "schema", "kind" and "run".
+        cells: The last cell of each key, in the order in which the keys came first.
+        torn: Whether the last line was cut off, and left out.
+        resumed: The "run" of every time that it was carried on.
+        replaced: Cells that were done again. They are no result, but cost what they cost.
+    """
+
+    header: dict[str, Any]
+    cells: list[Cell]
+    torn: bool = False
+    resumed: list[dict[str, Any]] = field(default_factory=list)
+    replaced: list[Cell] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return str(self.header["kind"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        options: dict[str, Any] = self.header["run"]["options"]
+        return options
+
+
+class Artifact:
+    """An artifact that is being written, by one process; its threads may append at once.
+
+    Attributes:
+        cells: The last cell of each key, those of earlier runs too.
+        replaced: Cells of earlier runs that were done again in one of them.
+    """
+
+    def __init__(self, path: Path, kind: Kind, descriptor: int) -> None:
+        self.path = path
+        self.kind = kind
+        self.cells: dict[Key, Cell] = {}
+        self.replaced: list[Cell] = []
+        self._descriptor: int | None = descriptor
+        self._lock = threading.Lock()
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        kind: Kind,
+        options: Mapping[str, Any],
+        *,
+        libraries: Sequence[str] = (),
+    ) -> "Artifact":
+        """A new artifact.
+
+        Args:
+            path: Must not exist, so that no run is lost.
+            kind: The command.
+            options: What decides which cells there are and what they mean; no keys, no paths of a user.
+            libraries: Distributions whose versions belong to the result.
+
+        Raises:
+            BenchError: The file is there, or cannot be written.
+        """
+        path = Path(path)
+        artifact = cls(path, kind, _open(path, os.O_CREAT | os.O_EXCL, kind))
+        artifact._begin(kind, _run(options, libraries))
+        return artifact
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | os.PathLike[str],
+        kind: Kind,
+        options: Mapping[str, Any],
+        *,
+        libraries: Sequence[str] = (),
+    ) -> "Artifact":
+        """Carry on with an artifact; a new one where there is none. Arguments are those of `create`.
+
+        Raises:
+            BenchError: It is none, of another kind, or of a run with other options, or cannot be written.
+        """
+        path = Path(path)
+        artifact = cls(path, kind, _open(path, os.O_CREAT, kind))
+        try:
+            artifact._carry_on(kind, json.loads(json.dumps(options)), _run(options, libraries))
+        except BaseException:
+            artifact.close()
+            raise
+        return artifact
+
+    def _begin(self, kind: Kind, line: dict[str, Any]) -> None:
+        self._write({"schema": SCHEMA, "kind": kind, "run": line})
+
+    def _carry_on(self, kind: Kind, given: dict[str, Any], line: dict[str, Any]) -> None:
+        whole, torn = _whole_lines(self.path)
+        if torn:
+            os.truncate(self.path, len(whole))
+        if not whole:
+            self._begin(kind, line)
+            return
+        run = read(self.path)
+        if run.kind != kind:
+            raise BenchError(
+                f"{self.path} was written by `wirecall bench {run.kind}`, not by `wirecall bench {kind}`"
+            )
+        for name in {**given, **run.options}:
+            if given.get(name) != run.options.get(name):
+                was, now = (json.dumps(those.get(name)) for those in (run.options, given))
+                raise BenchError(
+                    f"{self.path} was made with other options: {name} was {was} and is now {now}. "
+                    "Resume with the original options, or choose another file."
+                )
+        self.cells = {key_of(cell): cell for cell in run.cells}
+        self.replaced = run.replaced
+        self._write({"resumed": line})
+
+    def append(self, cell: Cell) -> None:
+        """Write a cell; from then on it is kept, whatever becomes of the process.
+
+        Raises:
+            BenchError: It cannot be written, and no part of it is.
+        """
+        key = key_of(cell)
+        with self._lock:
+            self._write(cell)
+            self.cells[key] = cell
+
+    def close(self) -> None:
+        """What is appended later, by a thread that nobody waited for, is refused."""
+        with self._lock:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
+
+    def __enter__(self) -> "Artifact":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close()
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            more = "" if self.kind in _NEVER_RESUMED else "; --resume continues from there"
+            print(f"The results so far are in {self.path}{more}.", file=sys.stderr)
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        if self._descriptor is None:
+            raise ValueError(f"{self.path} is closed")
+        # ASCII: what a model wrote may hold half of a surrogate pair, which UTF-8 has no bytes for.
+        data = json.dumps(line, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        try:
+            end = os.fstat(self._descriptor).st_size
+            written = os.write(self._descriptor, data)
+            if written < len(data):  # the disk is full: no half of a line stays in front of later ones
+                os.ftruncate(self._descriptor, end)
+                raise BenchError(f"{self.path}: only {written} of {len(data)} bytes could be written")
+        except OSError as error:
+            raise BenchError(f"{self.path} cannot be written: {error.strerror or error}") from error
+
+
+def read(path: str | os.PathLike[str]) -> Run:
+    """An artifact, as far as it was written.
+
+    Raises:
+        BenchError: It cannot be read, is none, or of another version.
+    """
+    whole, torn = _whole_lines(Path(path))
+    cells: dict[Key, Cell] = {}
+    resumed, replaced = [], []
+    header: dict[str, Any] | None = None
+    for number, text in enumerate(whole.splitlines(), start=1):
+        try:
+            line = json.loads(text, parse_constant=_no_number)
+            if header is None:
+                header = _header(line)
+            elif "resumed" in line:
+                resumed.append(line["resumed"])
+            else:
+                key = key_of(line)
+                if key in cells:
+                    replaced.append(cells[key])
+                cells[key] = line
+        except KeyError as error:
+            raise BenchError(
+                f"{path}, line {number}: this is not a line of an artifact: {error} is missing"
+            ) from error
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BenchError(f"{path}, line {number}: this is not a line of an artifact: {error}") from error
+    if header is None:
+        why = "is not an artifact of wirecall bench: its first line is incomplete" if torn else "is empty"
+        raise BenchError(f"{path} {why}")
+    return Run(header, list(cells.values()), torn, resumed, replaced)
+
+
+def key_of(cell: Mapping[str, Any]) -> Key:
+    """The cell's key, which is a list of strings."""
+    key = cell["key"]
+    if not isinstance(key, list) or not all(isinstance(part, str) for part in key):
+        raise TypeError(f"the key of a cell must be a list of strings, not {key!r}")
+    return tuple(key)
+
+
+def _header(line: Any) -> dict[str, Any]:
+    if not isinstance(line, dict) or "schema" not in line:
+        raise ValueError("the schema is missing")
+    if line["schema"] != SCHEMA:
+        raise ValueError(f"the schema is {line['schema']!r}; this version reads {SCHEMA!r}")
+    header: dict[str, Any] = line
+    _ = header["kind"], header["run"]["options"]
+    return header
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not valid JSON")
+
+
+def _whole_lines(path: Path) -> tuple[bytes, bool]:
+    """The bytes up to the last line break, and whether there were more."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BenchError(f"{path} cannot be read: {error.strerror or error}") from error
+    whole = data[: data.rfind(b"\n") + 1]
+    return whole, len(whole) < len(data)
+
+
+def _open(path: Path, flags: int, kind: Kind) -> int:
+    """For this process alone, where the system can tell."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0) | flags, 0o644)
+    except FileExistsError:
+        more = "" if kind in _NEVER_RESUMED else ", or continue it with --resume"
+        raise BenchError(f"{path} exists: choose another file{more}") from None
+    except OSError as error:
+        raise BenchError(f"{path} cannot be written: {error.strerror or error}") from error
+    if fcntl is not None:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            raise BenchError(f"{path} is being written by another run") from None
+    return descriptor
+
+
+# What was run, and where ------------------------------------------------------------------------------------
+
+
+def _run(options: Mapping[str, Any], libraries: Sequence[str]) -> dict[str, Any]:
+    return {
+        "command": shlex.join(["wirecall", *sys.argv[1:]]),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "versions": {
+            "python": platform.python_version(),
+            "wirecall": __version__,
+            **{name: version(name) for name in libraries},
+        },
+        "machine": {"system": platform.platform(), "cpu": processor(), "cores": os.cpu_count()},
+        "options": dict(options),
+    }
+
+
+def version(distribution: str) -> str | None:
+    """The version of an installed distribution."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def processor() -> str:
+    """The processor's name, as far as the system says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())

@@ -1,0 +1,297 @@
+"""Formats: how tools are defined and calls are written in each, and how a call is read back.
+
+Reading back is what makes a count worth something: a form that loses what was in the call is cheap, and
+useless.
+"""
+
+import ast
+import json
+import keyword
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import toon_format
+
+from wirecall import PROTOCOLS
+from wirecall._tools.definitions import Definition
+from wirecall._tools.toolset import Toolset
+from wirecall.tokens import compact, native_call, native_definition, tool_use
+
+# What all others are compared with: the least that a call can be in JSON.
+BASELINE = "named"
+# Delimiters of one token each in o200k_base and cl100k_base, and rare in texts that are no PHP or XML.
+ONE_TOKEN = ("<?", "?>")
+
+
+class Inexpressible(Exception):
+    """The format has no form for this call; the message says why."""
+
+
+class Unread(Exception):
+    """A text is not read as one call; the message says what it is read as."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call; `arguments` is JSON text."""
+
+    name: str
+    arguments: str
+
+
+class Writing(ABC):
+    """A format, for one list of tools."""
+
+    def __init__(self, tools: Sequence[Definition]) -> None:
+        self.tools = tools
+
+    @abstractmethod
+    def definitions(self) -> str:
+        """All tools, as they are sent."""
+
+    @abstractmethod
+    def definition(self, tool: Definition) -> str:
+        """What is said of one tool."""
+
+    @abstractmethod
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """A call.
+
+        Raises:
+            Inexpressible: The format has no form for it.
+        """
+
+    @abstractmethod
+    def read(self, text: str) -> Call:
+        """The call that a text is.
+
+        Raises:
+            Inexpressible: Its form does not hold all that a call is.
+            Unread: It is read as something else.
+        """
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format.
+
+    Attributes:
+        name: Stable: artifacts have it.
+        what: For people.
+        of: From tools to the format for them.
+    """
+
+    name: str
+    what: str
+    of: Callable[[Sequence[Definition]], Writing]
+
+
+def formats() -> list[Format]:
+    """All of them; the baselines first, then ours."""
+    return [
+        Format(
+            BASELINE,
+            '{"name":"name","arguments":{"key":"value"}}: the least that a call can be in JSON',
+            _Named,
+        ),
+        Format("arguments", '{"key":"value"}: the arguments alone, which name no tool', _Arguments),
+        Format("openai", "a chat tool call with its type and a short id, as histories carry it", _OpenAI),
+        Format(
+            "anthropic", "a tool_use block with its type and a short id, as histories carry it", _Anthropic
+        ),
+        _protocol("wire"),
+        Format(
+            "wire-short",
+            f"{ONE_TOKEN[0]}name key=value{ONE_TOKEN[1]}: wire between delimiters of one token",
+            lambda tools: _Text(tools, delimiters=ONE_TOKEN),
+        ),
+        Format("wire-json", '<call>name {"key":"value"}</call>', lambda tools: _Text(tools, syntax="json")),
+        *(_protocol(name) for name in PROTOCOLS if name != "wire"),
+        Format("python", 'name(key="value"), with definitions in JSON', _Python),
+        Format("toon", "TOON of name and arguments, with definitions in TOON", _Toon),
+    ]
+
+
+def _protocol(name: str) -> Format:
+    example = Toolset(protocol=name).encode("name", {"key": "value"})
+    return Format(name, " ".join(example.split()), lambda tools: _Text(tools, protocol=name))
+
+
+def round_trip(writing: Writing, name: str, arguments: Mapping[str, Any]) -> tuple[bool | None, str | None]:
+    """Whether a call is read as what was written; None if the format cannot hold it. And why not."""
+    try:
+        read = writing.read(writing.call(name, arguments))
+    except Inexpressible as reason:
+        return None, str(reason)
+    except Unread as reason:
+        return False, str(reason)
+    if read.name != name:
+        return False, f"it is read as a call of {read.name}"
+    if _exact(read.arguments) != _exact(compact(arguments)):
+        return False, f"the arguments are read as {read.arguments}"
+    return True, None
+
+
+def _exact(text: str) -> Any:
+    """JSON with the order of its members; numbers are equal if their values are, and to nothing else."""
+
+    def number(text: str) -> Any:
+        return "number", Decimal(text)
+
+    return json.loads(
+        text, object_pairs_hook=lambda pairs: ("object", pairs), parse_int=number, parse_float=number
+    )
+
+
+# Native -----------------------------------------------------------------------------------------------------
+
+
+class _Json(Writing):
+    """Definitions as OpenAI's chat tools."""
+
+    def definitions(self) -> str:
+        return f"[{','.join(map(self.definition, self.tools))}]"
+
+    def definition(self, tool: Definition) -> str:
+        return compact(native_definition(tool))
+
+    def read(self, text: str) -> Call:
+        call = self.members(json.loads(text))
+        return Call(call["name"], compact(call["arguments"]))
+
+    def members(self, call: Any) -> Any:
+        """The object with `name` and `arguments` in what was read."""
+        return call
+
+
+class _Arguments(_Json):
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return compact(arguments)
+
+    def read(self, text: str) -> Call:
+        raise Inexpressible("the arguments alone do not name the tool")
+
+
+class _Named(_Json):
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return native_call(name, compact(arguments))
+
+
+class _OpenAI(_Json):
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        function = {"name": name, "arguments": compact(arguments)}
+        return compact({"id": "call_01ABCDEFG", "type": "function", "function": function})
+
+    def members(self, call: Any) -> Any:
+        function = call["function"]
+        return {**function, "arguments": json.loads(function["arguments"])}
+
+
+class _Anthropic(_Json):
+    def definition(self, tool: Definition) -> str:
+        function = native_definition(tool)["function"]
+        function["input_schema"] = function.pop("parameters")
+        return compact(function)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return tool_use(name, compact(arguments))
+
+    def members(self, call: Any) -> Any:
+        return {"name": call["name"], "arguments": call["input"]}
+
+
+# Ours -------------------------------------------------------------------------------------------------------
+
+
+class _Text(Writing):
+    """A protocol of this package."""
+
+    def __init__(self, tools: Sequence[Definition], **options: Any) -> None:
+        super().__init__(tools)
+        self.toolset = Toolset(tools, **options)
+
+    def definitions(self) -> str:
+        return self.toolset.manual()
+
+    def definition(self, tool: Definition) -> str:
+        return self.toolset.signature(tool.name)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return self.toolset.encode(name, arguments)
+
+    def read(self, text: str) -> Call:
+        message = self.toolset.parse(text, truncated=False)
+        if message.errors:
+            raise Unread(f"{message.errors[0].kind}: {message.errors[0].message}")
+        if len(message.calls) != 1 or message.text:
+            raise Unread(f"it is read as {len(message.calls)} calls and the text {message.text!r}")
+        (call,) = message.calls
+        if call.repairs or call.problems:
+            wrong = [*call.repairs, *(problem.message for problem in call.problems)]
+            raise Unread(f"it is read with repairs or problems: {'; '.join(wrong)}")
+        return Call(call.name, call.arguments)
+
+
+# Of others --------------------------------------------------------------------------------------------------
+
+
+class _Python(_Json):
+    """A call as in Python, as some models are trained to write it. Their definitions are JSON."""
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        if not _is_name(name):
+            raise Inexpressible(f"{name} is not a Python identifier")
+        parts = [
+            f"{key}={_literal(value)}" if _is_name(key) else f"**{_literal({key: value})}"
+            for key, value in arguments.items()
+        ]
+        return f"{name}({', '.join(parts)})"
+
+    def read(self, text: str) -> Call:
+        try:
+            call = ast.parse(text, mode="eval").body
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+                raise ValueError("it is not a call with keyword arguments only")
+            arguments: dict[str, Any] = {}
+            for given in call.keywords:
+                value = ast.literal_eval(given.value)
+                arguments.update(value if given.arg is None else {given.arg: value})
+            return Call(call.func.id, compact(arguments))
+        except (SyntaxError, ValueError, TypeError, RecursionError) as error:
+            raise Unread(str(error)) from error
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _literal(value: Any) -> str:
+    """A value of JSON as people write it in Python, where the escapes of its strings mean the same."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_literal(key)}: {_literal(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+class _Toon(Writing):
+    """Token-Oriented Object Notation, by the library of its specification."""
+
+    def definitions(self) -> str:
+        return toon_format.dumps([native_definition(tool) for tool in self.tools])
+
+    def definition(self, tool: Definition) -> str:
+        return toon_format.dumps(native_definition(tool))
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        return toon_format.dumps({"name": name, "arguments": arguments})
+
+    def read(self, text: str) -> Call:
+        try:
+            call = toon_format.loads(text)
+            return Call(call["name"], compact(call["arguments"]))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Unread(str(error)) from error

@@ -1,0 +1,141 @@
+"""What `wirecall bench live` asks: cases, in ways of asking."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.asking import Asking
+from wirecall._bench.catalogue import Case, Catalogue
+from wirecall._bench.proof import ABLATED
+from wirecall._bench.turns import Turn, check, once, shared_options, take_turns
+from wirecall._bench.ways import Way
+from wirecall._rewriting.options import Options
+from wirecall._tools.definitions import Definition
+from wirecall.tokens import compact
+
+# Options of `wrap` that an ablation may change.
+ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "strict")
+_FLAGS = frozenset({"no-manual", "strict"})
+
+
+def ablation_options(ablation: str) -> dict[str, Any]:
+    """The options of `wrap` that an ablation stands for: `syntax=json`, or `strict` for what is true or not.
+
+    Raises:
+        BenchError: There is no such ablation, or no such value.
+    """
+    name, given, value = ablation.partition("=")
+    if name not in ABLATIONS:
+        raise BenchError(f"There is no ablation {ablation!r}. Available ablations: {', '.join(ABLATIONS)}.")
+    options = {name.replace("-", "_"): value if given else True}
+    try:
+        if bool(given) == (name in _FLAGS):
+            raise ValueError(f"write {name}" if given else f"write {name}=VALUE")
+        Options().with_overrides(options)
+    except (TypeError, ValueError) as error:
+        raise BenchError(f"The ablation {ablation!r} is not valid: {error}.") from error
+    return options
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked, and so which cells there are.
+
+    Attributes:
+        cases: Those of the catalogue that are asked.
+        tools: Which tools a case is sent with: "all", those of the cases of its "group", or its "own" only.
+        system: A system text of the application.
+        parameters: Further fields of every request.
+        judge: The name of the judge, if there is one.
+    """
+
+    asking: Asking
+    catalogue: Catalogue
+    cases: Sequence[Case]
+    ablations: Sequence[str] = ()
+    tools: Literal["all", "group", "own"] = "group"
+    system: str = ""
+    judge: str | None = None
+
+    def __post_init__(self) -> None:
+        check(self.asking)
+        once("ablations", self.ablations)
+        if self.ablations and ABLATED not in self.asking.modes:
+            raise BenchError(f"Ablations change the mode {ABLATED!r}, which is not in --modes.")
+        for ablation in self.ablations:
+            ablation_options(ablation)
+        if self.judge in self.asking.models:
+            raise BenchError(f"{self.judge} cannot be its own judge: choose another model.")
+        if not self.cases:
+            raise BenchError("No case of the catalogue was selected.")
+        if not any(case.prompt for case in self.cases):
+            raise BenchError(
+                f'No selected case of {self.catalogue.name} has a "prompt", the user message that leads to '
+                "the call. Cases without one cannot be sent to a model."
+            )
+
+    @property
+    def ways(self) -> list[Way]:
+        kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
+        return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
+
+    def turns(self) -> list[Turn[Case]]:
+        return list(take_turns(self.ways, self.cases, self.asking))
+
+    def options(self) -> dict[str, Any]:
+        """What a run has to share with the one that it carries on."""
+        content = compact(
+            [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
+        )
+        return {
+            **shared_options(self.asking),
+            "ablations": list(self.ablations),
+            "catalogue": self.catalogue.name,
+            "cases": [case.name for case in self.cases],
+            "catalogue_sha256": hashlib.sha256(content.encode()).hexdigest(),
+            "tools": self.tools,
+            "system": self.system,
+            "judge": self.judge,
+            "cells": len(self.turns()),
+        }
+
+    def messages(self, case: Case) -> list[dict[str, Any]]:
+        system = [{"role": "system", "content": self.system}] if self.system else []
+        return [*system, {"role": "user", "content": case.prompt}]
+
+    def tools_of(self, case: Case) -> list[Definition]:
+        """In the catalogue's order."""
+        if self.tools == "all":
+            return self.catalogue.tools
+        names = {case.tool}
+        if self.tools == "group":
+            names |= {other.tool for other in self.catalogue.cases if other.group == case.group}
+        return [tool for tool in self.catalogue.tools if tool.name in names]
+
+    def tool(self, name: str) -> Definition:
+        return next(tool for tool in self.catalogue.tools if tool.name == name)
+
+
+def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
+    """The cases whose name is like one of the patterns, in one of the groups; all where nothing is said.
+
+    Raises:
+        BenchError: A pattern or group fits no case.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(case.name, pattern) for case in catalogue.cases):
+            raise BenchError(f"No case of {catalogue.name} matches {pattern!r}.")
+    known = {case.group for case in catalogue.cases}
+    if unknown := [group for group in groups if group not in known]:
+        raise BenchError(
+            f"{catalogue.name} has no group {unknown[0]!r}. Available groups: {', '.join(sorted(known))}."
+        )
+    return [
+        case
+        for case in catalogue.cases
+        if (not patterns or any(fnmatchcase(case.name, pattern) for pattern in patterns))
+        and (not groups or case.group in groups)
+    ]

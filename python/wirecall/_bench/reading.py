@@ -1,0 +1,88 @@
+"""Who reads what, and whether it reads it right: a fast wrong answer does not count."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+
+from wirecall._bench.peers import Contestant, Missing, Reader, Stream, Wrong, written
+from wirecall._bench.works import Message, Step, Work, steps
+
+# Others' exceptions may hold all that they read.
+_REASON_CHARS = 300
+
+
+@dataclass
+class Entry:
+    """One contestant on one work."""
+
+    contestant: Contestant
+    work: Work
+    texts: list[str]
+    expected: list[Message]
+    open_stream: Callable[[], Stream] | None = None
+    correct: bool | None = None
+    reason: str | None = None
+    # How many steps were done before the time was over, if it was.
+    cut: int | None = None
+    # Nanoseconds of each step, for each time that the work was read.
+    times: list["array[int]"] = field(default_factory=list)
+    memory: int | None = None
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        return steps(self.texts, in_turn=len(self.work.messages) > 1)
+
+
+def entries_of(work: Work, who: Sequence[Contestant]) -> list[Entry]:
+    """Everyone on this work."""
+    found = []
+    for contestant in who:
+        texts = written(work, contestant.reads)
+        found.append(Entry(contestant, work, [text for text, _ in texts], [message for _, message in texts]))
+    return found
+
+
+def judge(entry: Entry, limit: float) -> None:
+    """Say whether the contestant finds in the work what was written, and whether it does in time."""
+    if not entry.texts:
+        entry.reason = "the work has no call, and this contestant is given nothing else"
+        return
+    try:
+        entry.open_stream = entry.contestant.prepare(entry.work.tools)
+    except Missing as missing:
+        entry.reason = str(missing)
+        return
+    make = entry.contestant.reader
+    if make is None:
+        return
+    streams = [entry.open_stream() for _ in entry.texts]
+    readers = [make() for _ in entry.texts]
+    until = perf_counter_ns() + int(limit * 1e9)
+    try:
+        for done, (index, delta) in enumerate(entry.steps):
+            stream = streams[index]
+            readers[index].take(stream.finish() if delta is None else stream.feed(delta))
+            if perf_counter_ns() > until:
+                entry.cut = done + 1
+                return
+        _compare(entry, readers)
+        entry.correct = True
+    except Wrong as wrong:
+        entry.correct, entry.reason = False, str(wrong)
+    except Exception as error:  # of another's parser: anything
+        entry.correct, entry.reason = False, f"it raised {type(error).__name__}: {error}"[:_REASON_CHARS]
+
+
+def _compare(entry: Entry, readers: Sequence[Reader]) -> None:
+    for number, (reader, expected) in enumerate(zip(readers, entry.expected, strict=True), start=1):
+        found = reader.message()
+        place = f" in message {number}" if len(readers) > 1 else ""
+        if len(found.calls) != len(expected.calls):
+            raise Wrong(f"{len(found.calls)} calls were found{place}, and {len(expected.calls)} were written")
+        for count, (call, right) in enumerate(zip(found.calls, expected.calls, strict=True), start=1):
+            if call != right:
+                raise Wrong(f"call {count}{place} is not the one that was written")
+        # What stands between calls is left out by some.
+        if found.text.strip() != expected.text.strip():
+            raise Wrong(f"the text{place} is not the one that was written")

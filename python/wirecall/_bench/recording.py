@@ -1,0 +1,351 @@
+"""What goes over the network: requests as they are sent, answers as they come in, and when.
+
+Hooks of the HTTP client see all requests, also those that `wrap` makes when it asks again. Neither headers
+nor addresses are kept, so no keys are.
+"""
+
+import hashlib
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+import httpx2
+
+from wirecall._bench.budget import Budget, Reservation, Usage
+from wirecall._clients import sse
+
+Api = Literal["openai", "anthropic"]
+
+
+# More calls than an answer has. A server that says otherwise would have as many made up.
+_MOST_CALLS = 1000
+
+
+class Prepared(Exception):
+    """Stops a request that was only to be made, not sent."""
+
+
+class Malformed(Exception):
+    """What came is no event of the API."""
+
+
+@dataclass
+class Call:
+    """A call as the application receives it; `arguments` is what should be JSON text."""
+
+    id: str
+    name: str
+    arguments: str = ""
+
+
+# Answers of both APIs ---------------------------------------------------------------------------------------
+
+
+@dataclass
+class Said:
+    """An answer, taken event by event, with times of `time.perf_counter`.
+
+    Attributes:
+        first: When the first piece of text, reasoning or a call came.
+        first_call: When the arguments of the first call were whole.
+        ended: Whether it came to its end.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    calls: list[Call] = field(default_factory=list)
+    finish: str | None = None
+    usage: Usage | None = None
+    first: float | None = None
+    first_call: float | None = None
+    ended: bool = False
+
+    def take(self, now: float, event: dict[str, Any]) -> None:
+        """
+        Raises:
+            Malformed: It is no event of this API; then the answer has no end.
+        """
+        try:
+            self._take(now, event)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            self.ended = False
+            raise Malformed(
+                f"the answer contains an event that this API does not have: {type(error).__name__}: {error}"
+            ) from error
+
+    def _take(self, now: float, event: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _says(self, now: float, text: str = "", reasoning: str = "") -> None:
+        self.text += text
+        self.reasoning += reasoning
+        if self.first is None and (text or reasoning):
+            self.first = now
+
+    def _calls(self, now: float, call: Call, piece: str) -> None:
+        call.arguments += piece
+        self.first = now if self.first is None else self.first
+        if self.first_call is None and call is self.calls[0] and piece.rstrip().endswith("}"):
+            try:
+                json.loads(call.arguments)
+            except ValueError:
+                return
+            self.first_call = now
+
+    def _finishes(self, now: float, reason: str) -> None:
+        self.finish = _word(reason)
+        if self.calls and self.first_call is None:
+            self.first_call = now
+
+
+class ChatSaid(Said):
+    """Of chat completions."""
+
+    def _take(self, now: float, event: dict[str, Any]) -> None:
+        if usage := event.get("usage"):
+            details = usage.get("prompt_tokens_details") or {}
+            self.usage = Usage(
+                _tokens(usage.get("prompt_tokens")),
+                _tokens(usage.get("completion_tokens")),
+                _tokens(details.get("cached_tokens")),
+            )
+        for choice in event.get("choices") or ():
+            delta = choice.get("delta") or {}
+            reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
+            self._says(now, (delta.get("content") or "") + (delta.get("refusal") or ""), reasoning)
+            for part in delta.get("tool_calls") or ():
+                function = part.get("function") or {}
+                self._calls(now, self._call(part, function), function.get("arguments") or "")
+            if reason := choice.get("finish_reason"):
+                self._finishes(now, reason)
+                self.ended = True
+
+    def _call(self, part: dict[str, Any], function: dict[str, Any]) -> Call:
+        index: int = part.get("index", 0)
+        if not 0 <= index < _MOST_CALLS:
+            raise ValueError(f"a call has the index {index}")
+        while index >= len(self.calls):
+            self.calls.append(Call("", ""))
+        call = self.calls[index]
+        call.id = call.id or _word(part.get("id"))
+        call.name = call.name or _word(function.get("name"))
+        return call
+
+
+class MessagesSaid(Said):
+    """Of Anthropic's Messages."""
+
+    def _take(self, now: float, event: dict[str, Any]) -> None:
+        kind = event.get("type")
+        if kind == "message_start":
+            self._uses(event["message"].get("usage") or {})
+        elif kind == "content_block_start":
+            block = event["content_block"]
+            if block.get("type") == "tool_use":
+                self.calls.append(Call(_word(block["id"]), _word(block["name"])))
+                self._calls(now, self.calls[-1], "")
+            self._says(now, block.get("text") or "", block.get("thinking") or "")
+        elif kind == "content_block_delta":
+            delta = event["delta"]
+            self._says(now, delta.get("text") or "", delta.get("thinking") or "")
+            if (piece := delta.get("partial_json")) is not None:
+                self._calls(now, self.calls[-1], piece)
+        elif kind == "message_delta":
+            self._uses(event.get("usage") or {})
+            if reason := event["delta"].get("stop_reason"):
+                self._finishes(now, reason)
+        elif kind == "message_stop":
+            self.ended = True
+
+    def _uses(self, usage: dict[str, Any]) -> None:
+        """Counts are of the whole answer so far, and what a cache has read or written is not in its input."""
+        before = self.usage or Usage()
+        cached = usage.get("cache_read_input_tokens")
+        fresh = usage.get("input_tokens")
+        read = before.input
+        if fresh is not None:
+            read = sum(map(_tokens, (fresh, cached, usage.get("cache_creation_input_tokens"))))
+        written = usage.get("output_tokens")
+        self.usage = Usage(
+            read,
+            before.output if written is None else _tokens(written),
+            before.cached if cached is None else _tokens(cached),
+        )
+
+
+def _tokens(count: object) -> int:
+    if count is None:
+        return 0
+    if not isinstance(count, int) or count < 0:
+        raise ValueError(f"{count!r} is not a number of tokens")
+    return count
+
+
+def _word(word: object) -> str:
+    if word is not None and not isinstance(word, str):
+        raise TypeError(f"{word!r} is not a string")
+    return word or ""
+
+
+_SAID: dict[Api, type[Said]] = {"openai": ChatSaid, "anthropic": MessagesSaid}
+
+
+def reader(api: Api) -> Said:
+    """Takes the events of an answer of this API."""
+    return _SAID[api]()
+
+
+# What is recorded -------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Exchange:
+    """One HTTP request and what came back.
+
+    Attributes:
+        path: Of the address.
+        body: As it was sent.
+        sha256: Of its bytes.
+        sent: When, by `time.perf_counter`.
+        status: None if nothing came back.
+        chunks: The bytes of the answer, and when each came.
+    """
+
+    path: str
+    body: str
+    sha256: str
+    sent: float
+    status: int | None = None
+    chunks: list[tuple[float, bytes]] = field(default_factory=list)
+    encoding: str = ""
+    _said: Said | None = None
+
+    def said(self, api: Api) -> Said:
+        """The model's own answer, before anything was read in it. Only when it has ended."""
+        if self._said is None:
+            self._said = reader(api)
+            parser, now = sse.Parser(), self.sent
+            with suppress(Malformed):
+                for now, data in self._decoded():
+                    _take(self._said, now, parser.feed(data))
+                _take(self._said, now, parser.finish())
+        return self._said
+
+    def usage(self, api: Api) -> Usage:
+        """What it cost: nothing, if the provider refused it.
+
+        What broke off cost what nobody says; so did what was read for nothing, as no request is empty.
+        """
+        if self.status is None or not 200 <= self.status < 300:
+            return Usage()
+        said = self.said(api)
+        if said.usage is None or not said.usage.input or not said.ended:
+            return replace(said.usage or Usage(), unknown=1)
+        return said.usage
+
+    def _decoded(self) -> list[tuple[float, bytes]]:
+        if self.encoding in ("", "identity"):
+            return self.chunks
+        # Nobody asked for it, and other encodings than these are left alone.
+        packed = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            return [(now, packed.decompress(data)) for now, data in self.chunks]
+        except zlib.error:
+            return []
+
+
+def _take(said: Said, now: float, events: list[sse.Event]) -> None:
+    for event in events:
+        if event.data is not None and (value := sse.load(event.data)) is not None:
+            said.take(now, value)
+
+
+class Kept(NamedTuple):
+    """What is recorded of one ask."""
+
+    exchanges: list[Exchange]
+    reservations: dict[int, Reservation]
+    only_prepare: bool
+
+
+class Recorder:
+    """Hooks for the HTTP client of one endpoint; what a thread sends belongs to what that thread asks.
+
+    Args:
+        api: In which answers come.
+        model: Whose budget it is.
+        output: The tokens that one answer can have.
+        budget: Is asked before anything is sent.
+    """
+
+    def __init__(self, api: Api, model: str, output: int, budget: Budget) -> None:
+        self._api = api
+        self._model = model
+        self._output = output
+        self._budget = budget
+        self._local = threading.local()
+        self.hooks = {"request": [self._sends], "response": [self._receives]}
+
+    @contextmanager
+    def recording(self, *, only_prepare: bool = False) -> Iterator[list[Exchange]]:
+        """The exchanges of this thread, as they come; with `only_prepare` the first one raises `Prepared`."""
+        kept = self._local.kept = Kept([], {}, only_prepare)
+        try:
+            yield kept.exchanges
+        finally:
+            for exchange in kept.exchanges:
+                self._settle(kept, exchange)
+            self._local.kept = None
+
+    def _sends(self, request: httpx2.Request) -> None:
+        kept: Kept = self._local.kept
+        body = request.read()
+        exchange = Exchange(
+            request.url.path, body.decode(), hashlib.sha256(body).hexdigest(), time.perf_counter()
+        )
+        if kept.only_prepare:
+            kept.exchanges.append(exchange)
+            raise Prepared
+        reservation = self._budget.reserve(self._model, len(body), self._output)
+        exchange.sent = time.perf_counter()
+        kept.reservations[id(exchange)] = reservation
+        kept.exchanges.append(exchange)
+
+    def _receives(self, response: httpx2.Response) -> None:
+        kept: Kept = self._local.kept
+        exchange = kept.exchanges[-1]
+        exchange.status = response.status_code
+        exchange.encoding = response.headers.get("content-encoding", "").lower()
+        stream = response.stream
+        assert isinstance(stream, httpx2.SyncByteStream)
+        response.stream = _Tee(stream, exchange, lambda: self._settle(kept, exchange))
+
+    def _settle(self, kept: Kept, exchange: Exchange) -> None:
+        """Once for each: when the answer was read, or was given up."""
+        reservation = kept.reservations.pop(id(exchange), None)
+        if reservation is not None:
+            usage = exchange.usage(self._api)
+            self._budget.settle(reservation, None if usage.unknown else usage)
+
+
+class _Tee(httpx2.SyncByteStream):
+    """The bytes of an answer on their way to the SDK."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, exchange: Exchange, closed: Any) -> None:
+        self._stream = stream
+        self._exchange = exchange
+        self._closed = closed
+
+    def __iter__(self) -> Iterator[bytes]:
+        for data in self._stream:
+            self._exchange.chunks.append((time.perf_counter(), data))
+            yield data
+
+    def close(self) -> None:
+        self._stream.close()
+        self._closed()

@@ -1,0 +1,93 @@
+"""Tables on standard output: on a terminal in pieces that fit it, elsewhere whole and plain."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from wirecall._cli.demo import OutputConsole
+from wirecall._cli.inputs import harmless
+
+# The width of what goes to no terminal: no table is cut in pieces.
+_ENDLESS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table.
+
+    Attributes:
+        head: The first column says what a row is about, and comes again in every piece.
+        rows: As many cells each as `head` has.
+        left: How many columns, from the first, are flush left; the others are numbers.
+        sums: How many rows at the end are sums.
+        notes: Lines below it.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+    sums: int = 0
+    notes: Sequence[str] = ()
+
+
+def show(tables: Iterable[Table]) -> None:
+    """Write them to standard output."""
+    console = OutputConsole(highlight=False, markup=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _ENDLESS
+    for table in tables:
+        with console.capture() as captured:
+            _print(console, table)
+        lines = (line.rstrip() for line in captured.get().splitlines())
+        sys.stdout.write("\n".join(lines) + "\n\n")
+        sys.stdout.flush()
+
+
+def _print(console: Console, table: Table) -> None:
+    console.print(Text(table.title, "bold"))
+    # A box has blanks of its own between two columns.
+    look, gap = (box.SIMPLE_HEAD, 3) if console.is_terminal else (None, 2)
+    for columns in _pieces(table, console.width, gap):
+        grid = Grid(
+            box=look,
+            pad_edge=False,
+            show_edge=False,
+            padding=(0, 1),
+        )
+        for column in columns:
+            number = column >= table.left
+            grid.add_column(
+                table.head[column],
+                justify="right" if number else "left",
+                no_wrap=number,
+                overflow="fold",
+                header_style="dim",
+            )
+        for index, row in enumerate(table.rows):
+            is_sum = index >= len(table.rows) - table.sums
+            grid.add_row(*(harmless(row[column]) for column in columns), style="bold" if is_sum else None)
+        console.print(grid)
+    for note in table.notes:
+        console.print(Text(harmless(note), "dim"))
+
+
+def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:
+    """The columns of each piece: as many as there is room for, and at least one beside the first."""
+    widths = [max(map(cell_len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    first = min(widths[0], width // 3)
+    piece, used = [0], first
+    for column in range(1, len(widths)):
+        if len(piece) > 1 and used + gap + widths[column] > width:
+            yield piece
+            piece, used = [0], first
+        piece.append(column)
+        used += gap + widths[column]
+    yield piece

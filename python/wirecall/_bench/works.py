@@ -1,0 +1,240 @@
+"""What parsers are compared on: the same texts, character by character, on every machine and at every run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+from typing import Any
+
+from wirecall._bench.artifact import BenchError
+from wirecall._bench.catalogue import built_in
+from wirecall.tokens import native_definition
+
+# Characters of a delta: about what a token is in English prose.
+DELTA = 4
+KB = 1024
+_UNITS = {"KB": KB, "MB": KB * KB}
+# The group of the catalogue whose calls are small.
+_SMALL = "flat"
+
+Tool = dict[str, Any]
+# Which text a delta is of, and the delta; None is the end of that text.
+Step = tuple[int, str | None]
+
+
+@dataclass(frozen=True)
+class Call:
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a model says: prose, and calls behind it."""
+
+    text: str
+    calls: Sequence[Call] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """Messages to be read: one, or many whose deltas come in turn.
+
+    Attributes:
+        name: What kind of work it is.
+        length: How much of it, in words.
+        size: The same as a number, where works of a kind grow.
+    """
+
+    name: str
+    length: str
+    tools: list[Tool]
+    messages: Sequence[Message]
+    size: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.length}"
+
+
+def works(lengths: Sequence[str], streams: int) -> list[Work]:
+    """All works.
+
+    - code: a call with one long argument, of each length
+    - markers: such a call whose argument holds the markers of calls, as a file about this would
+    - prose: no call at all
+    - calls: small ones, one behind the other
+    - streams: many messages at once, each of prose and a call
+    """
+    found = [code_call(length) for length in lengths]
+    found.append(_write_call("markers", "4KB", 0, _MARKERS + code(4 * KB - len(_MARKERS))))
+    found.append(Work("prose", "256KB", [WRITE_FILE], [Message(prose(256 * KB))]))
+    found.append(_small_calls())
+    if streams:
+        found.append(_streams(streams))
+    return found
+
+
+def size_of(length: str) -> int:
+    """Characters of a length such as "16KB"; the units are powers of two.
+
+    Raises:
+        BenchError: It is none.
+    """
+    number, unit = length[:-2], length[-2:]
+    if unit not in _UNITS or not (number.isascii() and number.isdigit() and int(number)):
+        raise BenchError(f"{length!r} is not a length: write a number and KB or MB, such as 16KB")
+    return int(number) * _UNITS[unit]
+
+
+def code_call(length: str) -> Work:
+    """A call with one argument of code that is so long."""
+    size = size_of(length)
+    return _write_call("code", length, size, code(size))
+
+
+def _write_call(name: str, length: str, size: int, content: str) -> Work:
+    call = Call(WRITE_FILE["name"], {"path": "src/app.py", "content": content})
+    return Work(name, length, [WRITE_FILE], [Message("", [call])], size)
+
+
+def _small_calls() -> Work:
+    catalogue = built_in()
+    calls = [Call(case.tool, case.arguments) for case in catalogue.cases if case.group == _SMALL]
+    called = {call.name for call in calls}
+    tools = [native_definition(tool)["function"] for tool in catalogue.tools if tool.name in called]
+    return Work("calls", f"{len(calls)} calls", tools, [Message("", calls)])
+
+
+def _streams(count: int) -> Work:
+    """Prose of different lengths, so that calls begin and end at different times."""
+    messages = []
+    for number in range(count):
+        path = f"src/part_{number}.py"
+        call = Call(WRITE_FILE["name"], {"path": path, "content": code(KB, seed=number)})
+        messages.append(Message(prose(200 + number * 37 % 600, seed=number), [call]))
+    return Work("streams", f"{count} streams", [WRITE_FILE], messages)
+
+
+# Deltas -----------------------------------------------------------------------------------------------------
+
+
+def steps(texts: Sequence[str], *, in_turn: bool) -> Iterator[Step]:
+    """The deltas and the end of each text: one text behind the other, or a delta of each in turn."""
+    if not in_turn:
+        return chain.from_iterable(_steps(index, text) for index, text in enumerate(texts))
+    return _turns([_steps(index, text) for index, text in enumerate(texts)])
+
+
+def _steps(index: int, text: str) -> Iterator[Step]:
+    for at in range(0, len(text), DELTA):
+        yield index, text[at : at + DELTA]
+    yield index, None
+
+
+def _turns(texts: list[Iterator[Step]]) -> Iterator[Step]:
+    while texts:
+        left = []
+        for text in texts:
+            for step in text:
+                yield step
+                left.append(text)
+                break
+        texts = left
+
+
+# Texts ------------------------------------------------------------------------------------------------------
+
+_VOCABULARY = """
+the a of to and in is it that for on with as this be are not by from or an at you can which
+parser stream token model value string answer request message function result error schema
+chunk buffer system latency server client weather report changes query table number second
+however because usually already between around careful enough several another nothing
+checks returns follows arrives measures depends contains remains suggests prefers explains
+"""
+_MARKERS = """\
+# Calls are written as <call>name key=value</call>, or as
+# <tool_call>{"name": "f", "arguments": {}}</tool_call>
+OPENING = ["<call>", "<tool_call>", "<tool_call>\\n"]
+CLOSING = ["</call>", "</tool_call>", "}</tool_call>", "\\n</tool_call>"]
+"""
+_ASIDES = (
+    "`x < y`",
+    "**important**",
+    "(see below)",
+    "don't",
+    "3.14",
+    "<br>",
+    'the "old" way',
+    "café",
+    "naïve",
+    "10 °C",
+    "→",
+    "e.g.",
+)
+
+
+def prose(size: int, seed: int = 1) -> str:
+    """English-looking text with some Markdown: now and then a `<`, quotes, and letters beyond ASCII."""
+    random = Random(seed)
+    vocabulary = _VOCABULARY.split()
+    parts: list[str] = []
+    length = 0
+    while length < size:
+        words = [random.choice(vocabulary) for _ in range(random.randint(5, 16))]
+        if random.random() < 0.25:
+            words.insert(random.randrange(len(words)), random.choice(_ASIDES))
+        sentence = " ".join(words)
+        sentence = sentence[0].upper() + sentence[1:] + random.choice((".", ".", ".", "?", ":", "!"))
+        roll = random.random()
+        sentence += "\n\n" if roll < 0.1 else "\n- " if roll < 0.15 else " "
+        parts.append(sentence)
+        length += len(sentence)
+    return "".join(parts)[:size]
+
+
+_CODE = (
+    "def handler(request, *, retries=3):",
+    '    """Answer one request; {n} is the limit."""',
+    "    if request.path == '/items/{n}' and request.method in ('GET', 'HEAD'):",
+    '        match = re.match(r\'^(\\w+)\\s*=\\s*"([^"\\\\]*)"$\', line)',
+    '        log.info("item %s:\\t%r\\n", request.path, match)',
+    "        return {'status': 200, 'body': f\"<li class='row'>{total:.2f}</li>\"}",
+    "    for index, row in enumerate(rows[{n}:]):",
+    "        total += row['price'] * row['count']  # don't round here",
+    "        path = 'C:\\\\Users\\\\{n}\\\\' + name",
+    "    raise ValueError(f'no such path: {request.path!r}')",
+    "",
+    "const render = (props) => <div id={props.id}>{props.name ?? 'nobody'}</div>;",
+    "SELECT id, name FROM items WHERE owner = 'u{n}' AND price >= 10 ORDER BY 2;",
+    "    <call>is content here</call>",
+    "\tgrep -E '^[a-z]+\\.{n}$' \"$file\" | sort -u > out.txt",
+)
+
+
+def code_lines(seed: int = 2) -> Iterator[str]:
+    random = Random(seed)
+    while True:
+        yield random.choice(_CODE).replace("{n}", str(random.randrange(1000))) + "\n"
+
+
+def code(size: int, seed: int = 2) -> str:
+    """Source text of several languages: both kinds of quotes, backslashes, line breaks, CLOSE as content."""
+    parts: list[str] = []
+    length = 0
+    for line in code_lines(seed):
+        parts.append(line)
+        length += len(line)
+        if length >= size:
+            break
+    return "".join(parts)[:size]
+
+
+WRITE_FILE: Tool = {
+    "name": "write_file",
+    "description": "Write a text file.",
+    "parameters": {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+        "required": ["path", "content"],
+    },
+}

@@ -1,0 +1,353 @@
+"""The command `wirecall compact`."""
+
+import importlib
+import json
+import os
+import re
+import stat
+import sys
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import click
+
+from wirecall import tokens as vocabularies
+from wirecall._apis.base import DialectName
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormats
+from wirecall._cli.inputs import Failure, harmless, load_json, read_text, title_of, with_cause
+from wirecall.compaction._counting import Count, estimate, tokens
+from wirecall.compaction._durable import compacted, summarize_messages
+from wirecall.compaction._planning import CompactionPlan, plan_compaction
+from wirecall.compaction._summarizers import NoSummary, summarizer
+
+# Of each API: the package, its client and base of all its errors, and where the key is by default.
+_SDKS = {
+    "openai": ("openai", "OpenAI", "OpenAIError", "OPENAI_API_KEY"),
+    "anthropic": ("anthropic", "Anthropic", "AnthropicError", "ANTHROPIC_API_KEY"),
+}
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+_EXPECTED = 'a JSON list of messages, an object with "messages" or "input", or a message on each line'
+
+
+@click.command(
+    epilog="""FILE is a JSON list of messages (of chat completions, Responses or Anthropic), a request with
+"messages" or "input", or JSON lines; the default is standard input. The output has the same form. An output
+file is replaced as a whole or not at all, and not if it was changed meanwhile.
+
+A turn is a user message, or an answer of the model with all results of its calls.
+
+\b
+Examples:
+  wirecall compact history.json --keep-recent-turns 10 --plan
+  wirecall compact history.jsonl --keep-recent-turns 10 --model gpt-5-mini --output history.jsonl
+  wirecall compact history.json --max-tokens 8000 --model claude-haiku-4-5 --api anthropic > short.json
+  wirecall compact history.json --max-tokens 8000 --model qwen3 --base-url http://localhost:8000/v1
+""",
+)
+@click.option(
+    "--keep-recent-turns", type=click.FloatRange(min=0), metavar="N", help="Recent turns to keep; 0 for none."
+)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Keep as many turns as fit, with a summary. Needs tiktoken, or --estimate.",
+)
+@click.option(
+    "--max-summary-tokens",
+    type=click.IntRange(min=1),
+    default=MAX_SUMMARY_TOKENS,
+    show_default=True,
+    metavar="N",
+    help="Maximum tokens of the summary, reserved from --max-tokens.",
+)
+@click.option("--estimate", "estimated", is_flag=True, help="Estimate tokens from the number of characters.")
+@click.option(
+    "--tool-result-stub-threshold",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Tool results with more characters are only mentioned to the summarising model.",
+)
+@click.option("--instructions", metavar="TEXT", help="Further instructions for the summarising model.")
+@click.option(
+    "--merge-summary",
+    is_flag=True,
+    help="Put the summary into the first kept message, if that is a user message.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(["chat", "responses", "messages"]),
+    help="Format of the messages.  [default: detected]",
+)
+@click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; needs no model.")
+@click.option("--json", "as_json", is_flag=True, help="With --plan, print one JSON object.")
+@click.option(
+    "--model", metavar="NAME", help="Model that writes the summary; required unless --plan is given."
+)
+@click.option(
+    "--api", type=click.Choice(list(_SDKS)), default="openai", show_default=True, help="API of the model."
+)
+@click.option("--base-url", metavar="URL", help="Base URL of the API.  [default: the provider's]")
+@click.option(
+    "--key-variable",
+    metavar="NAME",
+    help="Environment variable that holds the key.  [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]",
+)
+@click.option(
+    "--output", metavar="FILE", help="File to write; may be FILE itself.  [default: standard output]"
+)
+@click.argument("file", default="-")
+def compact(
+    keep_recent_turns: float | None,
+    max_tokens: int | None,
+    max_summary_tokens: int,
+    estimated: bool,
+    tool_result_stub_threshold: int | None,
+    instructions: str | None,
+    merge_summary: bool,
+    format: DialectName | None,
+    only_plan: bool,
+    as_json: bool,
+    model: str | None,
+    api: Literal["openai", "anthropic"],
+    base_url: str | None,
+    key_variable: str | None,
+    output: str | None,
+    file: str,
+) -> None:
+    """Replace older turns of a conversation with a summary.
+
+    Only the conversation goes to the output; messages for you go to standard error.
+    """
+    if keep_recent_turns is None and max_tokens is None:
+        raise click.UsageError("--keep-recent-turns or --max-tokens is required.")
+    if not only_plan and model is None:
+        raise click.UsageError("--model is required unless --plan is given.")
+    if as_json and not only_plan:
+        raise click.UsageError("--json needs --plan.")
+    title = title_of(file)
+    given = _Conversation(read_text(file, "a conversation"), title)
+    count = _counter(estimated, needed=max_tokens is not None)
+    try:
+        plan = plan_compaction(
+            given.messages,
+            keep_recent_turns=keep_recent_turns,
+            max_tokens=max_tokens,
+            count=count,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
+    except (MixedFormats, TypeError) as error:
+        raise click.ClickException(f"{title}: {error}") from error
+    if only_plan:
+        unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
+        _show(plan, count, unit, as_json)
+        if max_tokens is not None and plan.to_summarize and not as_json:
+            click.echo(f"{'a summary':<10}{max_summary_tokens:>9,}  at most: --max-summary-tokens")
+        return
+    summary = ""
+    if plan.to_summarize:
+        summarize, errors = _summarizer(api, model or "", base_url, key_variable, max_summary_tokens)
+        try:
+            summary = summarize_messages(
+                plan.to_summarize,
+                summarize,
+                tool_result_stub_threshold=tool_result_stub_threshold,
+                instructions=instructions,
+                max_summary_tokens=max_summary_tokens,
+                format=plan.format,
+            )
+        except (NoSummary, errors) as error:
+            reason = textwrap.shorten(harmless(with_cause(error)), 500, placeholder=" …")
+            where = f"{model} at {base_url}" if base_url else model
+            raise click.ClickException(f"{where}: {reason}") from error
+    if output is not None and _is_same_file(file, output) and read_text(file, "") != given.text:
+        raise click.ClickException(f"{output}: the file was changed meanwhile, so nothing was written")
+    if summary:
+        _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
+        old, kept = plan.turns - plan.kept_turns, plan.kept_turns
+        click.echo(f"{_turns(old)} summarised, {_turns(kept)} kept", err=True)
+    else:
+        _write(output, given.text)
+        why = f"{model} returned an empty summary" if plan.to_summarize else "no turn is old enough"
+        click.echo(f"unchanged: {why}", err=True)
+
+
+class _Conversation:
+    """Messages in the form in which they were given."""
+
+    def __init__(self, text: str, title: str) -> None:
+        self.text, self.title = text, title
+        # Of JSON lines, the line of each message, by its identity.
+        self.lines: dict[int, str] = {}
+        self.body: dict[str, Any] | None = None
+        self.key = ""
+        try:
+            loaded = load_json(text, title, _EXPECTED)
+        except Failure as failure:
+            is_json = not isinstance(failure.__cause__, json.JSONDecodeError)
+            if is_json or not _is_object(text.lstrip().partition("\n")[0]):
+                raise
+            loaded = None
+        if isinstance(loaded, list):
+            self.messages = loaded
+        elif isinstance(loaded, dict) and (key := _held(loaded)):
+            self.body, self.key, self.messages = loaded, key, loaded[key]
+        elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
+            self.messages = self._of_lines()
+        else:
+            raise click.ClickException(f"{title}: expected {_EXPECTED}")
+        for index, message in enumerate(self.messages):
+            if what := _foreign(message):
+                raise click.ClickException(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
+
+    def _of_lines(self) -> list[Any]:
+        messages = []
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if not line.strip():
+                continue
+            message = load_json(line, self.title, _EXPECTED, line=number)
+            messages.append(message)
+            self.lines[id(message)] = line.rstrip("\r")
+        return messages
+
+    def written(self, messages: Sequence[Any]) -> str:
+        if self.lines or not self.text.strip():
+            kept = (self.lines.get(id(one)) or _json(one, (",", ":")) for one in messages)
+            return "".join(f"{line}\n" for line in kept)
+        indented = re.match(r"\s*[\[{][ \r]*\n([ \t]*)", self.text)
+        separators = (",", ": ") if indented else (", ", ": ") if '": ' in self.text else (",", ":")
+        whole = messages if self.body is None else {**self.body, self.key: messages}
+        end = "\n" if self.text.endswith("\n") else ""
+        return _json(whole, separators, indented[1] if indented else None) + end
+
+
+def _foreign(message: object) -> str | None:
+    """Why an object of the file is not a message, if so. What is no object is refused with all messages."""
+    if not isinstance(message, dict) or "role" in message:
+        return None
+    if message.keys() & {"function", "parameters", "input_schema", "inputSchema"}:
+        return "is a tool definition"
+    return None if "type" in message else 'has neither "role" nor "type"'
+
+
+def _is_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _held(body: Mapping[str, Any]) -> str | None:
+    return next((key for key in ("messages", "input") if isinstance(body.get(key), list)), None)
+
+
+def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=separators, indent=indent)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(value, separators=separators, indent=indent)
+    return text
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # there is none yet
+        return False
+
+
+def _write(path: str | None, text: str) -> None:
+    """To standard output, or to a file, of which nobody ever sees a part."""
+    if path is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    target = os.path.realpath(path)
+    try:
+        mode = os.stat(target).st_mode if os.path.exists(target) else None
+        if mode is not None and not stat.S_ISREG(mode):  # a pipe, a device: nothing to replace
+            with open(path, "wb") as file:
+                file.write(text.encode())
+            return
+        part = f"{target}.{os.getpid()}.part"
+        # Nobody may read a part who may not read the whole.
+        descriptor = os.open(part, _NEW, 0o666 if mode is None else 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+            if mode is not None:
+                os.chmod(part, stat.S_IMODE(mode))
+            os.replace(part, target)
+        except BaseException:
+            if os.path.exists(part):
+                os.unlink(part)
+            raise
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+
+
+def _counter(estimated: bool, *, needed: bool) -> Count:
+    if estimated:
+        return estimate
+    if not needed:
+        return vocabularies.cached_tokenizer() or estimate
+    try:
+        return vocabularies.tokenizer()
+    except vocabularies.VocabularyError as error:
+        raise click.ClickException(f"{error} Or use --estimate.") from error
+
+
+def _summarizer(
+    api: str, model: str, base_url: str | None, key_variable: str | None, max_tokens: int
+) -> tuple[Callable[[list[dict[str, str]]], Any], type[Exception]]:
+    """The summariser, and what its SDK raises."""
+    package, client, errors, usual = _SDKS[api]
+    try:
+        sdk = importlib.import_module(package)
+    except ImportError as error:
+        message = f"{package} is not installed: pip install 'wirecall[{package}]'"
+        raise click.ClickException(message) from error
+    variable = key_variable or usual
+    key = os.environ.get(variable)
+    if not key and base_url is not None and key_variable is None:
+        key = "none"  # a server of one's own may want none, but the SDK does
+    if not key:
+        raise click.ClickException(
+            f"the environment variable {variable} is not set; it must hold the API key"
+        )
+    options = {} if base_url is None else {"base_url": base_url}
+    made = getattr(sdk, client)(api_key=key, **options)
+    click.get_current_context().call_on_close(made.close)
+    return summarizer(made, model=model, max_tokens=max_tokens), getattr(sdk, errors)
+
+
+def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
+    parts = {"system": plan.system, "to_summarize": plan.to_summarize, "to_keep": plan.to_keep}
+    turns = {"system": 0, "to_summarize": plan.turns - plan.kept_turns, "to_keep": plan.kept_turns}
+    counted = {
+        name: {"messages": len(part), "turns": turns[name], "tokens": tokens(part, count)}
+        for name, part in parts.items()
+    }
+    if as_json:
+        repairs = [repair._asdict() for repair in plan.repairs]
+        click.echo(json.dumps({"format": plan.format, "unit": unit, **counted, "repairs": repairs}))
+        return
+    click.echo(f"format {plan.format}, {unit}")
+    click.echo(f"{'part':<10}{'tokens':>9}")
+    for name, word in (("system", "system"), ("to_summarize", "summarise"), ("to_keep", "keep")):
+        held = counted[name]
+        click.echo(f"{word:<10}{held['tokens']:>9,}  messages {held['messages']:,}, turns {held['turns']:,}")
+    if not plan.to_summarize:
+        click.echo("nothing to summarise")
+    for repair in plan.repairs:
+        tool = f" of {repair.name}" if repair.name else ""
+        click.echo(f"{repair.kind} at message {repair.at}: {repair.id}{tool}")
+
+
+def _turns(number: int) -> str:
+    return f"{number:,} turn" if number == 1 else f"{number:,} turns"

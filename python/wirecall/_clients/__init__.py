@@ -1,0 +1,1 @@
+"""The ways in: HTTP clients, middleware and hooks."""

@@ -1,0 +1,235 @@
+"""Tool calling over text for any host, as three hooks over plain chat dicts: no HTTP, no SDK.
+
+A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
+any other gives its request to one of the two at once. A hook is given the function that sends a request, so
+middlewares stack: what is sent may be another one's hook.
+"""
+
+import inspect
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from wirecall._apis.base import Json, Stream
+from wirecall._apis.chat.api import chat
+from wirecall._apis.exchange import Exchange
+from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._tools.toolset import Toolset
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Request = Mapping[str, Any]
+Generate = Callable[[Any], Mapping[str, Any]]
+AsyncGenerate = Callable[[Any], Awaitable[Mapping[str, Any]]]
+Streaming = Callable[[Any], Iterable[Any]]
+AsyncStreaming = Callable[[Any], "AsyncIterable[Any] | Awaitable[AsyncIterable[Any]]"]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A request, rewritten; it serves one answer.
+
+    Attributes:
+        params: What to send: the same object if nothing has to be rewritten.
+        toolset: Its tools, compiled; None if nothing has to be rewritten.
+    """
+
+    params: Mapping[str, Any]
+    toolset: Toolset | None
+    _exchange: Exchange = field(repr=False, compare=False)
+
+
+class CompactTools:
+    """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
+    once.
+
+    Every hook takes options as keywords, which apply to this request only. Each raises at the call, before
+    anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
+    `TypeError` for an option that does not exist.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def transform_params(self, params: Request, **overrides: "Unpack[WrapOptions]") -> Rewritten:
+        """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
+        chosen = self.options.with_overrides(overrides) if overrides else self.options
+        exchange = Exchange(chat, params, chosen)
+        return Rewritten(exchange.request, exchange.toolset, exchange)
+
+    def wrap_generate(
+        self, generate: Generate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> Mapping[str, Any]:
+        """An answer with native calls.
+
+        Args:
+            generate: Sends a request and returns the answer; called again for each retry.
+            params: The request, or what `transform_params` made of it.
+
+        Raises:
+            CallFailed: As the options say.
+        """
+        exchange = self._exchange(params, overrides)
+        with exchange.recording():
+            while True:
+                answer = _answer(generate(exchange.request))
+                exchange.hears(answer)
+                read = exchange.whole(answer)
+                if read is not None:
+                    exchange.gives(read)
+                    return read
+
+    async def awrap_generate(
+        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> Mapping[str, Any]:
+        """`wrap_generate` for an async `generate`."""
+        exchange = self._exchange(params, overrides)
+        with exchange.recording():
+            while True:
+                answer = _answer(await generate(exchange.request))
+                exchange.hears(answer)
+                read = exchange.whole(answer)
+                if read is not None:
+                    exchange.gives(read)
+                    return read
+
+    def wrap_stream(
+        self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> Iterator[Any]:
+        """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
+        fails, its exception is raised, and what was held back is not sent.
+
+        Args:
+            stream: Sends a request and returns its chunks; called again for each retry.
+            params: The request, or what `transform_params` made of it.
+
+        Raises:
+            CallFailed: From the iterator, as the options say.
+        """
+        return _stream(stream, self._exchange(params, overrides))
+
+    def awrap_stream(
+        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+    ) -> AsyncIterator[Any]:
+        """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
+        itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
+        return _astream(stream, self._exchange(params, overrides))
+
+    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
+        if not isinstance(params, Rewritten):
+            return self.transform_params(params, **overrides)._exchange
+        if overrides:
+            raise TypeError("the request is already rewritten: pass the options to transform_params")
+        return params._exchange
+
+
+def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
+    """A middleware for requests and answers in the form of chat completions.
+
+        tools = compact_tools(on_error="text")
+        answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
+
+    Args:
+        options: Those of `WrapOptions`.
+
+    Raises:
+        TypeError: An option that does not exist, or whose value has another type.
+        ValueError: An option that is not one of its choices.
+    """
+    return CompactTools(Options().with_overrides(options))
+
+
+def _answer(body: object) -> Mapping[str, Any]:
+    if isinstance(body, Mapping):
+        return body
+    if inspect.iscoroutine(body):
+        body.close()
+    name = type(body).__name__
+    advice = ": return its model_dump()" if hasattr(body, "model_dump") else ""
+    if inspect.isawaitable(body):
+        advice = ": use awrap_generate"
+    raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
+
+
+def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
+    """What goes out instead of a chunk."""
+    if isinstance(event, dict):
+        exchange.hears(event)
+    read = _rewritten(reader, event)
+    for one in read:
+        exchange.gives(one)
+    return read
+
+
+def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
+    if reader is None:
+        return (event,)
+    if not isinstance(event, dict):
+        if hasattr(event, "model_dump"):
+            name = type(event).__name__
+            raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
+        # No chunk ("[DONE]", a ping): only that of the last answer counts.
+        return () if reader.asks_again or reader.ended else (event,)
+    made: list[Json] | None = reader.feed(event)
+    return (event,) if made is None else made
+
+
+def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
+    """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
+    read = reader.end()
+    for one in read:
+        exchange.gives(one)
+    return read
+
+
+def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
+    reader = None if exchange.untouched else exchange.stream()
+    with exchange.recording():
+        while True:
+            source = send(exchange.request)
+            try:
+                chunks = iter(source)
+                while reader is None or not reader.ended:
+                    try:
+                        event = next(chunks)
+                    except StopIteration:
+                        break
+                    yield from _read(exchange, reader, event)
+            finally:
+                if callable(close := getattr(source, "close", None)):
+                    close()
+            if reader is None:
+                return
+            yield from _last(exchange, reader)
+            if not reader.asks_again:
+                return
+            exchange.ask_again()
+
+
+async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
+    reader = None if exchange.untouched else exchange.stream()
+    with exchange.recording():
+        while True:
+            given = send(exchange.request)
+            source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
+            try:
+                chunks = source.__aiter__()
+                while reader is None or not reader.ended:
+                    try:
+                        event = await chunks.__anext__()
+                    except StopAsyncIteration:
+                        break
+                    for due in _read(exchange, reader, event):
+                        yield due
+            finally:
+                close = getattr(source, "aclose", None) or getattr(source, "close", None)
+                if callable(close) and inspect.isawaitable(closing := close()):
+                    await closing
+            if reader is None:
+                return
+            for due in _last(exchange, reader):
+                yield due
+            if not reader.asks_again:
+                return
+            exchange.ask_again()

@@ -1,0 +1,72 @@
+"""LangChain: chat models whose SDK clients are wrapped.
+
+It must be there and not in an agent's middleware, which sees finished messages only: streams would show the
+text of calls, and the tools of structured output would still go out natively.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from wirecall._clients.versions import require
+
+Model = TypeVar("Model")
+
+OLDEST = {"langchain-openai": "1.7", "langchain-anthropic": "1.4"}
+# The classes by the package they come from, so that nothing is imported to find out.
+_PACKAGES = {"langchain_openai": "langchain-openai", "langchain_anthropic": "langchain-anthropic"}
+
+
+def is_ours(model: object) -> bool:
+    """Whether this module wraps it, or can say why not."""
+    return bool(_origins(model) & {*_PACKAGES, "langchain_core", "langchain"})
+
+
+def wrap(model: Model, wrap_client: Callable[[Any], Any]) -> Model:
+    """A copy of a chat model, whose SDK clients are those that `wrap_client` gives.
+
+    Raises:
+        TypeError: It is no chat model of langchain-openai or langchain-anthropic.
+        ImportError: Its package is too old.
+    """
+    origins = _origins(model)
+    package = next((package for module, package in _PACKAGES.items() if module in origins), None)
+    if package is None or not hasattr(model, "model_copy"):
+        raise TypeError(
+            f"{type(model).__name__} cannot be wrapped: pass a ChatOpenAI or ChatAnthropic to wirecall.wrap, "
+            "before bind_tools or with_structured_output"
+        )
+    require(package, OLDEST[package], "langchain")
+    copy = model.model_copy()
+    if package == "langchain-anthropic":
+        _wrap_anthropic(copy, wrap_client)
+    else:
+        _wrap_openai(copy, wrap_client)
+    return copy  # type: ignore[no-any-return]
+
+
+def _wrap_openai(model: Any, wrap_client: Callable[[Any], Any]) -> None:
+    if not hasattr(model, "root_client"):
+        raise TypeError(f"{type(model).__name__} cannot be wrapped: it has no client of the openai SDK")
+    # Fields of the model, so that a model made from it (configurable_fields) has them, too. None: it has no
+    # key for this side. The choice of `stream_usage` was made already, and stays.
+    if model.root_client is not None:
+        model.root_client = wrap_client(model.root_client)
+        model.client = model.root_client.chat.completions
+    if model.root_async_client is not None:
+        model.root_async_client = wrap_client(model.root_async_client)
+        model.async_client = model.root_async_client.chat.completions
+
+
+def _wrap_anthropic(model: Any, wrap_client: Callable[[Any], Any]) -> None:
+    for name in ("_client", "_async_client"):
+        client = getattr(model, name, None)
+        if client is None:
+            raise TypeError(
+                f"{type(model).__name__} cannot be wrapped: it has no client of the anthropic SDK"
+            )
+        # Cached properties, which pydantic would not let be set.
+        vars(model)[name] = wrap_client(client)
+
+
+def _origins(model: object) -> set[str]:
+    return {kind.__module__.partition(".")[0] for kind in type(model).__mro__}

@@ -1,0 +1,173 @@
+"""`wrap`: a client that an application has already, with the codec in its HTTP layer.
+
+An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its pool,
+proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands the
+rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who has such a client has done so.
+"""
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
+
+from wirecall._apis.base import Refused
+from wirecall._clients import langchain
+from wirecall._clients.codec import Codec
+from wirecall._clients.middleware import Chain, Middleware
+from wirecall._clients.transport import AsyncAttachment, Layer, SyncAttachment
+from wirecall._clients.versions import require
+from wirecall._rewriting.options import Options, WrapOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+T = TypeVar("T")
+
+_HTTP = ("httpx", "httpx2")
+
+
+class _Sdk(NamedTuple):
+    clients: tuple[str, ...]
+    # Whose exceptions reach the caller as they are; older ones retry ours and wrap them.
+    oldest: str
+    error: str
+    guard: Callable[[Any], None] | None = None
+
+
+def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> T:
+    """A client that works over text: of the same type, with native tools on the application's side.
+
+    The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
+    the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
+    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
+    the SDK's base exception.
+
+    Args:
+        client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
+            HTTP with a key, such as `AzureOpenAI`), a client of httpx or httpx2, or a `ChatOpenAI` or
+            `ChatAnthropic` of LangChain.
+        middleware: Each gets every request, in this order, before its tools are rewritten, and the usage of
+            each answer. `extra_body={"wirecall": {"session": "…"}}` names the conversation of a request.
+        options: As in `WrapOptions`. For one request: `extra_body={"wirecall": {"on_error": "text"}}`.
+
+    Raises:
+        TypeError: The client is not one of these, a middleware lacks a method, an option does not exist, or
+            its value has the wrong type.
+        ValueError: An option does not allow the value, or the client is wrapped already.
+        ImportError: The SDK is too old.
+    """
+    chain = Chain(middleware)
+    codec = Codec(Options().with_overrides(options), chain=chain)
+    if langchain.is_ours(client):
+        return langchain.wrap(client, functools.partial(wrap, middleware=chain.members, **options))
+    for name, sdk in _SDKS.items():
+        module = sys.modules.get(name)
+        if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):
+            return cast(T, _wrap_sdk(client, codec, module, sdk))
+    for name in _HTTP:
+        module = sys.modules.get(name)
+        if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
+            return cast(T, _attach(client, Layer(codec, module)))
+    kind: type = client if isinstance(client, type) else type(client)
+    root = kind.__module__.partition(".")[0]
+    if kind is client:
+        why = f"it is a class; pass an instance, {kind.__name__}(…)"
+    elif root in _SDKS:
+        why = "its requests are signed, or differ from those of the API itself"
+    else:
+        why = "it is not a supported client"
+    raise TypeError(
+        f"{root}.{kind.__name__} cannot be wrapped: {why}. wrap takes OpenAI, AsyncOpenAI, Anthropic and "
+        "AsyncAnthropic, Client and AsyncClient of httpx and httpx2, and LangChain's ChatOpenAI and "
+        "ChatAnthropic."
+    )
+
+
+def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
+    require(module.__name__, sdk.oldest, extra=module.__name__, found=module.__version__)
+    inner = client._client
+    http = next(
+        sys.modules[name]
+        for name in _HTTP
+        if name in sys.modules
+        and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
+    )
+    layer = Layer(codec, http, error=getattr(module, sdk.error))
+    wrapped = client.with_options(http_client=_attach(inner, layer))
+    if sdk.guard is not None:
+        sdk.guard(wrapped)
+    return wrapped
+
+
+def _attach(inner: Any, layer: Layer) -> Any:
+    if isinstance(inner, (SyncAttachment, AsyncAttachment)):
+        raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
+    kind: Any = type(inner)
+    attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
+    attached = attachment.__new__(attachment)
+    # One state for both: timeouts, cookies, transports, and whether it is closed.
+    attached.__dict__ = inner.__dict__
+    attached._wirecall_inner = inner
+    attached._wirecall_layer = layer
+    return attached
+
+
+# A host has few classes of clients.
+@functools.cache
+def _attachment_type(kind: Any, is_async: bool) -> Any:
+    mixin = AsyncAttachment if is_async else SyncAttachment
+    # A subclass of what the host really uses, so that its own methods and isinstance stay.
+    return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
+
+
+def _guard_openai(client: Any) -> None:
+    """WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    client.websocket_base_url = _NoWebsockets()
+    client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
+    client.copy = client.with_options = functools.partial(_guarded_copy, client)
+
+
+def _refuse_websocket(prepare: Any, options: Any) -> Any:
+    if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
+        raise Refused(_WEBSOCKET)
+    return prepare(options)
+
+
+_WEBSOCKET = (
+    "WebSocket connections cannot be rewritten. Use responses.create(), with stream=True for streaming, or a "
+    "client that is not wrapped."
+)
+
+
+class _NoWebsockets(str):
+    """In the place of the address: hosts that open connections of their own (openai-agents) read it."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True  # else a copy of the client falls back to another address
+
+    # Who makes a URL of it measures it, or goes through it.
+    def __len__(self) -> int:
+        raise Refused(_WEBSOCKET)
+
+    def __iter__(self) -> Iterator[str]:
+        raise Refused(_WEBSOCKET)
+
+    def __str__(self) -> str:
+        raise Refused(_WEBSOCKET)
+
+
+def _guarded_copy(client: Any, **options: Any) -> Any:
+    copied = type(client).copy(client, **options)
+    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
+        _guard_openai(copied)
+    return copied
+
+
+_SDKS = {
+    "openai": _Sdk(("OpenAI", "AsyncOpenAI"), "3.0", "OpenAIError", _guard_openai),
+    "anthropic": _Sdk(("Anthropic", "AsyncAnthropic"), "2.0", "AnthropicError"),
+}

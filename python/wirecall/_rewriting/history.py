@@ -1,0 +1,171 @@
+"""Calls and results of a conversation, as the text that the model reads.
+
+One `History` for each request: it is told the turns in their order, and remembers which call an id was. It
+knows no API; the dialects walk through their own messages and ask it for text.
+"""
+
+import json
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from wirecall._tools.toolset import Toolset
+
+_LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
+# No API's parts are nested deeper, and no text that a model reads stands there.
+_DEEPEST = 64
+
+
+class PastCall(NamedTuple):
+    """A call in a history.
+
+    Attributes:
+        id: None where it has none.
+        name: The tool's name.
+        arguments: A mapping, or JSON text; whatever else is there is written, too.
+    """
+
+    id: str | None
+    name: str
+    arguments: object
+
+
+class _Known(NamedTuple):
+    name: str
+    number: int | None
+
+
+class History:
+    """Writes the turns of one request.
+
+    Args:
+        toolset: The request's tools; without tools the set is open.
+        shows: The types of parts (images, files) that may stand beside results; None for all.
+        stops: Whether the model is to be stopped where it begins to write a result.
+    """
+
+    def __init__(self, toolset: Toolset, *, shows: frozenset[str] | None = None, stops: bool = True) -> None:
+        self._toolset = toolset
+        self._stops = stops
+        self._shows = shows
+        self._calls: dict[str, _Known] = {}
+
+    def calls(self, calls: Sequence[PastCall]) -> list[str]:
+        """The canonical text of the calls of one turn, one for each.
+
+        Tools that are no longer declared and arguments that are no JSON are written all the same: nothing
+        of a history is lost or refused.
+        """
+        totals = Counter(call.name for call in calls)
+        seen: Counter[str] = Counter()
+        for call in calls:
+            seen[call.name] += 1
+            if call.id is not None:
+                self._calls[call.id] = _Known(call.name, seen[call.name] if totals[call.name] > 1 else None)
+        return [self._call(call) for call in calls]
+
+    def result(self, id: str | None, content: object, *, name: str | None = None, error: bool = False) -> str:
+        """The text of a result.
+
+        Args:
+            id: Of its call. Of an unknown one the name is `name`, or "unknown".
+            content: Text, or any JSON value.
+            name: Where the host says it itself; the call's own name wins.
+            error: It says what was wrong.
+        """
+        known = self._calls.get(id) if id is not None else None
+        if known is None:
+            known = _Known(name or "unknown", None)
+        try:
+            return self._toolset.encode_result(known.name, content, error=error, number=known.number)
+        except (ValueError, TypeError):
+            # No JSON (NaN, too deep, a host's own object): said, so that nothing is lost.
+            return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
+
+    @property
+    def stop(self) -> str | None:
+        """What a result begins with: a stop sequence, since models invent results. None: it is not sent."""
+        return self._toolset.result_marks[0] if self._stops else None
+
+    def shows(self, kind: str) -> bool:
+        """Whether a part of this type may stand beside a result."""
+        return self._shows is None or kind in self._shows
+
+    def user(self, text: str) -> str:
+        """A user's text, in which nothing can be taken for a result or a call: mostly the very same str."""
+        return self._toolset.neutralise(text)
+
+    def foreign(self, value: Any, *, depth: int = 0) -> Any:
+        """A user's content, or a part of it: all its texts as `user` writes them. Encoded bytes have no
+        tags in them, so they stay as they are.
+
+        Returns:
+            The very object where nothing is to be changed, which is nearly always.
+        """
+        if isinstance(value, str):
+            return self.user(value)
+        if depth > _DEEPEST:
+            return value
+        if isinstance(value, Mapping):
+            made = {key: self.foreign(item, depth=depth + 1) for key, item in value.items()}
+            return value if all(made[key] is item for key, item in value.items()) else made
+        if isinstance(value, (list, tuple)):
+            items = [self.foreign(item, depth=depth + 1) for item in value]
+            if depth < _DEEPEST:
+                items = self._uncut(items)
+            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        return value
+
+    def _uncut(self, parts: list[Any]) -> list[Any]:
+        """Parts, each of them neutral, whose texts hold no tag even when joined."""
+        spoken = [at for at, part in enumerate(parts) if _has_text(part)]
+        if len(spoken) < 2:
+            return parts
+        joined = "".join(parts[at]["text"] for at in spoken)
+        safe = self.user(joined)
+        if safe == joined:
+            return parts
+        # Backslashes were put in, each behind the first character of a tag, and nothing else was changed.
+        put: list[int] = []
+        for found in _LONE_BACKSLASH.finditer(safe):
+            at = found.start() - len(put)
+            if joined[at] != "\\":
+                put.append(at)
+        written, end = list(parts), 0
+        for at in spoken:
+            begin, end = end, end + len(parts[at]["text"])
+            # What was put in between two parts goes into the second.
+            first, last = bisect_left(put, begin), bisect_left(put, end)
+            if first < last:
+                written[at] = {**parts[at], "text": safe[begin + first : end + last]}
+        return written
+
+    def _call(self, call: PastCall) -> str:
+        try:
+            return self._toolset.encode(call.name, _object(call.arguments))
+        except (ValueError, TypeError):
+            # A name that no call can have, or values that are no JSON: said, so that nothing is lost.
+            said = f"[called {call.name!r} with {call.arguments!r}]"
+            return self._toolset.neutralise(said)
+
+
+def _has_text(part: object) -> bool:
+    return isinstance(part, Mapping) and isinstance(part.get("text"), str)
+
+
+def _object(arguments: object) -> Mapping[str, Any] | str:
+    """The arguments, as an object whatever they are."""
+    if isinstance(arguments, Mapping):
+        return arguments
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str):
+        try:
+            read = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return {"arguments": arguments}
+        # The text, not what was read: it keeps its digits.
+        return arguments if isinstance(read, dict) else {"arguments": read}
+    return {"arguments": arguments}

@@ -1,0 +1,96 @@
+"""What the model is told about its tools in one request."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from wirecall._rewriting.answer import Choice
+from wirecall._rewriting.options import Options
+from wirecall._tools.definitions import definitions
+from wirecall._tools.toolset import Toolset
+
+T = TypeVar("T")
+
+
+class Manual(str):
+    """What the model is told, in one text and in its two parts, of which one may be empty.
+
+    Attributes:
+        text: The manual: the same bytes for the same tools and options, so that prompts stay cached.
+        rules: What `tool_choice` and its siblings ask for. They change from request to request, so they
+            come last, outside of a block with a cache breakpoint.
+    """
+
+    text: str
+    rules: str
+
+    def __new__(cls, text: str, rules: str) -> "Manual":
+        manual = super().__new__(cls, "\n".join(filter(None, [text, rules])))
+        manual.text, manual.rules = text, rules
+        return manual
+
+
+def write(
+    toolset: Toolset, tools: Iterable[Mapping[str, Any]], choice: Choice, options: Options
+) -> Manual | None:
+    """The manual of a request.
+
+    Args:
+        tools: The definitions that the toolset was compiled of.
+
+    Returns:
+        None where nothing is to be said: no tools, `tool_choice` none, an empty template.
+
+    Raises:
+        TypeError: The host's template returned no str.
+    """
+    if choice.mode == "none" or not toolset.names:
+        return None
+    if options.template is None:
+        text = toolset.manual(header="" if options.no_manual else options.manual_header)
+    else:
+        text = options.template(definitions(tools))
+        if not isinstance(text, str):
+            raise TypeError(f"template must return a str, not {type(text).__name__}")
+    manual = Manual(text, "\n".join(_rules(choice)))
+    return manual or None
+
+
+def _rules(choice: Choice) -> list[str]:
+    rules = []
+    if choice.mode == "required" and choice.names:
+        rules.append(f"In your next message you must call {' or '.join(choice.names)}.")
+    elif choice.mode == "required":
+        rules.append("In your next message you must call at least one tool.")
+    elif choice.names:
+        rules.append(f"You may call only these tools now: {', '.join(choice.names)}.")
+    if not choice.parallel:
+        rules.append("Write at most one call per message, then wait for its result.")
+    return rules
+
+
+def join(text: str, manual: Manual, options: Options) -> str:
+    """A system text with the manual in its place."""
+    if not text:
+        return str(manual)
+    if options.placement == "last":
+        return f"{text}\n\n{manual}"
+    return "\n\n".join(filter(None, [manual.text, text, manual.rules]))
+
+
+def place(
+    parts: Iterable[T],
+    manual: Manual,
+    make: Callable[[str], T],
+    options: Options,
+    *,
+    cached: Callable[[str], T] | None = None,
+) -> list[T]:
+    """The parts of a system text with the manual in its place, and its rules at the end.
+
+    Args:
+        make: Makes a part.
+        cached: Makes the part of the manual, if it is another one.
+    """
+    told = [(cached or make)(manual.text)] if manual.text else []
+    rules = [make(manual.rules)] if manual.rules else []
+    return [*told, *parts, *rules] if options.placement == "first" else [*parts, *told, *rules]

@@ -1,0 +1,192 @@
+"""Options for rewriting requests and reading answers."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Any, Literal, NamedTuple, get_type_hints
+
+from wirecall._rewriting.record import Record
+from wirecall._tools.definitions import Definition
+from wirecall._tools.option_types import check
+from wirecall._tools.protocol import Protocol
+from wirecall._tools.toolset import Toolset, ToolsetOptions
+
+NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "saved"]
+
+
+class Notice(NamedTuple):
+    """Something that happened while a request was rewritten or an answer read, for `on_event`.
+
+    Attributes:
+        kind: The kind of event.
+        tool: The tool it is about, if any.
+        detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
+            it begins with the kind of these; for "saved", which needs tiktoken and its vocabulary, it is the
+            number of tokens (o200k_base) that the shorter definitions save.
+        raw: For "error", the call as the model wrote it.
+    """
+
+    kind: NoticeKind
+    tool: str | None
+    detail: str
+    raw: str | None = None
+
+
+class WrapOptions(ToolsetOptions, total=False):
+    """The options of `wrap`, `compact_tools` and the integrations, for hosts that keep them in a dict:
+    `wrap(client, **options)`. What they mean is in `Options`, and in docs/middleware.md."""
+
+    placement: Literal["last", "first"]
+    system_role: Literal["system", "user"]
+    merge_user_turns: bool
+    template: Callable[[list[Definition]], str] | None
+    manual_header: str | None
+    no_manual: bool
+    cache_manual: bool
+    media: Literal["model", "placeholder", "auto"]
+    on_error: Literal["retry", "text", "raise", "native"]
+    max_retries: int
+    on_missing_call: Literal["retry", "raise", "pass"]
+    strip_preamble: bool
+    complete_calls_only: bool
+    stop_sequence: Literal["auto", "always", "never"]
+    stream_arguments: bool
+    emit_raw_on_error: bool
+    native_when: Callable[[Mapping[str, Any]], bool] | None
+    on_event: Callable[[Notice], object] | None
+    on_record: Callable[[Record], object] | None
+    record_content: bool
+    debug: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The options of one request, checked, with their defaults. Names and types are those of `WrapOptions`.
+
+    Attributes:
+        protocol, recover, syntax, fallback_to_json, strict, validate, code, descriptions, constraints,
+            delimiters, reasoning, limits: As in `Toolset`.
+        placement: Whether the manual is "last" or "first" in the system text.
+        system_role: "user" for models without a system role: system texts, and the manual in them, go into
+            the first user message.
+        merge_user_turns: Merge messages of one role that follow each other, such as results and what the
+            user says next, for chat templates in which turns must alternate.
+        template: Returns the manual; gets the definitions of the request's tools, in order.
+        manual_header: Instead of the built-in header.
+        no_manual: Send the tools' signatures only.
+        cache_manual: Put a cache breakpoint after the manual (Anthropic).
+        media: What happens to images and files in results: "model" puts those that a user message can hold
+            beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
+            kinds that a user message of the request contains, too, which shows that the model accepts them.
+        on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
+            `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
+            ("native"). After the last retry, a call whose arguments were read completely is handed over
+            natively; for other bad calls the end user reads one plain sentence.
+        max_retries: The maximum number of retries.
+        on_missing_call: What happens to an answer without the call that `tool_choice` requires.
+        strip_preamble: Drop the text around calls, if there was a call.
+        complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
+            answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
+        stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
+            results. "auto": not to models that are known to refuse one; and if a server answers 400 or 422
+            because of it, the request is sent once more without it, and the process remembers the refusal
+            for this base URL and model.
+        stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
+        emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
+        native_when: Gets the request; if it returns true, the request is passed on unchanged.
+        on_event: Gets every `Notice`.
+        on_record: Gets the `Record` of each exchange when it is over. Exceptions it raises are only logged.
+        record_content: Records include the content of requests and answers, not only lengths and hashes.
+        debug: Log one line for each exchange at DEBUG: the text of its record, without content.
+    """
+
+    protocol: str | Protocol = "wire"
+    recover: bool = False
+    syntax: Literal["wire", "json"] = "wire"
+    fallback_to_json: Literal["complex", "error", "force"] = "complex"
+    strict: bool = False
+    validate: Literal["report", "error"] = "report"
+    code: Literal["call", "text"] = "call"
+    descriptions: Literal["full", "tools", "none"] = "full"
+    constraints: bool = True
+    delimiters: tuple[str, str] | None = None
+    reasoning: tuple[str, str] | None = ("<think>", "</think>")
+    limits: Mapping[str, int] | None = None
+    placement: Literal["last", "first"] = "last"
+    system_role: Literal["system", "user"] = "system"
+    merge_user_turns: bool = False
+    template: Callable[[list[Definition]], str] | None = None
+    manual_header: str | None = None
+    no_manual: bool = False
+    cache_manual: bool = False
+    media: Literal["model", "placeholder", "auto"] = "model"
+    on_error: Literal["retry", "text", "raise", "native"] = "retry"
+    max_retries: int = 1
+    on_missing_call: Literal["retry", "raise", "pass"] = "retry"
+    strip_preamble: bool = False
+    complete_calls_only: bool = False
+    stop_sequence: Literal["auto", "always", "never"] = "auto"
+    stream_arguments: bool = False
+    emit_raw_on_error: bool = False
+    native_when: Callable[[Mapping[str, Any]], bool] | None = None
+    on_event: Callable[[Notice], object] | None = None
+    on_record: Callable[[Record], object] | None = None
+    record_content: bool = False
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        check({name: getattr(self, name) for name in _declared()}, _declared())
+        if self.max_retries < 0:
+            raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
+        # The toolset checks its own, now and not at the first request.
+        Toolset(**self._of_toolset())
+
+    @property
+    def adapts(self) -> bool:
+        """Whether requests are adapted to a chat template that takes fewer roles."""
+        return self.merge_user_turns or self.system_role == "user"
+
+    def with_overrides(self, given: Mapping[str, Any]) -> "Options":
+        """The same, with some options changed for one request.
+
+        Raises:
+            TypeError: There is no such option, or its value has another type.
+            ValueError: The value is not one of the option's choices.
+        """
+        # Names first: what is unknown would not reach the check of the types.
+        check(given, _declared())
+        return replace(self, **given)
+
+    def _of_toolset(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
+
+    def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
+        """The tools, compiled; those that were compiled before with these options are the same object.
+
+        Raises:
+            ToolError: As in `Toolset`.
+        """
+        chosen = self._of_toolset()
+        protocol = chosen.pop("protocol")
+        listed = list(tools)
+        try:
+            key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            # Functions and models, or what is no definition at all: compiled each time, or refused by name.
+            return Toolset(listed, protocol=protocol, **chosen)
+        return _compiled(key, protocol)
+
+
+@cache
+def _declared() -> Mapping[str, Any]:
+    return get_type_hints(WrapOptions)
+
+
+# A host has few sets of tools; what is not used any more falls out.
+@lru_cache(maxsize=128)
+def _compiled(key: str, protocol: str | Protocol) -> Toolset:
+    tools, chosen = json.loads(key)
+    for name in ("delimiters", "reasoning"):
+        chosen[name] = chosen[name] and tuple(chosen[name])
+    return Toolset(tools, protocol=protocol, **chosen)

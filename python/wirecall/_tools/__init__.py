@@ -1,0 +1,1 @@
+"""What a tool is: definitions, protocols and compiled toolsets."""

@@ -1,0 +1,272 @@
+"""Reading tool definitions: every form in which people hold tools, as name, description and JSON Schema.
+
+Nothing is judged here but the form; what stands in a schema is for the core. Nothing of the input is
+changed, and a schema that came as a dict goes out as the same object.
+"""
+
+import json
+import math
+import re
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+from wirecall.errors import ToolError
+
+
+class Definition(NamedTuple):
+    """One tool.
+
+    Attributes:
+        name: Not empty; whether it can be written in a call is checked when the toolset is built.
+        description: None where there is none.
+        parameters: JSON Schema of the arguments.
+        strict: The flag of the same name in the tools of OpenAI and Anthropic, None where it is not set.
+    """
+
+    name: str
+    description: str | None
+    parameters: dict[str, Any] | bool
+    strict: bool | None
+
+
+_FORMS = (
+    "a function, a pydantic model, a dataclass or a TypedDict; "
+    "a tool of OpenAI, Anthropic or MCP; "
+    'a dict with "name" and "parameters" or "schema"; a tuple (name, schema); '
+    'or a JSON Schema with "type": "object" and a "title" that is a name'
+)
+_NONE = object()
+# How deep the search for the culprit goes, once json has refused a schema. Cycles are found long before.
+_MAX_DEPTH = 500
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "schema")
+# Members of other APIs that look like misspelled ones.
+_NO_TYPOS = ("outputSchema", "output_schema")
+# How similar an unknown member must be to a known one to be a typo: `params` is one.
+_TYPO = 0.75
+# The keywords of all drafts, and OpenAPI's. Any key that begins with "$" or "x-" counts as one, too.
+_KEYWORDS = frozenset(
+    """
+    additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType
+    contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated description
+    disallow discriminator divisibleBy else enum example examples exclusiveMaximum exclusiveMinimum extends
+    externalDocs format id if items maxContains maxItems maxLength maxProperties maximum minContains minItems
+    minLength minProperties minimum multipleOf not nullable oneOf pattern patternProperties prefixItems
+    properties propertyNames readOnly required then title type unevaluatedItems unevaluatedProperties
+    uniqueItems writeOnly
+    """.split()  # noqa: SIM905
+)
+
+
+def definitions(tools: Iterable[object]) -> list[Definition]:
+    """Read tool definitions, in any mix of these forms and in the order given.
+
+    - OpenAI chat tools `{"type": "function", "function": {"name", "description", "parameters", "strict"}}`,
+      their inner dicts alone, Responses tools `{"type": "function", "name", "parameters", ...}`
+    - Anthropic tools `{"name", "description", "input_schema"}`
+    - MCP tools `{"name", "description", "inputSchema"}`, or objects with these attributes (or `input_schema`)
+    - JSON Schema and a name: `{"name", "schema"}`, `(name, schema)`, or a schema of type object whose
+      `title` is a valid name
+    - pydantic models, dataclasses and TypedDicts: their name and docstring
+    - functions, methods, `functools.partial`, objects with `__call__`, sync or async: types from annotations,
+      descriptions from `Annotated[..., "text"]`, `pydantic.Field` and Google, NumPy or reST docstrings
+    - a `Definition`
+
+    Missing parameters mean an object without properties.
+
+    Raises:
+        ToolError: A definition is in none of these forms or incomplete, two have the same name, or `tools`
+            is a single tool.
+        ImportError: A function or class, and the extra `wirecall[pydantic]` is not installed.
+    """
+    if _is_no_list(tools):
+        raise ToolError("pass a list of tools, such as Toolset([tool])")
+    found: dict[str, Definition] = {}
+    for position, tool in enumerate(tools):
+        definition = _read(tool, f"tools[{position}]")
+        if definition.name in found:
+            raise ToolError("two tools have this name; rename one", tool=definition.name)
+        found[definition.name] = definition
+    return list(found.values())
+
+
+def schema_text(definition: Definition) -> str:
+    """The parameters as JSON text.
+
+    Raises:
+        ToolError: They hold something that JSON cannot: the pointer says where.
+    """
+    try:
+        text = json.dumps(definition.parameters, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        pointer, message = _offence(definition.parameters)
+        raise ToolError(message, tool=definition.name, pointer=pointer) from error
+    return text
+
+
+def _is_no_list(tools: object) -> bool:
+    return (
+        not isinstance(tools, Iterable)
+        or isinstance(tools, (Mapping, str, bytes, Definition))
+        or callable(tools)
+        or _mcp_schema(tools) is not _NONE
+        or (isinstance(tools, tuple) and len(tools) == 2 and isinstance(tools[0], str))
+    )
+
+
+def _mcp_schema(tool: object) -> object:
+    """The schema of an MCP tool object, else `_NONE`. Version 2 of the SDK writes it in snake case."""
+    if isinstance(tool, type) or not hasattr(tool, "name"):
+        return _NONE
+    return getattr(tool, "inputSchema", getattr(tool, "input_schema", _NONE))
+
+
+def _read(tool: object, where: str) -> Definition:
+    if isinstance(tool, Mapping):
+        return _read_dict(tool, where)
+    if isinstance(tool, Definition):
+        return _definition(where, *tool)
+    if isinstance(tool, tuple) and len(tool) == 2:
+        return _definition(where, tool[0], None, tool[1])
+    schema = _mcp_schema(tool)
+    if schema is not _NONE:
+        return _definition(where, getattr(tool, "name", None), getattr(tool, "description", None), schema)
+    if isinstance(tool, (staticmethod, classmethod)):
+        tool = tool.__func__
+    if callable(tool):
+        return _read_callable(tool)
+    raise _unknown_form(tool, where)
+
+
+def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
+    kind = tool.get("type")
+    if kind == "object" and "title" in tool and "name" not in tool:
+        if not _is_name(tool["title"]):
+            raise ToolError(f"{where}: the title {tool['title']!r} is not a tool name: pass (name, schema)")
+        return _definition(where, tool["title"], tool.get("description"), tool)
+    if kind in (None, "function") and "function" in tool:
+        tool = tool["function"]
+        if not isinstance(tool, Mapping):
+            raise ToolError(f'{where}: "function" must be a dict')
+    elif isinstance(kind, str) and not _takes_schema(kind, tool):
+        raise ToolError(
+            f"{where}: a tool of type {kind!r} is defined by the provider and stays native; leave it out here"
+        )
+    keys = [key for key in _SCHEMA_KEYS if key in tool]
+    _refuse_typos(tool, where, has_schema=bool(keys))
+    if kind == "object" or (not keys and ("name" not in tool or "properties" in tool)):
+        raise _unknown_form(tool, where)
+    if len(keys) > 1:
+        raise ToolError(f"{where}: it has both {keys[0]!r} and {keys[1]!r}; keep one of them")
+    parameters = tool[keys[0]] if keys else None
+    return _definition(where, tool.get("name"), tool.get("description"), parameters, tool.get("strict"))
+
+
+def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> None:
+    """Refuses a member that looks like a known one which is missing; any other unknown member is allowed."""
+    known = ("name", "description", "strict", *_SCHEMA_KEYS)
+    missing = [key for key in known if key not in tool and not (has_schema and key in _SCHEMA_KEYS)]
+    for key in tool:
+        if key in known or key in _NO_TYPOS:
+            continue
+        # Loaded for unknown members only.
+        from difflib import get_close_matches
+
+        if near := get_close_matches(str(key), missing, 1, _TYPO):
+            raise ToolError(f"{where}: there is no member {key!r}; did you mean {near[0]!r}?")
+
+
+def _takes_schema(kind: str, tool: Mapping[str, Any]) -> bool:
+    """Whether tools of this type come with a schema. Anthropic's "custom" do, OpenAI's have a grammar."""
+    return kind in ("function", "object") or (kind == "custom" and "input_schema" in tool)
+
+
+def _read_callable(tool: Callable[..., Any]) -> Definition:
+    try:
+        from wirecall._tools import introspection
+    except ImportError as error:
+        raise ImportError(
+            "tools from functions and classes need pydantic and docstring_parser: "
+            "pip install 'wirecall[pydantic]'"
+        ) from error
+    if isinstance(tool, type):
+        title, description, schema = introspection.describe_class(tool)
+        return Definition(title if _is_name(title) else tool.__name__, description, schema, None)
+    return Definition(*introspection.describe_function(tool), None)
+
+
+def _definition(where: str, name: Any, description: Any, parameters: Any, strict: Any = None) -> Definition:
+    if not isinstance(name, str) or not name:
+        raise ToolError(f"{where}: its name must be a non-empty string, not {name!r}")
+    if parameters is None:
+        parameters = {"type": "object", "properties": {}}
+    if not isinstance(parameters, (dict, bool)):
+        message = f"the parameters must be a JSON Schema (a dict or a bool), not {type(parameters).__name__}"
+        raise ToolError(message, tool=name, pointer="")
+    if parameters and isinstance(parameters, dict) and not any(map(_is_keyword, parameters)):
+        names = reprlib.repr(list(parameters))
+        message = f'no member is a keyword of JSON Schema: {names}; properties belong in "properties"'
+        raise ToolError(message, tool=name, pointer="")
+    if description is not None and not isinstance(description, str):
+        raise ToolError(f"the description must be a string, not {type(description).__name__}", tool=name)
+    if strict is not None and not isinstance(strict, bool):
+        raise ToolError(f'"strict" must be true or false, not {strict!r}', tool=name)
+    return Definition(name, description or None, parameters, strict)
+
+
+def _is_keyword(key: object) -> bool:
+    # What is not a string is refused with its place when the schema is written as JSON.
+    return not isinstance(key, str) or key in _KEYWORDS or key.startswith(("$", "x-"))
+
+
+def _is_name(title: object) -> TypeGuard[str]:
+    """Whether a title can serve as a name: no white space, and no character that ends a name in a call."""
+    return isinstance(title, str) and re.fullmatch(r"""[^\s<{"'=]+""", title) is not None
+
+
+def _unknown_form(tool: object, where: str) -> ToolError:
+    return ToolError(f"{where}: {reprlib.repr(tool)} is not a tool definition. Accepted forms: {_FORMS}")
+
+
+def _offence(schema: object) -> tuple[str | None, str]:
+    """Where and why a schema is no JSON: the pointer, None if there is no single place, and a message."""
+    todo: list[tuple[str, object, tuple[int, ...]]] = [("", schema, ())]
+    while todo:
+        pointer, value, ancestors = todo.pop()
+        if len(ancestors) == _MAX_DEPTH:
+            break
+        if id(value) in ancestors:
+            return pointer, "the schema contains itself"
+        if isinstance(value, dict):
+            for key in value:
+                if not (key is None or isinstance(key, (str, int, float))):  # JSON text of these can be a key
+                    return pointer, f"the key {reprlib.repr(key)} is not a string"
+                if isinstance(key, str) and not _is_unicode(key):
+                    return pointer, f"the key {key!r} has a lone surrogate"
+            members: Iterable[tuple[object, object]] = value.items()
+        elif isinstance(value, (list, tuple)):
+            members = enumerate(value)
+        elif isinstance(value, float) and not math.isfinite(value):
+            return pointer, f"{value} is not a JSON number"
+        elif isinstance(value, str) and not _is_unicode(value):
+            return pointer, f"{value!r} has a lone surrogate"
+        elif not (value is None or isinstance(value, (str, int, float))):
+            return pointer, f"{reprlib.repr(value)} is not a JSON value"
+        else:
+            continue
+        deeper = (*ancestors, id(value))
+        todo += [(f"{pointer}/{_escape(key)}", member, deeper) for key, member in members]
+    return None, "the schema is nested too deeply"
+
+
+def _escape(key: object) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

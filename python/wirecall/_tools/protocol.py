@@ -1,0 +1,152 @@
+"""A protocol of your own: markers around a body that is read here, or around one that you read."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from wirecall._tools.definitions import Definition
+
+
+class Protocol:
+    """How calls stand in text, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
+
+        acme = Protocol(open="[CALL]", close="[/CALL]", body="json", result=("[RESULT]", "[/RESULT]"))
+
+    reads and writes `[CALL]{"name": …, "arguments": {…}}[/CALL]` with all that the built-in protocols have:
+    arguments are streamed as they are written, and near misses are repaired. With `body="pairs"` it is
+    `<do>name key=value</do>`, with markers that contain no whitespace, quotes, commas or any of
+    `[]{}=\\`. For any other body, write a subclass with `parse` and `format_call`; its calls are reported
+    whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
+
+    What the methods get and return is text between the markers. They must depend on nothing else: then it
+    cannot show how a stream was cut. `wirecall.testing.check_protocol` tries all laws on a protocol.
+
+    Args:
+        name: For messages.
+        open, close: The markers around a call.
+        result: The markers around a result. Only the host writes it: the model is stopped there, and
+            nothing in a result or a user's text can be taken for it or for `open`.
+        body: The body of a call: "json" or "pairs"; "own" in a class with `parse`.
+        header: Text before the tools in the manual; None for a general one.
+
+    Raises:
+        ValueError: `body` is not one of its choices, or "own" without the methods (or the other way round).
+            (Markers that cannot work are a `ToolError` of the toolset.)
+        TypeError: A marker or header that is not a str, a result that is not a pair of str.
+    """
+
+    def __init__(
+        self,
+        *,
+        open: str,
+        close: str,
+        result: tuple[str, str] = ("<tool_result>", "</tool_result>"),
+        body: Literal["json", "pairs", "own"] | None = None,
+        header: str | None = None,
+        name: str = "custom",
+    ) -> None:
+        own = [type(self)._defines(method) for method in ("parse", "format_call")]
+        if any(own) != all(own):
+            raise ValueError("a protocol that reads its own calls must define both parse and format_call")
+        chosen = body or ("own" if all(own) else "json")
+        if chosen not in ("json", "pairs", "own"):
+            raise ValueError(f"body is {body!r}; it must be one of 'json', 'pairs', 'own'")
+        if (chosen == "own") != all(own):
+            raise ValueError(
+                f"body is {body!r}; it must be 'own' for classes with parse and format_call, and no others"
+            )
+        pair: object = result
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise TypeError(f"result must be a pair of str, not {pair!r}")
+        begin, end = pair
+        texts: dict[str, object] = {
+            "open": open,
+            "close": close,
+            "result[0]": begin,
+            "result[1]": end,
+            "header": "" if header is None else header,
+        }
+        for part, text in texts.items():
+            if not isinstance(text, str):
+                raise TypeError(f"{part} must be a str, not {type(text).__name__}")
+        self.name = name
+        self.open = open
+        self.close = close
+        self.result = begin, end
+        self.body: Literal["json", "pairs", "own"] = chosen
+        self.header = header
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, open={self.open!r}, close={self.close!r})"
+
+    def begins(self, head: str) -> bool:
+        """Whether a call begins: else `open` is text.
+
+        Args:
+            head: The 64 characters after `open`; fewer if `close` or the message's end comes first.
+        """
+        return True
+
+    def parse(self, body: str) -> tuple[str, Mapping[str, Any] | str] | None:
+        """Reads a call.
+
+        Args:
+            body: The text from `open` to a `close`. It is the first one; then, as long as None is returned,
+                each one after it. (At the end of a message that is known to be complete, to its end.)
+
+        Returns:
+            The tool's name and its arguments, a mapping or the JSON text of an object; they need not fit the
+            schema yet. None: this is not the call's end, but part of a value.
+
+        Raises:
+            ValueError: No call can be read, whatever follows. The model reads why; all other exceptions
+                reach the host.
+        """
+        raise NotImplementedError
+
+    def format_call(self, name: str, arguments: str) -> str:
+        """What `parse` reads as this call: the text between `open` and `close`.
+
+        Args:
+            name: The tool's name.
+            arguments: JSON text of an object, compact.
+        """
+        raise NotImplementedError
+
+    def format_result(self, name: str, content: str, error: bool, number: int | None) -> str:
+        """The text between the markers of a result; whatever could be read as a marker there is neutralised.
+
+        Args:
+            name: The tool's name.
+            content: The result's text.
+            error: Whether the content is an error message.
+            number: Which call of the same tool in one turn this answers, from 1; None where there is one.
+        """
+        said: dict[str, Any] = {"name": name}
+        if number is not None:
+            said["number"] = number
+        said["error" if error else "content"] = content
+        return json.dumps(said, ensure_ascii=False)
+
+    def format_tools(self, tools: Sequence[Definition], header: str | None) -> str:
+        """The manual: what the model is told about the tools, and how to call them.
+
+        Args:
+            tools: The definitions.
+            header: Replaces the protocol's own header; "" for none.
+        """
+        raise NotImplementedError
+
+    # What the parser asks for.
+
+    @classmethod
+    def _defines(cls, method: str) -> bool:
+        return getattr(cls, method) is not getattr(Protocol, method)
+
+    @property
+    def _begins(self) -> bool:
+        return self._defines("begins")
+
+    @property
+    def _results(self) -> bool:
+        return self._defines("format_result")

@@ -1,0 +1,79 @@
+"""How requests are compressed: what is chosen, and what an application hears of it."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from wirecall._apis.base import DialectName
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Message, at_least, check_summarize
+from wirecall.compaction._durable import AsyncSummarize
+
+Kind = Literal["compressed", "failed", "opened"]
+
+
+@dataclass(frozen=True)
+class Compress:
+    """How older turns become a summary.
+
+    Attributes:
+        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
+            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
+        keep_share: The share of the window that the recent turns may take, where there is a `count`.
+        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
+        instructions: Added to what `summarize` is told to do.
+        tool_result_stub_threshold: As for `compact_messages`.
+        max_summary_tokens: What a summary may have; never more than a quarter of the window.
+    """
+
+    summarize: AsyncSummarize
+    keep_share: float = 0.8
+    keep_turns: int = 1
+    instructions: str | None = None
+    tool_result_stub_threshold: int | None = None
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS
+
+    def __post_init__(self) -> None:
+        check_summarize(self.summarize)
+        share = self.keep_share
+        if isinstance(share, bool) or not isinstance(share, (int, float)):
+            raise TypeError(f"keep_share must be a number, not {type(share).__name__}")
+        if not 0 < share <= 1:
+            raise ValueError(f"keep_share is {share}; it must be above 0 and at most 1")
+        at_least("keep_turns", self.keep_turns, 1)
+        at_least("max_summary_tokens", self.max_summary_tokens, 1)
+        if self.tool_result_stub_threshold is not None:
+            at_least("tool_result_stub_threshold", self.tool_result_stub_threshold, 0)
+
+
+class Compressed(NamedTuple):
+    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
+
+    Attributes:
+        session: Its id; None for the default one.
+        format: Of the messages.
+        messages: What can be stored instead of the request's messages: system messages, the summary, and the
+            recent turns as they were given, neither truncated nor pruned.
+        summary: The text of the summary.
+        replaced: How many of the request's messages it stands for, from the first on; system messages among
+            them stay.
+    """
+
+    session: str | None
+    format: DialectName
+    messages: list[Message]
+    summary: str
+    replaced: int
+
+
+class ContextNotice(NamedTuple):
+    """Something that happened, for `on_event`.
+
+    Attributes:
+        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
+            row: nothing is summarised until `reset`).
+        session: Its id; None for the default one.
+        detail: A sentence.
+    """
+
+    kind: Kind
+    session: str | None
+    detail: str

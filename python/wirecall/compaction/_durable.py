@@ -1,0 +1,182 @@
+"""Compaction of lists that an application owns and stores: what it gets back is ready to be stored."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from wirecall._apis.base import DialectName
+from wirecall._apis.conversation import (
+    MAX_SUMMARY_TOKENS,
+    Flat,
+    Message,
+    check_summarize,
+    dict_of,
+)
+from wirecall._apis.detection import FORMATS
+from wirecall.compaction._counting import Count
+from wirecall.compaction._planning import CompactionPlan, plan_compaction
+from wirecall.compaction._steps import Call, Steps, adrive, drive
+from wirecall.compaction._summary import cleaned, question, wrapped
+
+Summarize = Callable[[Flat], str | None]
+AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize
+Messages = TypeVar("Messages", bound=Sequence[Any])
+
+
+def compact_messages(
+    messages: Messages,
+    summarize: Summarize,
+    *,
+    keep_recent_turns: float | None = None,
+    max_tokens: float | None = None,
+    count: Count | None = None,
+    usage: float | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    tool_result_stub_threshold: float | None = None,
+    instructions: str | None = None,
+    merge_summary: bool = False,
+    format: DialectName | None = None,
+) -> Messages | list[Message]:
+    """The system messages, one summary of the older turns, and the recent turns as they are.
+
+    Args:
+        messages: As for `plan_compaction`. Never mutated.
+        summarize: Gets the older turns as `[{"role", "content"}]`, texts of users and assistants, with what
+            it shall do as the last one, and returns the summary. `summarizer(client, model=…)` makes one.
+        keep_recent_turns: As for `plan_compaction`, as are `max_tokens`, `count`, `usage`,
+            `max_summary_tokens` and `format`.
+        tool_result_stub_threshold: Of results of more characters `summarize` is given the length only.
+        instructions: Added to what `summarize` is told to do.
+        merge_summary: Puts the summary into the first message that is kept, if it is a user's, for templates
+            that want users and assistants to alternate.
+
+    Returns:
+        What was given, the same object, where nothing is old enough or the summary is empty: None, blank, no
+        letter or digit, only an analysis, or words like "none" and "N/A".
+
+    Raises:
+        MixedFormats: The messages are not of one format.
+        TypeError: `summarize` cannot be called, is async, or returned neither text nor None.
+        Exception: Whatever `summarize` raises.
+    """
+    plan = plan_compaction(
+        messages,
+        keep_recent_turns=keep_recent_turns,
+        max_tokens=max_tokens,
+        count=count,
+        usage=usage,
+        max_summary_tokens=max_summary_tokens,
+        format=format,
+    )
+    summary = summarize_messages(
+        plan.to_summarize,
+        summarize,
+        tool_result_stub_threshold=tool_result_stub_threshold,
+        instructions=instructions,
+        max_summary_tokens=max_summary_tokens,
+        format=plan.format,
+    )
+    return compacted(plan, summary, merge=merge_summary) if summary else messages
+
+
+async def acompact_messages(
+    messages: Messages,
+    summarize: AsyncSummarize,
+    *,
+    keep_recent_turns: float | None = None,
+    max_tokens: float | None = None,
+    count: Count | None = None,
+    usage: float | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    tool_result_stub_threshold: float | None = None,
+    instructions: str | None = None,
+    merge_summary: bool = False,
+    format: DialectName | None = None,
+) -> Messages | list[Message]:
+    """`compact_messages` with a `summarize` that may be async.
+
+    What is appended to `messages` meanwhile stands at the end of the result.
+    """
+    given = len(messages)
+    plan = plan_compaction(
+        messages,
+        keep_recent_turns=keep_recent_turns,
+        max_tokens=max_tokens,
+        count=count,
+        usage=usage,
+        max_summary_tokens=max_summary_tokens,
+        format=format,
+    )
+    summary = await asummarize_messages(
+        plan.to_summarize,
+        summarize,
+        tool_result_stub_threshold=tool_result_stub_threshold,
+        instructions=instructions,
+        max_summary_tokens=max_summary_tokens,
+        format=plan.format,
+    )
+    if not summary:
+        return messages
+    return [*compacted(plan, summary, merge=merge_summary), *messages[given:]]
+
+
+def summarize_messages(
+    messages: Sequence[Message],
+    summarize: Summarize,
+    *,
+    tool_result_stub_threshold: float | None = None,
+    instructions: str | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    format: DialectName | None = None,
+) -> str:
+    """The summary alone; "" where it is empty, and without a call where there is nothing to summarise.
+
+    Takes the arguments of `compact_messages`.
+    """
+    return drive(
+        _summary(
+            messages,
+            summarize,
+            tool_result_stub_threshold=tool_result_stub_threshold,
+            instructions=instructions,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
+    )
+
+
+async def asummarize_messages(
+    messages: Sequence[Message],
+    summarize: AsyncSummarize,
+    *,
+    tool_result_stub_threshold: float | None = None,
+    instructions: str | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    format: DialectName | None = None,
+) -> str:
+    """`summarize_messages` with a `summarize` that may be async."""
+    return await adrive(
+        _summary(
+            messages,
+            summarize,
+            tool_result_stub_threshold=tool_result_stub_threshold,
+            instructions=instructions,
+            max_summary_tokens=max_summary_tokens,
+            format=format,
+        )
+    )
+
+
+def _summary(messages: Sequence[Message], summarize: AsyncSummarize, **options: Any) -> Steps[str]:
+    check_summarize(summarize)
+    asked = question(messages, **options)
+    return cleaned((yield Call(summarize, asked))) if asked else ""
+
+
+def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
+    """The conversation with a summary in the place of what it stands for."""
+    of = FORMATS[plan.format]
+    text = wrapped(summary)
+    first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
+    if first and of.see(first).role == "user":
+        return [*plan.system, of.merged(text, first), *plan.to_keep[1:]]
+    return [*plan.system, of.user(text), *plan.to_keep]

@@ -1,0 +1,177 @@
+"""What old messages can do without: reasoning, calls with their results, and the contents of results."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from wirecall._apis.conversation import Format, Message, at_least, dict_of
+
+CLEARED = "[Old tool result content cleared]"
+# What the model is told where placeholders stand.
+EXPLANATION = (
+    f"To save room, the contents of older tool results are replaced with {CLEARED}. Call a tool again if "
+    "you need what it said."
+)
+
+Which = Literal["all", "old"] | None
+_WHICH = ("all", "old", None)
+
+
+@dataclass(frozen=True)
+class Prune:
+    """Reasoning and calls that requests go without.
+
+    Attributes:
+        reasoning: "all", or "old": that in front of the last `keep_messages` messages. What stands behind the
+            last user's message always stays: the model is at work there, and providers want it back.
+        calls: "all", or "old", with their results. A call goes with all or nothing: one whose result is not
+            old stays, and so does one without a result.
+        keep_messages: How many messages at the end are not old.
+        tools: Names of tools, or patterns such as `"read_*"`, whose calls are meant; all by default.
+    """
+
+    reasoning: Which = None
+    calls: Which = None
+    keep_messages: int = 1
+    tools: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("reasoning", "calls"):
+            given = getattr(self, name)
+            if given not in _WHICH:
+                raise ValueError(f"{name} is {given!r}; it must be one of 'all', 'old', None")
+        at_least("keep_messages", self.keep_messages, 1)
+        if isinstance(self.tools, str) or not all(isinstance(name, str) for name in self.tools):
+            raise TypeError("tools must be a sequence of tool names")
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Contents of tool results that requests go without: placeholders stand for them, and the system text
+    says so; in chat completions where there is one.
+
+    Attributes:
+        keep_recent: How many results at the end stay; rounded down, at least 1.
+    """
+
+    keep_recent: float = 1
+
+    def __post_init__(self) -> None:
+        given: object = self.keep_recent
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or math.isnan(given):
+            raise TypeError(f"keep_recent is {given!r}; it must be a number of results, such as 3")
+
+    @property
+    def kept(self) -> float:
+        given = self.keep_recent
+        return given if given == math.inf else max(1, math.floor(max(given, 1)))
+
+
+def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
+    """Each message, or None in its place; those that stay whole are the same objects."""
+    limit = {"all": len(messages), "old": max(0, len(messages) - rule.keep_messages)}
+    left: list[Message | None] = list(messages)
+    if rule.calls is not None:
+        _calls(format, left, limit[rule.calls], rule.tools)
+    if rule.reasoning is not None:
+        _reasoning(format, left, limit[rule.reasoning])
+    return left
+
+
+def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Message]:
+    """The messages with placeholders for all results but the last `keep`."""
+    left = list(messages)
+    for index in range(len(left) - 1, -1, -1):
+        results = format.see(dict_of(left[index])).results
+        old = results[: max(0, len(results) - int(min(keep, len(results))))]
+        keep -= len(results) - len(old)
+        contents: dict[str, object] = {one.id: CLEARED for one in old if one.content != CLEARED}
+        if contents:
+            left[index] = format.with_results(left[index], contents)
+    return left
+
+
+def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequence[str]) -> None:
+    waiting: dict[str, list[tuple[int, bool]]] = {}
+    gone: dict[int, set[str]] = {}
+    for index, message in enumerate(left[:limit]):
+        seen = format.see(dict_of(message))
+        for result in seen.results:
+            asked = waiting.get(result.id)
+            if not asked:
+                continue
+            at, goes = asked.pop(0)
+            if goes:
+                gone.setdefault(at, set()).add(result.id)
+                gone.setdefault(index, set()).add(result.id)
+        for call in seen.calls:
+            goes = call.textual and (not tools or any(fnmatchcase(call.name, name) for name in tools))
+            waiting.setdefault(call.id, []).append((index, goes))
+    for index, ids in gone.items():
+        left[index] = format.without_calls(left[index], ids)
+    if gone:
+        _drop_dangling(format, left, limit)
+
+
+def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> None:
+    """Reasoning whose call has gone goes, too."""
+    behind: Message | None = None
+    for index in range(len(left) - 1, -1, -1):
+        message = left[index]
+        if message is None:
+            continue
+        seen = format.see(dict_of(message))
+        is_reasoning = seen.binds and format.without_reasoning(message) is None
+        if is_reasoning and index < limit and (behind is None or _role(format, behind) != "assistant"):
+            left[index] = None
+        else:
+            behind = message
+
+
+def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
+    asked = max((at for at, one in _there(left) if _role(format, one) == "user"), default=0)
+    limit = min(limit, asked)
+    index = 0
+    while index < limit:
+        end = _end_of_answer(format, left, index)
+        _without_reasoning(format, left, range(index, end), limit)
+        index = end
+
+
+def _end_of_answer(format: Format, left: list[Message | None], index: int) -> int:
+    """Behind the messages that the model said at once; at least one message on."""
+    end = index + 1
+    if left[index] is not None and _role(format, left[index]) == "assistant":
+        while end < len(left) and (left[end] is None or _role(format, left[end]) == "assistant"):
+            end += 1
+    return end
+
+
+def _without_reasoning(format: Format, left: list[Message | None], answer: range, limit: int) -> None:
+    """Of one answer; it keeps its reasoning if the API would not take the rest without it."""
+    made: dict[int, Message | None] = {}
+    unbound = False
+    for index in answer:
+        message = left[index]
+        if message is None:
+            continue
+        less = format.without_reasoning(message) if index < limit else message
+        if unbound and less is message:
+            less = format.unbound(message)
+            if less is None or (index >= limit and less is not message):
+                return
+        unbound = unbound or less is None
+        if less is not message:
+            made[index] = less
+    for index, less in made.items():
+        left[index] = less
+
+
+def _there(messages: Sequence[Message | None]) -> Iterable[tuple[int, Message]]:
+    return ((index, message) for index, message in enumerate(messages) if message is not None)
+
+
+def _role(format: Format, message: Message) -> str:
+    return format.see(dict_of(message)).role

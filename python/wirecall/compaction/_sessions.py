@@ -1,0 +1,186 @@
+"""What is kept from one request of a session to the next, for as many sessions as were used last."""
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from wirecall._apis.conversation import Message, dict_of, log
+
+# Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
+_REMEMBERED = 8
+
+
+class Remembered(NamedTuple):
+    """A summary, and the messages that it stands for.
+
+    Attributes:
+        length: How many, from the first on.
+        digest: Of these.
+        text: The summary.
+    """
+
+    length: int
+    digest: bytes
+    text: str
+
+
+class Job(NamedTuple):
+    """A summary in the making.
+
+    Attributes:
+        fed: What was fed, before the check.
+        messages: Of the request.
+        done: Has a result when it has ended, however that went.
+    """
+
+    fed: int | None
+    messages: tuple[Message, ...]
+    done: "Future[None]"
+
+
+@dataclass
+class Session:
+    """The state of one session. Whoever reads or changes it holds `lock`, and never waits meanwhile.
+
+    Attributes:
+        fed: Input tokens of the last answer; None if they are not known, or were looked at.
+        skips: The next check is left out, or at least what was fed; that stays.
+        failures: In a row.
+        firings: How often it was compressed, or tried.
+        remembered: The summaries that were used last.
+        jobs: Summaries in the making.
+        version: Changes when one is begun, and when one is there.
+    """
+
+    id: str | None
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    fed: int | None = None
+    skips: bool = False
+    failures: int = 0
+    firings: int = 0
+    remembered: list[Remembered] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    version: int = 0
+
+    def check(self, messages: Sequence[Message], *, over: bool) -> Job | None:
+        """Counts a check, or the one that is left out. If there are too many tokens, the job is the caller's,
+        who ends it with `end`."""
+        fed = self.fed
+        if self.skips:
+            self.skips = False
+        else:
+            self.fed = None
+        if not over:
+            return None
+        job = Job(fed, tuple(messages), Future())
+        self.jobs.append(job)
+        self.version += 1
+        return job
+
+    def undo(self, job: Job) -> None:
+        """The job was cancelled: as if there had been no check."""
+        if self.fed is None:
+            self.fed = job.fed
+
+    def end(self, job: Job) -> None:
+        self.jobs = [other for other in self.jobs if other is not job]
+
+    def remember(self, one: Remembered) -> None:
+        kept = [old for old in self.remembered if old.digest != one.digest]
+        self.remembered = [*kept, one][-_REMEMBERED:]
+        self.version += 1
+
+
+class Sessions:
+    """Sessions by id; at most so many, else the one that was used longest ago is forgotten."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._all: OrderedDict[str | None, Session] = OrderedDict()
+        self._warned = False
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def of(self, id: object) -> Session:
+        """The session of an id: a str with something in it. All others share the default session."""
+        key = self._key(id)
+        with self._lock:
+            session = self._all.get(key)
+            if session is None:
+                session = self._all[key] = Session(key)
+                if len(self._all) > self._most:
+                    self._all.popitem(last=False)
+            else:
+                self._all.move_to_end(key)
+            return session
+
+    def forget(self, id: object) -> None:
+        key = self._key(id)
+        with self._lock:
+            self._all.pop(key, None)
+
+    def _key(self, id: object) -> str | None:
+        if id is None:
+            return None
+        if isinstance(id, str) and id.strip():
+            return id
+        with self._lock:
+            warns, self._warned = not self._warned, True
+        if warns:
+            log.warning("A session id must be a non-empty str, not %r: the default is used", id)
+        return None
+
+
+def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
+    """The summary that stands for most of the first messages."""
+    fitting = {one.digest: one for one in remembered if one.length < len(messages)}
+    counts = sorted({one.length for one in fitting.values()})
+    found = None
+    for digest in digests(messages, counts):
+        found = fitting.get(digest, found)
+    return found
+
+
+def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
+    """The job for what the messages begin with."""
+    return next((job for job in jobs if _begins_with(messages, job.messages)), None)
+
+
+def _begins_with(messages: Sequence[Message], others: Sequence[Message]) -> bool:
+    return len(messages) >= len(others) and all(
+        one is other or _bytes(one) == _bytes(other) for one, other in zip(messages, others, strict=False)
+    )
+
+
+def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[bytes]:
+    """Digests of the first so many messages. `counts` ascend."""
+    # Slow to load, and seldom needed.
+    from hashlib import sha256
+
+    hashed = sha256()
+    at = 0
+    for count in counts:
+        for message in messages[at:count]:
+            hashed.update(_bytes(message))
+            hashed.update(b"\n")
+        at = count
+        yield hashed.digest()
+
+
+def _bytes(message: Message) -> bytes:
+    given = dict_of(message)
+    try:
+        # A store may give back keys in another order.
+        return json.dumps(given, sort_keys=True, default=_plain).encode()
+    except (TypeError, ValueError, RecursionError):
+        return repr(given).encode("utf-8", "backslashreplace")
+
+
+def _plain(value: object) -> Any:
+    return dict(dict_of(value)) or repr(value)

@@ -1,0 +1,104 @@
+"""Summaries by a model, through the clients of OpenAI and Anthropic, wrapped or bare. No SDK is imported."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, overload
+
+from wirecall._apis.base import listed
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, dict_of
+
+# Why an answer ended that is no summary, or half of one.
+_CUT = ("length", "max_tokens", "model_context_window_exceeded")
+_REFUSED = ("content_filter", "refusal")
+# Anthropic's API wants a user to speak first.
+_FIRST = {"role": "user", "content": "[The conversation begins]"}
+
+
+class NoSummary(Exception):
+    """The model refused to summarise, or its summary was cut off; nothing is compacted."""
+
+
+class AsyncClient(Protocol):
+    """What tells an async client from a sync one."""
+
+    async def __aenter__(self) -> Any: ...
+
+
+@overload
+def summarizer(
+    client: AsyncClient, *, model: str, max_tokens: int = ..., **parameters: Any
+) -> Callable[[Flat], Awaitable[str]]: ...
+
+
+@overload
+def summarizer(
+    client: object, *, model: str, max_tokens: int = ..., **parameters: Any
+) -> Callable[[Flat], str]: ...
+
+
+def summarizer(
+    client: Any, *, model: str, max_tokens: int = MAX_SUMMARY_TOKENS, **parameters: Any
+) -> Callable[[Flat], str] | Callable[[Flat], Awaitable[str]]:
+    """A `summarize` that asks a model, and raises `NoSummary` if the answer is cut off or a refusal.
+
+    Args:
+        client: `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or one with the same
+            methods. With an async one the result is a coroutine function, for `acompact_messages`.
+        model: Its name.
+        max_tokens: Of the answer. What a model thinks counts, too, so models that reason need more. Sent to
+            OpenAI itself as `max_completion_tokens`.
+        parameters: For the request, such as `temperature`.
+
+    Raises:
+        TypeError: `client` is none of these.
+    """
+    chat = getattr(getattr(client, "chat", None), "completions", None)
+    create = getattr(chat or getattr(client, "messages", None), "create", None)
+    if create is None:
+        raise TypeError(f"a summarizer needs a client of openai or anthropic, not {type(client).__name__}")
+    answered = _chat_answer if chat else _messages_answer
+    is_openai = "api.openai.com" in str(getattr(client, "base_url", ""))
+    limit = "max_completion_tokens" if is_openai or "max_completion_tokens" in parameters else "max_tokens"
+    given = {"model": model, limit: max_tokens, **parameters}
+
+    def ask(messages: Flat) -> str:
+        return answered(dict_of(create(messages=_alternating(messages), **given)))
+
+    async def ask_async(messages: Flat) -> str:
+        return answered(dict_of(await create(messages=_alternating(messages), **given)))
+
+    return ask_async if hasattr(client, "__aenter__") else ask
+
+
+def _alternating(messages: Flat) -> Flat:
+    """Users and assistants in turn, a user first, as Anthropic's API and many templates of chat want them."""
+    merged: Flat = []
+    for message in messages if messages[0]["role"] == "user" else [_FIRST, *messages]:
+        if merged and merged[-1]["role"] == message["role"]:
+            content = f"{merged[-1]['content']}\n\n{message['content']}"
+            merged[-1] = {"role": message["role"], "content": content}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _chat_answer(answer: Mapping[str, Any]) -> str:
+    choices = listed(answer.get("choices"))
+    choice = dict_of(choices[0]) if choices else {}
+    message = dict_of(choice.get("message"))
+    if message.get("refusal"):
+        raise NoSummary(f"the model refused to summarise: {message['refusal']}")
+    return _whole(str(message.get("content") or ""), choice.get("finish_reason"))
+
+
+def _messages_answer(answer: Mapping[str, Any]) -> str:
+    blocks = [dict_of(block) for block in listed(answer.get("content"))]
+    text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+    return _whole(text, answer.get("stop_reason"))
+
+
+def _whole(text: str, reason: object) -> str:
+    if reason in _REFUSED:
+        raise NoSummary(f"the model did not summarise: its answer ended with {reason!r}")
+    if reason in _CUT and "</summary>" not in text:
+        raise NoSummary(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
+    return text

@@ -1,0 +1,163 @@
+"""What a model that summarises is given, what it may answer, and how its summary stands in a list."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from wirecall._apis.base import DialectName
+from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Format, Message
+from wirecall._apis.detection import read
+from wirecall.compaction._counting import texts, written
+
+_INSTRUCTION = (
+    "Summarise the conversation above, so that another model can continue it without having seen it. Keep "
+    "what the user wants, what was decided and why, names, numbers, paths and identifiers exactly as they "
+    "are written, what tools were called for and what they found, errors and how they were solved, what "
+    "is done and what is open. If there is an earlier summary, keep what still matters of it. Do not "
+    "continue the conversation, do not answer it, and call no tools.\n"
+    "Write the summary between <summary> and </summary>, in at most {tokens} tokens. If you have to think "
+    "first, do so between <analysis> and </analysis>."
+)
+
+_ANALYSIS = re.compile(r"<(/?)analysis>", re.IGNORECASE)
+_OPENS, _CLOSES = re.compile("<summary>", re.IGNORECASE), re.compile("</summary>", re.IGNORECASE)
+_LINE_BREAKS = re.compile(r"\n{3,}")
+# What says no more than nothing, compared without case and without the signs around it.
+# fmt: off
+FILLERS = frozenset((
+    "empty", "empty summary", "n/a", "na", "nil", "no content", "no conversation", "no messages",
+    "no response", "no summary", "no summary available", "no summary provided", "none", "not applicable",
+    "not available", "nothing", "nothing to summarise", "nothing to summarize", "null", "summary",
+    "unavailable", "undefined",
+))
+# fmt: on
+
+
+def wrapped(summary: str) -> str:
+    """A summary as it stands in the conversation."""
+    return INTRODUCTION + summary
+
+
+def instruction(added: str | None = None, max_summary_tokens: int = MAX_SUMMARY_TOKENS) -> str:
+    """What the summarising model is told, behind the conversation."""
+    if added is not None and not isinstance(added, str):
+        raise TypeError(f"instructions must be a str, not {type(added).__name__}")
+    text = _INSTRUCTION.format(tokens=max_summary_tokens)
+    return f"{text}\n\n{added}" if added else text
+
+
+def question(
+    messages: Sequence[Message],
+    *,
+    tool_result_stub_threshold: float | None = None,
+    instructions: str | None = None,
+    max_summary_tokens: int = MAX_SUMMARY_TOKENS,
+    format: DialectName | None = None,
+) -> list[dict[str, str]]:
+    """What a summarising model is given; [] where there is nothing to summarise."""
+    flat = flatten(messages, tool_result_stub_threshold=tool_result_stub_threshold, format=format)
+    if not flat:
+        return []
+    return [*flat, {"role": "user", "content": instruction(instructions, max_summary_tokens)}]
+
+
+def flatten(
+    messages: Sequence[Message],
+    *,
+    tool_result_stub_threshold: float | None = None,
+    format: DialectName | None = None,
+) -> list[dict[str, str]]:
+    """Messages as texts of users and assistants. System messages and reasoning are left out.
+
+    Args:
+        messages: In any format.
+        tool_result_stub_threshold: Results of more characters than this are named with their length instead.
+        format: "chat", "responses" or "messages"; by default what the messages look like.
+    """
+    of, mappings = read(messages, format)
+    limit: Any = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
+    if not isinstance(limit, (int, float)) or not limit >= 0:
+        raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
+    names: dict[str, str] = {}
+    flat = []
+    for mapping in mappings:
+        seen = of.see(mapping)
+        if seen.role == "system":
+            continue
+        lines = []
+        for result in seen.results:
+            text = _shown(of, result.content)
+            name = names.get(result.id) or result.name or "of an unknown name"
+            if len(text) > limit:
+                text = f"[Tool {name} returned {len(text)} chars; omitted before summarization]"
+            lines.append(f"[Tool result ({result.id}): {text}]")
+        if not (seen.results and of.name == "chat"):  # where the message is the result
+            lines += _said(of, mapping)
+        for call in seen.calls:
+            names[call.id] = call.name
+            arguments = "{}" if call.arguments is None else written(call.arguments)
+            lines.append(f"[Called tool: {call.name}({arguments})]")
+        content = "\n".join(line for line in lines if line.strip())
+        if content:
+            role = "assistant" if seen.role == "assistant" else "user"
+            flat.append({"role": role, "content": content.replace(INTRODUCTION, f"{OPENING}\n", 1)})
+    return flat
+
+
+def _said(of: Format, mapping: Mapping[str, Any]) -> list[str]:
+    return [*of.attachments(mapping), of.text(mapping)]
+
+
+def _shown(of: Format, content: object) -> str:
+    """What a result says."""
+    if isinstance(content, str):
+        return content
+    lines = _said(of, {"role": "user", "content": content})
+    return "\n".join(line for line in lines if line) or "\n".join(texts(content))
+
+
+def cleaned(answer: object) -> str:
+    """What a model answered, without its analysis and out of its tags; "" where it says nothing.
+
+    Raises:
+        TypeError: It is neither text nor None.
+    """
+    if answer is None:
+        return ""
+    if not isinstance(answer, str):
+        raise TypeError(f"a summary is a str or None, not {type(answer).__name__}")
+    text = _without_analysis(answer)
+    opened = _OPENS.search(text)
+    if opened is not None:
+        closed = _CLOSES.search(text, opened.end())
+        text = text[opened.end() : closed.start() if closed else None]
+    text = _LINE_BREAKS.sub("\n\n", text).strip().removeprefix(OPENING).lstrip()
+    return "" if _is_blank(text) else text
+
+
+def _without_analysis(text: str) -> str:
+    """Without all closed ones; of one that is not closed, what stands behind <summary> is left."""
+    kept, at, opened = [], 0, -1
+    for tag in _ANALYSIS.finditer(text):
+        if tag[1] and opened >= 0:
+            kept.append(text[at:opened])
+            at, opened = tag.end(), -1
+        elif not tag[1] and opened < 0:
+            opened = tag.start()
+    if opened < 0:
+        return "".join(kept) + text[at:]
+    summary = _OPENS.search(text, opened)
+    return "".join(kept) + text[at:opened] + (text[summary.start() :] if summary else "")
+
+
+def _is_blank(text: str) -> bool:
+    if not any(map(str.isalnum, text)):
+        return True
+    if len(text) > 100:
+        return False
+    words = " ".join(text.casefold().split())
+    while words and not words[0].isalnum():
+        words = words[1:]
+    while words and not words[-1].isalnum():
+        words = words[:-1]
+    return words in FILLERS

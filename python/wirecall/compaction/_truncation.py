@@ -1,0 +1,118 @@
+"""Large results of tools, shortened for a request: how they begin and end, and what was left out."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from wirecall._apis.conversation import Format, Message, at_least, dict_of, log
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """Which results are shortened, and how. Lengths are in code points.
+
+    A result of parts is shortened text by text; images and files stay.
+
+    Attributes:
+        threshold: A text that is longer is shortened, unless `head` and `tail` are all of it.
+        head: How much of its beginning stays.
+        tail: How much of its end stays.
+        overrides: For tools whose names match a pattern, such as `"read_*"`: another rule, or None to leave
+            their results whole. The last pattern that matches counts.
+        store: Gets a whole text that is shortened, and returns where to find it (a path, a URI), which the
+            model is told. It is called for each request, so let it name what it stores by its content. If it
+            fails, this is logged, and the text is shortened without it. An override without one has this one.
+    """
+
+    threshold: int
+    head: int = 0
+    tail: int = 1000
+    overrides: "Mapping[str, Truncate | None]" = field(default_factory=dict)
+    store: Callable[[str], str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "head", "tail"):
+            at_least(name, getattr(self, name), 0)
+        if self.store is not None and not callable(self.store):
+            raise TypeError(f"store must be callable, not {type(self.store).__name__}")
+        if not isinstance(self.overrides, Mapping):
+            raise TypeError(f"overrides must be a mapping, not {type(self.overrides).__name__}")
+        rules: list[tuple[object, object]] = [*self.overrides.items()]
+        for pattern, rule in rules:
+            if not isinstance(pattern, str) or not (rule is None or isinstance(rule, Truncate)):
+                raise TypeError(f"overrides[{pattern!r}] must map a str to a Truncate or None")
+            if rule is not None and rule.overrides:
+                raise ValueError(
+                    f"overrides[{pattern!r}] has overrides of its own: put all patterns into one mapping"
+                )
+
+    def rule(self, tool: str) -> "Truncate | None":
+        """What counts for a tool; None: its results stay whole."""
+        chosen: Truncate | None = self
+        for pattern, rule in self.overrides.items():
+            if fnmatchcase(tool, pattern):
+                chosen = rule
+        return chosen
+
+
+def truncated(format: Format, messages: Sequence[Message], rule: Truncate) -> list[Message]:
+    """The messages with shortened results; those without any are the same objects."""
+    names: dict[str, str] = {}
+    made = []
+    for message in messages:
+        seen = format.see(dict_of(message))
+        names.update((call.id, call.name) for call in seen.calls)
+        contents: dict[str, object] = {}
+        for result in seen.results:
+            chosen = rule.rule(result.name or names.get(result.id, ""))
+            if chosen is None:
+                continue
+            short = _content(result.content, chosen, chosen.store or rule.store)
+            if short is not result.content:
+                contents[result.id] = short
+        made.append(format.with_results(message, contents) if contents else message)
+    return made
+
+
+def _content(content: object, rule: Truncate, store: Callable[[str], str] | None) -> object:
+    if isinstance(content, str):
+        return _text(content, rule, store)
+    if not isinstance(content, (list, tuple)):
+        return content
+    made: list[Any] = []
+    for part in content:
+        held = dict_of(part)
+        text = held.get("text")
+        short = _text(text, rule, store) if isinstance(text, str) else text
+        made.append(part if short is text else {**held, "text": short})
+    return content if all(map(operator.is_, made, content)) else made
+
+
+def _text(text: str, rule: Truncate, store: Callable[[str], str] | None) -> str:
+    length = len(text)
+    if length <= rule.threshold or rule.head + rule.tail >= length:
+        return text
+    lines = len(text.splitlines())
+    counted = f"{lines} line{'s' * (lines != 1)}, {length} chars in all"
+    reference = _stored(text, store)
+    marker = f"--- truncated ({counted}{'' if reference is None else f'; the whole: {reference}'}) ---"
+    parts = (text[: rule.head], marker, text[length - rule.tail :])
+    return "\n".join(part for part in parts if part)
+
+
+def _stored(text: str, store: Callable[[str], str] | None) -> str | None:
+    if store is None:
+        return None
+    try:
+        reference: object = store(text)
+        if isinstance(reference, str):
+            return reference
+        if callable(close := getattr(reference, "close", None)):
+            close()  # a coroutine would warn that nobody awaited it
+        why = f"store must return a str, not {type(reference).__name__}"
+    except Exception as error:
+        why = type(error).__name__  # its message may quote the result
+    log.warning("A truncated result could not be stored: %s", why)
+    return None

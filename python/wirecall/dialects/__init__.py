@@ -1,1 +1,0 @@
-"""The APIs whose requests and answers can be rewritten."""
