@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::arguments::element::{Outcome, Reader, UNCLOSED, is_member};
-use crate::body::{Context, ElementWriter, Found, Lists, is_nestable, write_tree};
+use crate::arguments::elements::{ElementWriter, is_nestable};
+use crate::arguments::elements::{Outcome, Reader, UNCLOSED, is_member};
+use crate::arguments::{Context, Found, Lists, write_tree};
 use crate::limits::{Limits, RECURSION};
-use crate::protocol::Xml;
+use crate::protocols::Xml;
 use crate::schema::{self, Schema, UNKNOWN, compile};
 use crate::syntax::json::{Value, json_string};
 use crate::syntax::scan::Delimiters;
@@ -37,12 +38,14 @@ impl XmlSchema {
 /// What typing needs to know.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
     Context {
-        protocol: &Xml,
+        writer: &Xml,
         tools: None,
         schema,
         syntax: None,
         strict,
         any_style: false,
+        near_misses: true,
+        result_marks: &[],
         delimiters,
         limits,
         tool: "",

@@ -138,6 +138,16 @@ impl ProblemKind {
     }
 }
 
+/// One thing wrong with arguments that were handed over all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// Where, as a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
+    pub field: String,
+    /// A sentence for the model.
+    pub message: String,
+}
+
 /// A tool definition that cannot be used; the caller's mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {
@@ -169,3 +179,16 @@ impl fmt::Display for EncodeError {
 }
 
 impl std::error::Error for EncodeError {}
+
+/// The first part of a text that may be long, quoted for a sentence.
+pub fn shorten(text: &str) -> String {
+    shorten_to(text, 60)
+}
+
+/// The same, of so many characters.
+pub fn shorten_to(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => format!("`{}…`", &text[..at]),
+        None => format!("`{text}`"),
+    }
+}

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::state::{Call, State};
-use crate::protocol::Reads;
+use crate::protocols::Reads;
 use crate::syntax::scan::{CodeScanner, Mark, starts};
 use crate::toolset::{CodeMode, Toolset};
 

@@ -9,7 +9,7 @@ use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::parser::state::State;
-use crate::protocol::{Attempt, Bad, Reads};
+use crate::protocols::{Attempt, Bad, Reads};
 use crate::syntax::scan::{Closers, CodeScanner, Mark, starts};
 use crate::toolset::{CodeMode, Toolset};
 

@@ -5,11 +5,10 @@ use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
 use super::validation_cost::Work;
-use crate::body::messages::{join, shorten, shorten_to};
-use crate::error::ProblemKind;
-use crate::event::Problem;
+use crate::error::{Problem, ProblemKind, shorten, shorten_to};
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
 use crate::schema::{Fault, modernised};
+use crate::syntax::pairs::join;
 use crate::syntax::scan::first_chars;
 
 /// Problems that are worth telling a model at once.
