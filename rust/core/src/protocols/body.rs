@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use crate::arguments::{Context, Failure, Found, Io, Step};
 use crate::error::Repair;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Mark};
+use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::Opened;
 
 /// How the opening of a call with the tool's name is written.
@@ -154,7 +154,7 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new
 /// Reads CLOSE behind a body that is done; where there is none, the call ends without it.
 pub fn read_close(io: &mut Io<'_>, step: Step) -> Step {
     if matches!(step, Step::Done)
-        && let (Mark::Yes, length) = io.cx.delimiters.closes(io.rest(), true)
+        && let Scan::Match(length) = io.cx.delimiters.closes(io.rest(), true)
     {
         let close = &io.cx.delimiters.close;
         if length != close.len()

@@ -13,8 +13,8 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::schema::Schema;
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::{self, Meant, Spellings, meant};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
+use crate::syntax::misspelled::{self, Spellings, meant};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
 use crate::tools::{Lookup, Tool};
 use crate::toolset::Toolset;
 
@@ -106,13 +106,13 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
     /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
-    fn fits(&self, _text: &str) -> Mark {
-        Mark::Yes
+    fn fits(&self, _text: &str) -> Scan {
+        Scan::Match(())
     }
 
     /// Whether a call begins before this text, inside reasoning, that ends the reasoning.
-    fn ends_reasoning(&self, _text: &str) -> Mark {
-        Mark::No
+    fn ends_reasoning(&self, _text: &str) -> Scan {
+        Scan::NoMatch
     }
 
     /// The body of a call that was opened so, whose tool is that of `cx`. `name`: as it is written, if it was in the opening;
@@ -158,9 +158,9 @@ pub fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool
         misspelled::Opening::Tag { length, tool, closers } => bad(tools, length, tool, Closers::Spelled(closers)),
         misspelled::Opening::Open { length, closers } => match meant(&text[length..], last, &tools.delimiters, &lookup)
         {
-            Meant::Need => Attempt::Need,
-            Meant::Prose => step,
-            Meant::Call(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => step,
+            Scan::Match(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
         },
     }
 }

@@ -14,7 +14,7 @@ use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Opening};
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
-use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, starts_ignoring_case};
 use crate::tools::Tool;
 use crate::toolset::Toolset;
 use body::CustomBody;
@@ -199,9 +199,9 @@ impl Protocol for Own {
             return base.attempt(tools, text, last);
         }
         match starts(text, &self.parts.open, last) {
-            Mark::Yes => self.opened(text, last),
-            Mark::Partial => Attempt::Need,
-            Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+            Scan::Match(()) => self.opened(text, last),
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
     }
 
@@ -212,8 +212,8 @@ impl Protocol for Own {
         }
     }
 
-    fn fits(&self, text: &str) -> Mark {
-        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
+    fn fits(&self, text: &str) -> Scan {
+        self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
     }
 
     fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {

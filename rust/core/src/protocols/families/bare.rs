@@ -15,7 +15,7 @@ use crate::protocols::protocol::{Attempt, Protocol, Style};
 use crate::schema::Schema;
 use crate::syntax::json::Member;
 use crate::syntax::scan::{
-    Candidates, Delimiters, Mark, first_chars, has_line_break, neutralise_marks, starts, ws_run,
+    Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
 };
 use crate::tools::Tool;
 use crate::toolset::Toolset;
@@ -64,21 +64,21 @@ impl Protocol for Bare {
         let (text, last) = (&text[..end], last || end < text.len());
         let fence = starts(text, FENCE, last);
         let lead = match fence {
-            Mark::Partial => return Attempt::Need,
-            Mark::Yes => 0,
+            Scan::Incomplete => return Attempt::Need,
+            Scan::Match(()) => 0,
             // A line, of which the break is text.
-            Mark::No => usize::from(text.starts_with('\n')),
+            Scan::NoMatch => usize::from(text.starts_with('\n')),
         };
         let open = match fence {
-            Mark::Yes => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
-            Mark::Partial | Mark::No => lead,
+            Scan::Match(()) => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
+            Scan::Incomplete | Scan::NoMatch => lead,
         };
         let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
         let body = ws_run(text, open);
         // What is indented may belong to what is around it.
         let placed = match fence {
-            Mark::Yes => has_line_break(&text[open..body]),
-            Mark::Partial | Mark::No => lead == 0 || text[..body].ends_with('\n'),
+            Scan::Match(()) => has_line_break(&text[open..body]),
+            Scan::Incomplete | Scan::NoMatch => lead == 0 || text[..body].ends_with('\n'),
         };
         let lead = if lead < open { lead } else { body };
         match text.as_bytes().get(body) {
@@ -88,7 +88,7 @@ impl Protocol for Bare {
         }
         match look(&tools.tools, &text[body..], last) {
             Look::Call { body: inner, wrapped } => {
-                let fenced = fence == Mark::Yes;
+                let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);

@@ -1,6 +1,6 @@
 //! What is at a place of a text that may continue.
 
-use crate::syntax::scan::{is_ws, ws_run};
+use crate::syntax::scan::{Scan, is_ws, ws_run};
 
 /// Maximum number of spaces in a closing tag.
 const CLOSE_BLANKS: usize = 16;
@@ -46,9 +46,9 @@ pub fn need<T>(last: bool) -> Look<T> {
 /// Whether the text begins with that marker.
 pub fn begins_with(text: &str, marker: &str, last: bool) -> Look<()> {
     match crate::syntax::scan::starts(text, marker, last) {
-        crate::syntax::scan::Mark::Yes => Look::Yes(()),
-        crate::syntax::scan::Mark::Partial => Look::Need,
-        crate::syntax::scan::Mark::No => Look::No,
+        Scan::Yes => Look::Yes(()),
+        Scan::Partial => Look::Need,
+        Scan::No => Look::No,
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::json::{Lexeme, Lexer, Place};
-use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::tools::{Tool, Tools};
 
 /// What an object begins with that is looked at.
@@ -119,7 +119,7 @@ impl<'t> Peek<'t> {
     fn is_first_key(&self) -> bool {
         let at = ws_run(self.text, self.at);
         let key = self.text[at..].trim_start_matches(['"', '\'']);
-        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Mark::No)
+        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Scan::NoMatch)
     }
 
     /// At the first bracket.
