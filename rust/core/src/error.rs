@@ -138,6 +138,16 @@ impl ProblemKind {
     }
 }
 
+/// One thing wrong with arguments that were handed over all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub kind: ProblemKind,
+    /// Where, as a key would be written: `profile.address.city`, `items[0].sku`; empty for the whole.
+    pub field: String,
+    /// A sentence for the model.
+    pub message: String,
+}
+
 /// A tool definition that cannot be used; the caller's mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolError {

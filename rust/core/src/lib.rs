@@ -26,8 +26,8 @@ mod toolset;
 
 pub use body::{beyond_float, may_be_beyond_float};
 pub use document::{Document, XmlFault, XmlSchema, format_xml, parse_xml};
-pub use error::{EncodeError, ErrorKind, ProblemKind, Repair, ToolError};
-pub use event::{CallEnd, CallError, Event, Item, Problem, fold};
+pub use error::{EncodeError, ErrorKind, Problem, ProblemKind, Repair, ToolError};
+pub use event::{CallEnd, CallError, Event, Item, fold};
 pub use limits::{Limits, RECURSION};
 pub use message::parse;
 pub use parser::{Parser, Plain};

@@ -1,14 +1,11 @@
 //! Sentences for the model that say what is wrong. The parser adds the example of a call.
 
-use std::sync::LazyLock;
-
 use super::{Context, MAX_PROBLEM_BYTES, example};
 use crate::error::ProblemKind;
 use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
-use crate::syntax::pairs::push_segment;
-use crate::syntax::scan::Delimiters;
+pub use crate::syntax::shown::{join, push_join, shorten};
 
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;
@@ -20,21 +17,6 @@ pub fn unknown_tool<'a>(tools: impl Iterator<Item = &'a str>, name: &str) -> Str
 
 pub fn too_large(limits: &Limits) -> String {
     format!("The call has more than {} bytes. Write less in one call.", limits.call_bytes)
-}
-
-/// A member's path, as a key would be written.
-pub fn join(path: &str, name: &str) -> String {
-    let mut out = String::from(path);
-    push_join(&mut out, name);
-    out
-}
-
-pub fn push_join(path: &mut String, name: &str) {
-    if !path.is_empty() {
-        path.push('.');
-    }
-    static DEFAULT: LazyLock<Delimiters> = LazyLock::new(Delimiters::default);
-    push_segment(path, name, &DEFAULT);
 }
 
 /// As much of a text as a problem can name.
@@ -151,16 +133,3 @@ pub fn not_as_written(cx: &Context<'_>, id: NodeId, field: &str, value: &str) ->
 }
 
 pub const UNCLOSED: &str = "The call is not closed before the next one.";
-
-/// The first part of a text that may be long, quoted for a sentence.
-pub fn shorten(text: &str) -> String {
-    shorten_to(text, 60)
-}
-
-/// The same, of so many characters.
-pub fn shorten_to(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((at, _)) => format!("`{}…`", &text[..at]),
-        None => format!("`{text}`"),
-    }
-}

@@ -20,8 +20,7 @@ mod tree;
 mod whole;
 mod write;
 
-use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::event::Problem;
+use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
 use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::tags::Form;

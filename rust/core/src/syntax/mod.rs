@@ -6,6 +6,7 @@ pub mod pairs;
 pub mod quoting;
 pub mod recovery;
 pub mod scan;
+pub mod shown;
 pub mod tags;
 pub mod tree;
 pub mod xml;
