@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::protocol::Protocol;
 use crate::protocol::tags::Form;
 use crate::schema::{NodeId, Schema};
-use crate::syntax::scan::{Delimiters, Mark};
+use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::Opened;
 use crate::toolset::{Syntax, Toolset};
 
@@ -312,7 +312,7 @@ impl Body {
         };
         // CLOSE is next, or the call ends without it.
         if matches!(step, Step::Done)
-            && let (Mark::Yes, length) = io.cx.delimiters.closes(io.rest(), true)
+            && let (Scan::Match(()), length) = io.cx.delimiters.closes(io.rest(), true)
         {
             let close = &io.cx.delimiters.close;
             if length != close.len()

@@ -2,7 +2,7 @@
 
 use super::{Context, Failure, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
-use crate::syntax::scan::{Mark, has_line_break, starts, ws_run};
+use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
 /// What stands around the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,19 +84,19 @@ impl Whole {
             let rest = io.rest();
             let marks = (
                 io.cx.delimiters.closes(rest, io.last).0,
-                self.wrapper.map_or(Mark::No, |wrapper| starts(rest, wrapper.close(), io.last)),
+                self.wrapper.map_or(Scan::NoMatch, |wrapper| starts(rest, wrapper.close(), io.last)),
                 starts(rest, &io.cx.delimiters.open, io.last),
             );
             if rest.is_empty() {
                 return Step::Need;
             }
             match marks {
-                (Mark::Yes, _, _) => return Step::Done,
-                (_, Mark::Yes, _) => {
+                (Scan::Match(()), _, _) => return Step::Done,
+                (_, Scan::Match(()), _) => {
                     io.at += self.wrapper.take().map_or(0, |wrapper| wrapper.close().len());
                     (*line, *blank) = (false, false);
                 }
-                (_, _, Mark::Yes) if *line => {
+                (_, _, Scan::Match(())) if *line => {
                     return match io.cx.repair(io.found, Repair::MissingClose) {
                         Ok(()) => Step::Done,
                         Err(kind) => {
@@ -105,8 +105,8 @@ impl Whole {
                         }
                     };
                 }
-                (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Step::Need,
-                (Mark::No, Mark::No, _) => {
+                (Scan::Incomplete, _, _) | (_, Scan::Incomplete, _) | (_, _, Scan::Incomplete) => return Step::Need,
+                (Scan::NoMatch, Scan::NoMatch, _) => {
                     let message = "The call must be closed after the JSON object.".to_owned();
                     let skip = if *blank { Skip::TokenStart } else { Skip::After };
                     return Step::Failed(Failure { kind: ErrorKind::MalformedCall, message, skip });

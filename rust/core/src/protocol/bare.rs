@@ -10,7 +10,7 @@ use crate::limits::ATTEMPT_CHARS;
 use crate::schema::Schema;
 use crate::syntax::json::{Lexeme, Lexer, Member, Place};
 use crate::syntax::scan::{
-    Candidates, Delimiters, Mark, first_chars, has_line_break, neutralise_marks, starts, ws_run,
+    Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
 };
 use crate::toolset::{Tool, Toolset};
 
@@ -130,7 +130,7 @@ impl<'t> Peek<'t> {
     fn is_first_key(&self) -> bool {
         let at = ws_run(self.text, self.at);
         let key = self.text[at..].trim_start_matches(['"', '\'']);
-        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Mark::No)
+        FIRST_KEYS.iter().any(|first| starts(key, first, self.last) != Scan::NoMatch)
     }
 
     /// At the first bracket.
@@ -285,21 +285,21 @@ impl Protocol for Bare {
         let (text, last) = (&text[..end], last || end < text.len());
         let fence = starts(text, FENCE, last);
         let lead = match fence {
-            Mark::Partial => return Attempt::Need,
-            Mark::Yes => 0,
+            Scan::Incomplete => return Attempt::Need,
+            Scan::Match(()) => 0,
             // A line, of which the break is text.
-            Mark::No => usize::from(text.starts_with('\n')),
+            Scan::NoMatch => usize::from(text.starts_with('\n')),
         };
         let open = match fence {
-            Mark::Yes => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
-            Mark::Partial | Mark::No => lead,
+            Scan::Match(()) => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
+            Scan::Incomplete | Scan::NoMatch => lead,
         };
         let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
         let body = ws_run(text, open);
         // What is indented may belong to what is around it.
         let placed = match fence {
-            Mark::Yes => has_line_break(&text[open..body]),
-            Mark::Partial | Mark::No => lead == 0 || text[..body].ends_with('\n'),
+            Scan::Match(()) => has_line_break(&text[open..body]),
+            Scan::Incomplete | Scan::NoMatch => lead == 0 || text[..body].ends_with('\n'),
         };
         let lead = if lead < open { lead } else { body };
         match text.as_bytes().get(body) {
@@ -313,7 +313,7 @@ impl Protocol for Bare {
                 open: open.max(body + 1),
                 name: None,
                 body: body + inner,
-                kind: BodyKind::Bare { fenced: fence == Mark::Yes, wrapped },
+                kind: BodyKind::Bare { fenced: fence == Scan::Match(()), wrapped },
                 style: Style::default(),
             },
             Look::Need => Attempt::Need,

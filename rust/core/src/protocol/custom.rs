@@ -9,7 +9,7 @@ use crate::body::{BodyKind, Context};
 use crate::limits::NAME_CHARS;
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
-use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, starts, starts_ignoring_case};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, starts_ignoring_case};
 use crate::toolset::{Tool, Toolset};
 
 /// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
@@ -177,9 +177,9 @@ impl Protocol for Own {
             return base.attempt(tools, text, last);
         }
         match starts(text, &self.parts.open, last) {
-            Mark::Yes => self.opened(text, last),
-            Mark::Partial => Attempt::Need,
-            Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+            Scan::Match(()) => self.opened(text, last),
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
     }
 
@@ -187,8 +187,8 @@ impl Protocol for Own {
         self.parts.host.read(body)
     }
 
-    fn fits(&self, text: &str) -> Mark {
-        self.base.as_ref().map_or(Mark::Yes, |base| base.fits(text))
+    fn fits(&self, text: &str) -> Scan {
+        self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
     }
 
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {

@@ -11,7 +11,7 @@ use crate::schema::{Descriptions, Schema};
 use crate::syntax::json::{Member, Value, json_string, parse, write_object};
 use crate::syntax::misspelled::{self, Meant, meant};
 use crate::syntax::pairs::{Segment, segments};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Mark, first_chars, starts, starts_ignoring_case, ws_run};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::toolset::{Tool, Toolset};
 
 /// The protocol; its variants differ in their markers alone.
@@ -77,16 +77,16 @@ fn look(text: &str, at: usize, last: bool, fences: bool) -> Look {
     if rest.starts_with('{') {
         return Look::Json(at, None);
     }
-    let fence = if fences { starts(rest, "```", last) } else { Mark::No };
+    let fence = if fences { starts(rest, "```", last) } else { Scan::NoMatch };
     match (starts(rest, "<json>", last), fence) {
         _ if rest.is_empty() => object(at, None),
-        (Mark::Yes, _) => object(at + 6, Some(Wrapper::Json)),
-        (_, Mark::Yes) => {
+        (Scan::Match(()), _) => object(at + 6, Some(Wrapper::Json)),
+        (_, Scan::Match(())) => {
             let language = rest[3..].bytes().take_while(u8::is_ascii_alphanumeric).count();
             object(at + 3 + language, Some(Wrapper::Fence))
         }
-        (Mark::Partial, _) | (_, Mark::Partial) => Look::Need,
-        (Mark::No, Mark::No) => object(at, None),
+        (Scan::Incomplete, _) | (_, Scan::Incomplete) => Look::Need,
+        (Scan::NoMatch, Scan::NoMatch) => object(at, None),
     }
 }
 
@@ -145,14 +145,14 @@ impl Protocol for Hermes {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
         let open = tools.delimiters.open.as_str();
         match starts(text, open, last) {
-            Mark::Yes => {}
-            Mark::Partial => return Attempt::Need,
-            Mark::No if self.open == open => {
+            Scan::Match(()) => {}
+            Scan::Incomplete => return Attempt::Need,
+            Scan::NoMatch if self.open == open => {
                 let spellings = if self.alone { &misspelled::GEMMA } else { &misspelled::HERMES };
                 return misspelled(tools, spellings, text, last);
             }
             // Never inside a character.
-            Mark::No => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+            Scan::NoMatch => return Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
         }
         let rest = &text[open.len()..];
         let end = first_chars(rest, ATTEMPT_CHARS);

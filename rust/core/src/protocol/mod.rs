@@ -23,7 +23,7 @@ use crate::error::Repair;
 use crate::schema::Schema;
 use crate::syntax::json::Member;
 use crate::syntax::misspelled::{Meant, Opening, Spellings, meant};
-use crate::syntax::scan::{Candidates, Closers, Delimiters, Mark, neutralise_marks};
+use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
 use crate::toolset::{Lookup, Tool, Toolset};
 
 pub use bare::Bare;
@@ -124,13 +124,13 @@ pub trait Protocol: Send + Sync + Debug {
     fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
 
     /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
-    fn fits(&self, _text: &str) -> Mark {
-        Mark::Yes
+    fn fits(&self, _text: &str) -> Scan {
+        Scan::Match(())
     }
 
     /// Whether a call begins before this text, inside reasoning, that ends the reasoning.
-    fn ends_reasoning(&self, _text: &str) -> Mark {
-        Mark::No
+    fn ends_reasoning(&self, _text: &str) -> Scan {
+        Scan::NoMatch
     }
 
     /// What a host that reads the bodies of its calls itself says of one.

@@ -8,8 +8,8 @@ use crate::body::{BodyKind, Context, holds, is_misnamed, reads_as};
 use crate::limits::ATTEMPT_CHARS;
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, json_string, parse, write_spaced_object};
-use crate::syntax::scan::{Delimiters, Mark, first_chars, ws_run};
-use crate::syntax::tags::{Attributes, Look, QWEN3CODER, is_mark, is_name, push_name};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, ws_run};
+use crate::syntax::tags::{Attributes, QWEN3CODER, is_mark, is_name, push_name};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 
 #[derive(Debug)]
@@ -77,9 +77,9 @@ impl Protocol for Qwen3Coder {
             false => tools.get(name).is_some(),
         };
         let found = match QWEN3CODER.opener(text, last, true, &known) {
-            Look::Need => return Attempt::Need,
-            Look::No => return near_function(tools, &QWEN3CODER, text, last),
-            Look::Yes(found) => found,
+            Scan::Incomplete => return Attempt::Need,
+            Scan::NoMatch => return near_function(tools, &QWEN3CODER, text, last),
+            Scan::Match(found) => found,
         };
         let (whole, ended) = (text, last);
         let end = first_chars(text, ATTEMPT_CHARS).max(found.body);
@@ -92,30 +92,30 @@ impl Protocol for Qwen3Coder {
         // Attributes are meant as arguments, whatever follows. Prose also mentions tags, but without attributes.
         let attributes = found.opened.attributes != Attributes::None;
         let follows = if found.opened.empty || (attributes && lookup != Lookup::Unknown) {
-            Look::Yes(())
+            Scan::Match(())
         } else {
             let schema = lookup.tool().map(|at| &tools.tool(at).schema);
             let declared = |name: &str| schema.is_some_and(|schema| schema.declares(schema.root, name));
             let end = if attributes { found.end } else { Some(body) };
-            end.map_or(Look::No, |end| {
+            end.map_or(Scan::NoMatch, |end| {
                 let tag = (found.opened.tag, &text[name.clone()]);
                 QWEN3CODER.follows(&text[ws_run(text, end)..], last, tag, &declared)
             })
         };
         match follows {
-            Look::Need => Attempt::Need,
-            Look::No => near_function(tools, &QWEN3CODER, whole, ended),
-            Look::Yes(()) => {
+            Scan::Incomplete => Attempt::Need,
+            Scan::NoMatch => near_function(tools, &QWEN3CODER, whole, ended),
+            Scan::Match(()) => {
                 Attempt::Call { lead: 0, open, name: Some((name, lookup)), body, kind, style: Style::default() }
             }
         }
     }
 
-    fn ends_reasoning(&self, text: &str) -> Mark {
+    fn ends_reasoning(&self, text: &str) -> Scan {
         match QWEN3CODER.ends_reasoning(text, false) {
-            Look::Yes(()) => Mark::Yes,
-            Look::Need => Mark::Partial,
-            Look::No => Mark::No,
+            Scan::Match(()) => Scan::Match(()),
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => Scan::NoMatch,
         }
     }
 

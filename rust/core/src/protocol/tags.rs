@@ -8,8 +8,8 @@ use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, Meant, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
-use crate::syntax::scan::{Closers, Mark, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::syntax::tags::{Attributes, Look, Opened, QWEN3CODER, Row, begins, need, own_tag, word_end};
+use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, starts_ignoring_case, ws_run};
+use crate::syntax::tags::{Attributes, Opened, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::{For, escape, name_length};
 use crate::toolset::{Syntax, Tool, Toolset};
 
@@ -89,9 +89,9 @@ fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let Some(tool) = tools.lookup(&text[start..start + length]).tool() else { return step };
     let field = |name: &str| is_field(&tools.tool(tool).schema, name);
     match goes_on(tools, &field, text, start + length, last) {
-        Look::Need => Attempt::Need,
-        Look::No => step,
-        Look::Yes(inside) => {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match(inside) => {
             let name = tools.tool(tool).name.clone();
             bad(tools, start + length, tool, Closers::Tag { name, slash: inside })
         }
@@ -100,7 +100,7 @@ fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
 
 /// Whether a tag goes on like a call after a tool's name in it: with values in the tag, which gives `true`, or with what could
 /// open a call inside of quotes, in text after it. Scans to the next tag of a tool, or one in the text that is not a `field`'s.
-fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Look<bool> {
+fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Scan<bool> {
     let bytes = text.as_bytes();
     // In the tag, then in text after it.
     let mut inside = true;
@@ -108,23 +108,23 @@ fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usiz
     for (at, &byte) in bytes.iter().enumerate().skip(from) {
         match byte {
             _ if inside && (b"=:({\"".contains(&byte) || (byte == b'\'' && opens_after(bytes[at - 1]))) => {
-                return Look::Yes(true);
+                return Scan::Match(true);
             }
-            b'<' | b'`' | b'[' | b'&' | b'{' | b'\n' if quotes.open().is_some() => return Look::Yes(false),
-            b'>' if inside && bytes[..at].ends_with(b"/") => return Look::No,
+            b'<' | b'`' | b'[' | b'&' | b'{' | b'\n' if quotes.open().is_some() => return Scan::Match(false),
+            b'>' if inside && bytes[..at].ends_with(b"/") => return Scan::NoMatch,
             b'>' => inside = false,
             b'<' => {
                 let name = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'/'));
                 let end = word_end(bytes, name);
                 if end == bytes.len() {
-                    return need(last);
+                    return Scan::at_end(last);
                 }
                 let name = &text[name..end];
                 let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
                 let tag = name.chars().all(word) && (is_ws(bytes[end]) || matches!(bytes[end], b'>' | b'/'));
                 let text = !inside && tag && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
                 if text || tools.lookup(name).tool().is_some() {
-                    return Look::No;
+                    return Scan::NoMatch;
                 }
             }
             _ => {}
@@ -132,51 +132,51 @@ fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usiz
         quotes.step(byte);
     }
     match quotes.open() {
-        Some(_) if last => Look::Yes(inside),
-        _ => need(last),
+        Some(_) if last => Scan::Match(inside),
+        _ => Scan::at_end(last),
     }
 }
 
 /// Is this, which starts with `<`, the closing tag of that name? And how long is it?
-pub fn closer(text: &str, name: &str, last: bool) -> (Mark, usize) {
+pub fn closer(text: &str, name: &str, last: bool) -> (Scan, usize) {
     match text.as_bytes().get(1) {
-        None => return (if last { Mark::No } else { Mark::Partial }, 0),
+        None => return (if last { Scan::NoMatch } else { Scan::Incomplete }, 0),
         Some(b'/') => {}
-        Some(_) => return (Mark::No, 0),
+        Some(_) => return (Scan::NoMatch, 0),
     }
     let end = first_chars(text, ATTEMPT_CHARS + name.len());
-    let need = if last || end < text.len() { Mark::No } else { Mark::Partial };
+    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
     let text = &text[..end];
     let bytes = text.as_bytes();
     let start = ws_run(text, 2);
-    match crate::syntax::scan::starts(&text[start..], name, need == Mark::No) {
-        Mark::Yes => {}
+    match crate::syntax::scan::starts(&text[start..], name, need == Scan::NoMatch) {
+        Scan::Match(()) => {}
         mark => return (mark, 0),
     }
     let behind = ws_run(text, start + name.len());
     match bytes.get(behind) {
         None => (need, 0),
-        Some(b'>') => (Mark::Yes, behind + 1),
-        Some(_) => (Mark::No, 0),
+        Some(b'>') => (Scan::Match(()), behind + 1),
+        Some(_) => (Scan::NoMatch, 0),
     }
 }
 
 /// Is it that of the name in any style? How long it is, and whether the style is another one.
-pub fn closes(text: &str, name: &str, last: bool) -> (Mark, usize, bool) {
+pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
     let (mark, length) = closer(text, name, last);
-    if mark != Mark::No || !text.starts_with("</") {
+    if mark != Scan::NoMatch || !text.starts_with("</") {
         return (mark, length, false);
     }
     let end = first_chars(text, ATTEMPT_CHARS + name.len());
-    let need = if last || end < text.len() { Mark::No } else { Mark::Partial };
+    let need = if last || end < text.len() { Scan::NoMatch } else { Scan::Incomplete };
     let text = &text[..end];
     let start = ws_run(text, 2);
     let written = start..start + name_length(&text[start..]);
     let behind = ws_run(text, written.end);
     match text.as_bytes().get(behind) {
         None => (need, 0, true),
-        Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Mark::Yes, behind + 1, true),
-        Some(_) => (Mark::No, 0, false),
+        Some(b'>') if !written.is_empty() && fold(&text[written]) == fold(name) => (Scan::Match(()), behind + 1, true),
+        Some(_) => (Scan::NoMatch, 0, false),
     }
 }
 
@@ -191,10 +191,10 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], last || end < text.len());
     let mut words = row.call.words.iter().chain([&row.block]).map(|word| begins(&text[1..], word, cut));
-    let start = match words.find(|look| *look != Look::No) {
-        Some(Look::Yes(length)) => 1 + length,
-        Some(Look::Need) => return Attempt::Need,
-        Some(Look::No) | None => return near(tools, whole, last),
+    let start = match words.find(|look| *look != Scan::NoMatch) {
+        Some(Scan::Match(length)) => 1 + length,
+        Some(Scan::Incomplete) => return Attempt::Need,
+        Some(Scan::NoMatch) | None => return near(tools, whole, last),
     };
     let tool = |name: &str| tools.lookup(name).tool();
     let found = match text.as_bytes()[start] {
@@ -202,21 +202,21 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
         _ => misspelled::tag(text, start, cut, &tool),
     };
     let (tool, end) = match found {
-        Look::Yes((Some(tool), end)) => (tool, end),
-        Look::Yes((None, end)) => {
+        Scan::Match((Some(tool), end)) => (tool, end),
+        Scan::Match((None, end)) => {
             let inner = match begins(&text[1..], row.block, cut) {
-                Look::Yes(_) => in_block(tools, row, whole, ws_run(text, end), last),
-                Look::No | Look::Need => step.clone(),
+                Scan::Match(_) => in_block(tools, row, whole, ws_run(text, end), last),
+                Scan::NoMatch | Scan::Incomplete => step.clone(),
             };
             return if inner == step { in_text(tools, whole, end, last) } else { inner };
         }
-        Look::No => return step,
-        Look::Need => return Attempt::Need,
+        Scan::NoMatch => return step,
+        Scan::Incomplete => return Attempt::Need,
     };
     match goes_on(tools, &|_| true, text, end, cut) {
-        Look::Need => Attempt::Need,
-        Look::No => step,
-        Look::Yes(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
     }
 }
 
@@ -239,9 +239,9 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
         _ => return step,
     }
     match begins(&inner[1..], row.block, last) {
-        Look::Need => return Attempt::Need,
-        Look::Yes(_) => return step,
-        Look::No => {}
+        Scan::Incomplete => return Attempt::Need,
+        Scan::Match(_) => return step,
+        Scan::NoMatch => {}
     }
     match near_function(tools, row, inner, last) {
         Attempt::Bad(mut bad) => {
@@ -273,9 +273,9 @@ fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
         false => tools.lookup(name).tool().is_some(),
     };
     let found = match own_tag(&QWEN3CODER, text, last, &known) {
-        Look::Need => return Attempt::Need,
-        Look::Yes(found) if found.opened.attributes != Attributes::None => found,
-        Look::Yes(_) | Look::No => return step,
+        Scan::Incomplete => return Attempt::Need,
+        Scan::Match(found) if found.opened.attributes != Attributes::None => found,
+        Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
     let kind = BodyKind::Params(Opened { foreign: true, ..found.opened });

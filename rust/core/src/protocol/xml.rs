@@ -8,7 +8,7 @@ use crate::body::{BodyKind, Context, ElementWriter, Ends, is_field, is_nestable}
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
-use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, is_ws, neutralise_marks, starts, ws_run};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, is_ws, neutralise_marks, starts, ws_run};
 use crate::syntax::xml::{For, escape, is_name, name_length};
 use crate::toolset::{Lookup, Syntax, Tool, Toolset};
 
@@ -77,10 +77,10 @@ impl Xml {
             if child.is_empty() {
                 let special = [starts(rest, "<![CDATA[", last), starts(rest, "<!--", last)];
                 match closes(rest, name, last).0 {
-                    Mark::Yes => return Look::Call,
-                    Mark::No if first && special.contains(&Mark::Yes) => return Look::Call,
-                    Mark::No if !special.contains(&Mark::Partial) => {}
-                    Mark::Partial | Mark::No => return Look::Need,
+                    Scan::Match(()) => return Look::Call,
+                    Scan::NoMatch if first && special.contains(&Scan::Match(())) => return Look::Call,
+                    Scan::NoMatch if !special.contains(&Scan::Incomplete) => {}
+                    Scan::Incomplete | Scan::NoMatch => return Look::Need,
                 }
             } else if !cut && is_field(schema, child) {
                 return Look::Call;
@@ -183,15 +183,15 @@ impl Protocol for Xml {
         }
     }
 
-    fn fits(&self, text: &str) -> Mark {
+    fn fits(&self, text: &str) -> Scan {
         if !text.starts_with('<') {
-            return Mark::Yes;
+            return Scan::Match(());
         }
-        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
         match text.as_bytes().get(ws_run(text, end)) {
-            Some(b'<' | b'{') => Mark::Yes,
-            None => Mark::Partial,
-            Some(_) => Mark::No,
+            Some(b'<' | b'{') => Scan::Match(()),
+            None => Scan::Incomplete,
+            Some(_) => Scan::NoMatch,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Candidates, Delimiters, Mark, first_chars, starts, ws_run};
+use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_run};
 use crate::syntax::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 use crate::toolset::{Syntax, Tool, Toolset};
 
@@ -40,11 +40,11 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         line |= text[at..next].contains(['\n', '\r']);
         at = next;
         // Comments, and what may stand in front of a document.
-        let mark = if line { document_mark(&text[at..], last) } else { Mark::No };
+        let mark = if line { document_mark(&text[at..], last) } else { Scan::NoMatch };
         match (bytes.get(at), mark) {
-            (None, _) | (_, Mark::Partial) => return need,
+            (None, _) | (_, Scan::Incomplete) => return need,
             (Some(b'#'), _) if line => {}
-            (Some(b'-'), Mark::Yes) => {}
+            (Some(b'-'), Scan::Match(())) => {}
             _ => break,
         }
         let Some(offset) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) else { return need };
@@ -80,16 +80,16 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
     let mut from = at;
     if form == Form::Broken {
         match starts(rest, "/>", last) {
-            Mark::Yes => return Look::Lines,
-            Mark::Partial => return need,
-            Mark::No => {}
+            Scan::Match(()) => return Look::Lines,
+            Scan::Incomplete => return need,
+            Scan::NoMatch => {}
         }
     }
     while let Some(offset) = memchr::memchr(b'<', &bytes[from..]) {
         from += offset;
         match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
-            (Mark::Yes, _) => return Look::Lines,
-            (Mark::Partial, _) | (_, Opener::Need) => return need,
+            (Scan::Match(()), _) => return Look::Lines,
+            (Scan::Incomplete, _) | (_, Opener::Need) => return need,
             (_, Opener::Tag { name, .. }) if tools.lookup(&text[from..][name.clone()]).tool().is_some() => {
                 return Look::Text;
             }
@@ -186,24 +186,24 @@ impl Protocol for Yaml {
         }
     }
 
-    fn fits(&self, text: &str) -> Mark {
+    fn fits(&self, text: &str) -> Scan {
         if !text.starts_with('<') {
-            return Mark::Yes;
+            return Scan::Match(());
         }
-        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Mark::Yes };
+        let Opener::Tag { form: Form::Open, end, .. } = opener(text, false) else { return Scan::Match(()) };
         // A tag in front of anything else: xml.
         match &text.as_bytes()[ws_run(text, end)..] {
-            [b'<'] => return Mark::Partial,
-            [b'<', second, ..] if *second != b'/' => return Mark::No,
+            [b'<'] => return Scan::Incomplete,
+            [b'<', second, ..] if *second != b'/' => return Scan::NoMatch,
             _ => {}
         }
         // In the tag's own line: prose, unless its first word is a key.
         let line = text[end..].trim_start_matches([' ', '\t']);
         match line.find([' ', '\t', '\n', '\r', ':', '<', '{', '#', '"', '\'']) {
-            None => Mark::Partial,
-            Some(0) => Mark::Yes,
-            Some(at) if line[at..].starts_with(':') => Mark::Yes,
-            Some(_) => Mark::No,
+            None => Scan::Incomplete,
+            Some(0) => Scan::Match(()),
+            Some(at) if line[at..].starts_with(':') => Scan::Match(()),
+            Some(_) => Scan::NoMatch,
         }
     }
 

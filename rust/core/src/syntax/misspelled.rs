@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
 use crate::syntax::scan::{
-    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
+    Candidates, Delimiters, RESULT_TAGS, Scan, first_chars, is_ws, neutralise_marks, starts, starts_as,
     starts_ignoring_case, ws_run,
 };
-use crate::syntax::tags::{Look, need};
 
 /// Keys under which models give a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
@@ -72,14 +71,14 @@ impl Spellings {
         let mut partial = false;
         for Spelling { open, closers, foreign } in self.opens {
             match starts_as(text, open, last) {
-                Mark::Yes if *foreign => match text.as_bytes().get(ws_run(text, open.len())) {
+                Scan::Match(()) if *foreign => match text.as_bytes().get(ws_run(text, open.len())) {
                     None if !last => return Opening::Need,
                     None | Some(b'{' | b'[') => return Opening::No,
                     Some(_) => return Opening::Open { length: open.len(), closers },
                 },
-                Mark::Yes => return Opening::Open { length: open.len(), closers },
-                Mark::Partial => partial = true,
-                Mark::No => {}
+                Scan::Match(()) => return Opening::Open { length: open.len(), closers },
+                Scan::Incomplete => partial = true,
+                Scan::NoMatch => {}
             }
         }
         if partial {
@@ -87,13 +86,13 @@ impl Spellings {
         }
         let Some((begin, closers)) = self.tag else { return Opening::No };
         match (starts_as(text, begin, last), text.as_bytes().get(begin.len())) {
-            (Mark::Yes, Some(byte)) if is_ws(*byte) => match tag(text, begin.len(), last, tool) {
-                Look::Need => Opening::Need,
-                Look::No => Opening::No,
-                Look::Yes((Some(tool), _)) => Opening::Tag { length: begin.len(), tool, closers },
-                Look::Yes((None, length)) => Opening::Open { length, closers: self.opens[0].closers },
+            (Scan::Match(()), Some(byte)) if is_ws(*byte) => match tag(text, begin.len(), last, tool) {
+                Scan::Incomplete => Opening::Need,
+                Scan::NoMatch => Opening::No,
+                Scan::Match((Some(tool), _)) => Opening::Tag { length: begin.len(), tool, closers },
+                Scan::Match((None, length)) => Opening::Open { length, closers: self.opens[0].closers },
             },
-            (Mark::Yes | Mark::Partial, None) if !last => Opening::Need,
+            (Scan::Match(()) | Scan::Incomplete, None) if !last => Opening::Need,
             _ => Opening::No,
         }
     }
@@ -101,33 +100,33 @@ impl Spellings {
     /// Whether one of these openings could begin before this text.
     pub fn open(&self, text: &str) -> bool {
         let tag = self.tag.is_some_and(|(begin, _)| {
-            starts_as(text, begin, true) == Mark::Yes
+            starts_as(text, begin, true) == Scan::Match(())
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
         });
-        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true) == Mark::Yes)
+        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true) == Scan::Match(()))
     }
 }
 
 /// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
 /// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
-pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Look<(Option<usize>, usize)> {
+pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let bytes = text.as_bytes();
-    let named = |name: &str, end: usize| tool(name).map(|tool| Look::Yes((Some(tool), end)));
+    let named = |name: &str, end: usize| tool(name).map(|tool| Scan::Match((Some(tool), end)));
     let mut at = ws_run(text, from);
     let mut first = true;
     loop {
         match bytes.get(at) {
-            None => return need(last),
-            Some(b'>') if first => return Look::Yes((None, at + 1)),
-            Some(b'>' | b'/' | b'<') => return Look::No,
+            None => return Scan::at_end(last),
+            Some(b'>') if first => return Scan::Match((None, at + 1)),
+            Some(b'>' | b'/' | b'<') => return Scan::NoMatch,
             Some(_) => {}
         }
-        let Some(word) = word(text, at) else { return need(last) };
+        let Some(word) = word(text, at) else { return Scan::at_end(last) };
         let mut next = ws_run(text, at + word.len());
         match bytes.get(next) {
-            None => return need(last),
+            None => return Scan::at_end(last),
             Some(byte) => {
                 if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
                     return tag;
@@ -137,20 +136,20 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
                 } else {
                     (at, first) = (next, false);
                     if word.is_empty() {
-                        return Look::No;
+                        return Scan::NoMatch;
                     }
                     continue;
                 }
             }
         }
-        let Some(value) = value(text, next) else { return need(last) };
+        let Some(value) = value(text, next) else { return Scan::at_end(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
             && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
         {
             return tag;
         }
         if value.is_empty() {
-            return Look::No;
+            return Scan::NoMatch;
         }
         (at, first) = (ws_run(text, next + value.len()), false);
     }
@@ -162,11 +161,11 @@ pub fn named(
     from: usize,
     last: bool,
     tool: &dyn Fn(&str) -> Option<usize>,
-) -> Look<(Option<usize>, usize)> {
+) -> Scan<(Option<usize>, usize)> {
     let start = ws_run(text, from);
-    let Some(value) = value(text, start) else { return need(last) };
+    let Some(value) = value(text, start) else { return Scan::at_end(last) };
     let name = value.trim_matches(['"', '\'']);
-    tool(name).map_or(Look::No, |tool| Look::Yes((Some(tool), start + value.len())))
+    tool(name).map_or(Scan::NoMatch, |tool| Scan::Match((Some(tool), start + value.len())))
 }
 
 /// The word at a place, if its end is there.
@@ -208,10 +207,10 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
         let before = if at > 0 { bytes[at - 1] } else { b' ' };
         if delimiters.is_first(rest.chars().next().unwrap_or(' ')) {
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::Yes, _) => return Behind::Prose,
-                (Mark::Partial, _) | (Mark::No, Mark::Partial) => return need,
-                (Mark::No, Mark::Yes) => return Behind::Call,
-                (Mark::No, Mark::No) => {}
+                (Scan::Match(()), _) => return Behind::Prose,
+                (Scan::Incomplete, _) | (Scan::NoMatch, Scan::Incomplete) => return need,
+                (Scan::NoMatch, Scan::Match(())) => return Behind::Call,
+                (Scan::NoMatch, Scan::NoMatch) => {}
             }
         }
         let next = bytes.get(at + 1).copied();
@@ -222,9 +221,9 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
             b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Behind::Call,
             b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Behind::Prose,
             b'`' | b'~' => match starts(rest, if byte == b'`' { "```" } else { "~~~" }, last) {
-                Mark::Yes => return Behind::Call,
-                Mark::Partial => return need,
-                Mark::No => {}
+                Scan::Match(()) => return Behind::Call,
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             },
             _ => {}
         }
@@ -259,9 +258,9 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::No, Mark::No) => {}
-                (Mark::Yes, _) | (_, Mark::Yes) => return Meant::Prose,
-                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+                (Scan::NoMatch, Scan::NoMatch) => {}
+                (Scan::Match(()), _) | (_, Scan::Match(())) => return Meant::Prose,
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return need,
             }
         }
         if first.is_ascii_whitespace() || "{[(\"':=,<>`".contains(first) {

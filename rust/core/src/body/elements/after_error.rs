@@ -6,7 +6,7 @@ use crate::body::{Io, Skip, Step};
 use crate::protocol::tags::Form;
 use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Closer, Mark, ws_run};
+use crate::syntax::scan::{Closer, Scan, ws_run};
 use crate::syntax::xml::Lexeme;
 
 impl Elements {
@@ -33,9 +33,9 @@ impl Elements {
                 State::On => {
                     self.end_quotes(io);
                     match self.end_mark(io) {
-                        Mark::Yes => return Step::Done,
-                        Mark::Partial => return Step::Need,
-                        Mark::No => {}
+                        Scan::Match(()) => return Step::Done,
+                        Scan::Incomplete => return Step::Need,
+                        Scan::NoMatch => {}
                     }
                     if self.quotes.open().is_some() {
                         return Step::Need;

@@ -5,7 +5,7 @@ use crate::body::{Io, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocol::tags::{Form, closes};
-use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::syntax::xml::name_length;
 
 impl Elements {
@@ -34,25 +34,25 @@ impl Elements {
     }
 
     /// Is this the call's closing tag, and how long is it?
-    fn closing(&mut self, rest: &str, last: bool) -> (Mark, usize) {
+    fn closing(&mut self, rest: &str, last: bool) -> (Scan, usize) {
         let (mark, length, styled) = closes(rest, &self.name, last);
-        self.styled |= styled && mark == Mark::Yes;
+        self.styled |= styled && mark == Scan::Match(());
         (mark, length)
     }
 
     /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
-    pub(super) fn end_mark(&mut self, io: &mut Io<'_>) -> Mark {
+    pub(super) fn end_mark(&mut self, io: &mut Io<'_>) -> Scan {
         if self.lexer.is_inside() {
-            return Mark::No;
+            return Scan::NoMatch;
         }
         let at = if self.ends == Ends::Tag(Form::Broken) { ws_run(io.window, io.at) } else { io.at };
         let rest = &io.window[at..];
         let (mark, length) = match rest.as_bytes().first() {
             Some(b'<') => self.closing(rest, io.last),
             Some(b'/') if self.ends == Ends::Tag(Form::Broken) => (starts(rest, "/>", io.last), 2),
-            _ => (Mark::No, 0),
+            _ => (Scan::NoMatch, 0),
         };
-        if mark == Mark::Yes {
+        if mark == Scan::Match(()) {
             io.at = at + length;
         }
         mark
@@ -73,12 +73,12 @@ impl Elements {
             return self.close(io);
         }
         match self.closing(rest, last) {
-            (Mark::Yes, length) => {
+            (Scan::Match(()), length) => {
                 io.at += blanks + length;
                 return self.close(io);
             }
-            (Mark::Partial, _) => return need(self, io),
-            (Mark::No, _) => {}
+            (Scan::Incomplete, _) => return need(self, io),
+            (Scan::NoMatch, _) => {}
         }
         let length = name_length(&rest[1..]);
         if 1 + length == rest.len() && !last {
@@ -98,9 +98,9 @@ impl Elements {
             return self.close_at_end(io);
         }
         match self.end_mark(io) {
-            Mark::Yes => self.close(io),
-            Mark::Partial => Ok(Some(Step::Need)),
-            Mark::No => {
+            Scan::Match(()) => self.close(io),
+            Scan::Incomplete => Ok(Some(Step::Need)),
+            Scan::NoMatch => {
                 self.state = State::InJson(Skip::After);
                 Err((ErrorKind::MalformedCall, format!("Only </{}> may follow the JSON object.", self.name)))
             }

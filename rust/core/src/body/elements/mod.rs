@@ -15,7 +15,7 @@ use crate::protocol::tags::Form;
 use crate::schema::Schema;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Mark, ws_run};
+use crate::syntax::scan::{Scan, ws_run};
 use crate::syntax::tags::TYPES;
 use crate::syntax::tree::Tree;
 use crate::syntax::xml::{self, Lexeme, Lexer};
@@ -232,9 +232,9 @@ impl Elements {
         }
         if !behind_line {
             match self.end_mark(io) {
-                Mark::Yes => return self.close(io),
-                Mark::Partial => return Ok(Some(Step::Need)),
-                Mark::No => {}
+                Scan::Match(()) => return self.close(io),
+                Scan::Incomplete => return Ok(Some(Step::Need)),
+                Scan::NoMatch => {}
             }
         }
         let begin = io.at;
@@ -391,9 +391,9 @@ impl Elements {
         let begin = io.at;
         let mark = self.end_mark(io);
         let lexeme = match mark {
-            Mark::Yes => Lexeme::Close(""),
-            Mark::Partial => Lexeme::Need,
-            Mark::No => self.next(io),
+            Scan::Match(()) => Lexeme::Close(""),
+            Scan::Incomplete => Lexeme::Need,
+            Scan::NoMatch => self.next(io),
         };
         let State::Text(source) = &mut self.state else { return Ok(None) };
         match lexeme {
@@ -402,7 +402,7 @@ impl Elements {
                 self.stray(io)?;
                 self.field(io, name, attributes, empty)?;
             }
-            Lexeme::Close(_) if mark == Mark::Yes => {
+            Lexeme::Close(_) if mark == Scan::Match(()) => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = State::Closed;
                 note(io, Repair::BareText, &format!("The text must be in <{key}> tags."))?;

@@ -6,7 +6,7 @@ use super::super::{Bad, Io, Step};
 use super::{Envelope, State};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{Lexeme, Place};
-use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
 impl Envelope {
     /// Behind a value.
@@ -29,9 +29,9 @@ impl Envelope {
         let lexeme = self.next_lexeme(io, Place::Punctuation);
         if lexeme.is_err() {
             match starts(io.rest(), &io.cx.delimiters.close, io.last) {
-                Mark::Yes => return Ok(Punct::Close),
-                Mark::Partial => return Ok(Punct::Need),
-                Mark::No => {}
+                Scan::Match(()) => return Ok(Punct::Close),
+                Scan::Incomplete => return Ok(Punct::Need),
+                Scan::NoMatch => {}
             }
         }
         Ok(match lexeme? {
@@ -106,32 +106,32 @@ impl Envelope {
         let rest = io.rest();
         let Some(byte) = rest.bytes().next() else { return Ok(Some(Step::Need)) };
         match starts(rest, &io.cx.delimiters.close, io.last) {
-            Mark::Yes => {
+            Scan::Match(()) => {
                 io.at += io.cx.delimiters.close.len();
                 return Ok(Some(Step::Done));
             }
-            Mark::Partial => return Ok(Some(Step::Need)),
-            Mark::No => {}
+            Scan::Incomplete => return Ok(Some(Step::Need)),
+            Scan::NoMatch => {}
         }
         let results = io.cx.protocol.result_marks().iter().map(|mark| &**mark);
         let marks = results.chain([io.cx.delimiters.open.as_str()]).map(|mark| starts(rest, mark, io.last));
-        match marks.reduce(|a, b| if a == Mark::Yes || b == Mark::No { a } else { b }) {
-            Some(Mark::Yes) => {
+        match marks.reduce(|a, b| if a == Scan::Match(()) || b == Scan::NoMatch { a } else { b }) {
+            Some(Scan::Match(())) => {
                 self.repair(io, Repair::MissingClose, "it is not closed")?;
                 return Ok(Some(Step::Done));
             }
-            Some(Mark::Partial) => return Ok(Some(Step::Need)),
-            Some(Mark::No) | None => {}
+            Some(Scan::Incomplete) => return Ok(Some(Step::Need)),
+            Some(Scan::NoMatch) | None => {}
         }
         if let Some(wrapper) = self.wrapper {
             match starts(rest, wrapper.close(), io.last) {
-                Mark::Yes => {
+                Scan::Match(()) => {
                     io.at += wrapper.close().len();
                     self.wrapper = None;
                     return Ok(None);
                 }
-                Mark::Partial => return Ok(Some(Step::Need)),
-                Mark::No => {}
+                Scan::Incomplete => return Ok(Some(Step::Need)),
+                Scan::NoMatch => {}
             }
         }
         match (byte, tag(rest, io.last)) {

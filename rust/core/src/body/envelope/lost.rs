@@ -3,7 +3,7 @@
 use std::mem::replace;
 
 use super::super::{Io, Skip, Step};
-use crate::syntax::scan::{Mark, starts};
+use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
@@ -46,15 +46,15 @@ impl Lost {
             let outside = !matches!(self.skip, Skip::Quoted { .. } | Skip::Bracketed { .. });
             if (replace(&mut self.fresh, false) || outside) && byte == close.as_bytes()[0] {
                 match starts(io.rest(), close, io.last) {
-                    Mark::Yes => {
+                    Scan::Match(()) => {
                         io.at += close.len();
                         return Step::Done;
                     }
-                    Mark::Partial => {
+                    Scan::Incomplete => {
                         self.fresh = true;
                         return Step::Need;
                     }
-                    Mark::No => {}
+                    Scan::NoMatch => {}
                 }
             }
             if self.between {

@@ -10,7 +10,7 @@ mod values;
 use super::{Bad, BodyKind, Context, Failure, Fields, Format, Found, Io, Lists, Object, Skip, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocol::tags::Form;
-use crate::syntax::scan::{Closer, Mark, ws_run};
+use crate::syntax::scan::{Closer, Scan, ws_run};
 use crate::syntax::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
 use tag::Tag;
 
@@ -242,12 +242,12 @@ impl Mapping {
         }
         let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
         match self.tag.around(&io.cx, false).closer(rest, line, io.last) {
-            (Mark::Yes, length) => {
+            (Scan::Match(()), length) => {
                 io.at += length;
                 self.close(io)
             }
-            (Mark::Partial, _) => Ok(Some(Step::Need)),
-            (Mark::No, _) => {
+            (Scan::Incomplete, _) => Ok(Some(Step::Need)),
+            (Scan::NoMatch, _) => {
                 self.state = State::InText(Skip::After);
                 Err((ErrorKind::MalformedCall, format!("Only </{}> may follow the JSON object.", self.tag.name)))
             }

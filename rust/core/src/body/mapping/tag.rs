@@ -3,7 +3,7 @@
 use crate::body::{Context, is_field};
 use crate::protocol::tags::{Form, Opener, closer, opener};
 use crate::schema::Schema;
-use crate::syntax::scan::{Mark, starts};
+use crate::syntax::scan::{Scan, starts};
 use crate::syntax::yaml::Ends;
 
 /// The opening tag.
@@ -31,10 +31,10 @@ impl Tag {
 
 impl Around<'_> {
     /// The closing tag at the beginning of `rest`, and its length.
-    pub fn closer(&self, rest: &str, line: bool, last: bool) -> (Mark, usize) {
+    pub fn closer(&self, rest: &str, line: bool, last: bool) -> (Scan, usize) {
         if !rest.starts_with('<') {
             let broken = self.form == Form::Broken && line;
-            return (if broken { starts(rest, "/>", last) } else { Mark::No }, 2);
+            return (if broken { starts(rest, "/>", last) } else { Scan::NoMatch }, 2);
         }
         // As it is most often.
         if rest[1..]
@@ -42,28 +42,28 @@ impl Around<'_> {
             .and_then(|rest| rest.strip_prefix(self.name))
             .is_some_and(|rest| rest.starts_with('>'))
         {
-            return (Mark::Yes, self.name.len() + 3);
+            return (Scan::Match(()), self.name.len() + 3);
         }
         match closer(rest, self.name, last) {
-            (Mark::No, _) if self.name != self.declared => closer(rest, self.declared, last),
+            (Scan::NoMatch, _) if self.name != self.declared => closer(rest, self.declared, last),
             found => found,
         }
     }
 }
 
 impl Ends for Around<'_> {
-    fn close(&self, rest: &str, line: bool, last: bool) -> Mark {
+    fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
         self.closer(rest, line, last).0
     }
 
-    fn open(&self, rest: &str, last: bool) -> Mark {
+    fn open(&self, rest: &str, last: bool) -> Scan {
         if !self.opens || !rest.starts_with('<') {
-            return Mark::No;
+            return Scan::NoMatch;
         }
         match opener(rest, last) {
-            Opener::Need => Mark::Partial,
-            Opener::Tag { name, .. } if rest[name.clone()] == *self.name => Mark::Yes,
-            Opener::Tag { .. } | Opener::No => Mark::No,
+            Opener::Need => Scan::Incomplete,
+            Opener::Tag { name, .. } if rest[name.clone()] == *self.name => Scan::Match(()),
+            Opener::Tag { .. } | Opener::No => Scan::NoMatch,
         }
     }
 

@@ -6,7 +6,7 @@ use super::Context;
 use crate::limits::ATTEMPT_CHARS;
 use crate::schema::NodeId;
 use crate::syntax::quoting::Kept;
-use crate::syntax::scan::{Mark, first_chars, starts, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
 /// Characters that never stand directly behind a call's last bracket.
 const INSIDE: &[u8] = b"\"'\\,:;.)+";
@@ -49,7 +49,7 @@ impl Quotes {
         while let Some(b'}' | b']') = bytes.get(at) {
             // CLOSE may begin with a bracket, too.
             let complete = closers > 0 && closers >= brackets + self.around;
-            if complete && starts(&text[at..], &cx.delimiters.close, undecided.is_some()) != Mark::No {
+            if complete && starts(&text[at..], &cx.delimiters.close, undecided.is_some()) != Scan::NoMatch {
                 break;
             }
             closers += 1;
@@ -60,9 +60,9 @@ impl Quotes {
         // Brackets may be missing, but not behind a string that is unsure itself.
         if outside || closers > 0 && self.kept.is_none() {
             match starts(&text[at..], &cx.delimiters.close, undecided.is_some()) {
-                Mark::Yes => return Some(true),
-                Mark::Partial => return undecided,
-                Mark::No => {}
+                Scan::Match(()) => return Some(true),
+                Scan::Incomplete => return undecided,
+                Scan::NoMatch => {}
             }
         }
         let comment = |at: usize| bytes.get(at + 1).map_or(undecided, |byte| Some(matches!(byte, b'/' | b'*')));

@@ -11,8 +11,7 @@ use crate::body::{Io, Object, Skip};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Ahead, LIKE_QUOTES, Next};
 use crate::syntax::quoting::{Alternation, is_quote};
-use crate::syntax::scan::{Mark, is_ws, ws_run};
-use crate::syntax::tags::{Look, begins_with};
+use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct Equals {
@@ -28,10 +27,10 @@ impl Equals {
         let rest = io.rest();
         let Some(&byte) = rest.as_bytes().first() else { return Move::Stay };
         match io.cx.delimiters.closes(rest, io.last).0 {
-            Mark::Partial => Move::Stay,
-            Mark::Yes => empty(io, &self.field),
-            Mark::No if is_ws(byte) => self.spaced(io),
-            Mark::No => self.value(io, rest),
+            Scan::Incomplete => Move::Stay,
+            Scan::Match(()) => empty(io, &self.field),
+            Scan::NoMatch if is_ws(byte) => self.spaced(io),
+            Scan::NoMatch => self.value(io, rest),
         }
     }
 
@@ -72,14 +71,14 @@ impl Equals {
             return Move::Stay;
         }
         // What models write instead of a quote.
-        let like = || LIKE_QUOTES.iter().fold(Look::No, |look, mark| look.or(|| begins_with(rest, mark, io.last)));
-        match if matches!(byte, b'`' | b'&' | b'<' | b'\\') { like() } else { Look::No } {
-            Look::Need => return Move::Stay,
-            Look::Yes(()) => {
+        let like = || LIKE_QUOTES.iter().fold(Scan::NoMatch, |look, mark| look.or(|| starts(rest, mark, io.last)));
+        match if matches!(byte, b'`' | b'&' | b'<' | b'\\') { like() } else { Scan::NoMatch } {
+            Scan::Incomplete => return Move::Stay,
+            Scan::Match(()) => {
                 let message = format!("{0}: quote the value with \" or ': {0}=\"…\"", field.path());
                 return fail(ErrorKind::MalformedCall, message, Skip::ValueStart);
             }
-            Look::No => {}
+            Scan::NoMatch => {}
         }
         let first = rest.chars().next().unwrap_or(' ');
         let closing = closing_mark(first);

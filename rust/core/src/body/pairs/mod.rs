@@ -15,8 +15,7 @@ use super::{Context, Failure, Found, Io, Object, Skip, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
-use crate::syntax::scan::{Delimiters, Mark, is_ws, ws_run};
-use crate::syntax::tags::Look;
+use crate::syntax::scan::{Delimiters, Scan, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
@@ -228,9 +227,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Next::Pair { length, direct, .. } => (length, direct),
         Next::Other => match colon_pair(&cx, rest, false) {
-            Look::Need => return Move::Stay,
-            Look::No => return broken(),
-            Look::Yes((length, end)) => {
+            Scan::Incomplete => return Move::Stay,
+            Scan::NoMatch => return broken(),
+            Scan::Match((length, end)) => {
                 let written = &rest[..length];
                 if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
                     return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
@@ -275,20 +274,20 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
-fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Look<(usize, usize)> {
+fn colon_pair(cx: &Context<'_>, text: &str, last: bool) -> Scan<(usize, usize)> {
     colon_key(text, last, cx.delimiters, &|key| is_declared(cx.schema, key))
 }
 
 /// Whether, in a call with colons for `=`, the text after a value goes on with another such pair.
-fn follows_colon(io: &Io<'_>, rest: &str) -> Mark {
+fn follows_colon(io: &Io<'_>, rest: &str) -> Scan {
     let from = ws_run(rest, usize::from(rest.starts_with(',')));
     if from == 0 || !io.found.used(Repair::ColonSeparator) {
-        return Mark::No;
+        return Scan::NoMatch;
     }
     match colon_pair(&io.cx, &rest[from..], io.last) {
-        Look::Need => Mark::Partial,
-        Look::No => Mark::No,
-        Look::Yes(_) => Mark::Yes,
+        Scan::Incomplete => Scan::Incomplete,
+        Scan::NoMatch => Scan::NoMatch,
+        Scan::Match(_) => Scan::Match(()),
     }
 }
 
@@ -313,15 +312,15 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
         _ => ErrorKind::MalformedCall,
     };
     match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).0) {
-        (None, _) | (_, Mark::Partial) => Move::Stay,
-        (_, Mark::Yes) => Move::To(gap(false)),
-        (Some(byte), Mark::No) if is_ws(*byte) => Move::To(gap(false)),
-        (Some(byte), Mark::No) => {
+        (None, _) | (_, Scan::Incomplete) => Move::Stay,
+        (_, Scan::Match(())) => Move::To(gap(false)),
+        (Some(byte), Scan::NoMatch) if is_ws(*byte) => Move::To(gap(false)),
+        (Some(byte), Scan::NoMatch) => {
             let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other };
-            let colon = if next == Next::Other { follows_colon(io, rest) } else { Mark::No };
+            let colon = if next == Next::Other { follows_colon(io, rest) } else { Scan::NoMatch };
             match (next, colon) {
-                (Next::Need, _) | (_, Mark::Partial) => Move::Stay,
-                (Next::Pair { .. }, _) | (_, Mark::Yes) => comma(io, Move::To(gap(false))),
+                (Next::Need, _) | (_, Scan::Incomplete) => Move::Stay,
+                (Next::Pair { .. }, _) | (_, Scan::Match(())) => comma(io, Move::To(gap(false))),
                 (Next::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {

@@ -8,8 +8,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
 use crate::syntax::quoting::{Kept, is_apostrophe};
-use crate::syntax::scan::{Delimiters, Mark, first_chars, has_line_break, is_ws, starts, ws_run};
-use crate::syntax::tags::{Look, begins_with, need};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InQuotes {
@@ -93,12 +92,12 @@ impl InQuotes {
             let rest = &window[io.at + 1..];
             if *triple {
                 match starts(&window[io.at..], if quote == b'"' { "\"\"\"" } else { "'''" }, false) {
-                    Mark::Yes => {
+                    Scan::Match(()) => {
                         io.at += 3;
                         return value.done(io, true, behind(false));
                     }
-                    Mark::Partial => return Move::Stay,
-                    Mark::No => {}
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::NoMatch => {}
                 }
                 io.at += 1;
                 value.push_char(io.found, quote as char);
@@ -125,8 +124,8 @@ impl InQuotes {
                 Next::Open { line: false } => false,
                 Next::Other if kept.is_some() => false,
                 Next::Other => match follows_colon(io, rest) {
-                    Mark::Partial => return Move::Stay,
-                    mark => mark == Mark::Yes,
+                    Scan::Incomplete => return Move::Stay,
+                    mark => mark == Scan::Match(()),
                 },
             };
             if closes {
@@ -151,9 +150,9 @@ impl InQuotes {
             }
             if kept.is_none() {
                 match closes_on_its_line(&cx, rest, last) {
-                    Look::Need => return Move::Stay,
-                    Look::No => {}
-                    Look::Yes(length) => {
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::NoMatch => {}
+                    Scan::Match(length) => {
                         let message = format!(
                             "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
                             value.field.path(),
@@ -222,25 +221,25 @@ pub(super) fn may_follow(byte: u8, cx: &Context<'_>) -> bool {
 
 /// Whether the call is closed in this line, the rest of which has no quotes or brackets, and the next line begins with a call. Then
 /// the quote before it was the value's last. Finds the number of bytes before CLOSE.
-fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Look<usize> {
+fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     let end = first_chars(rest, ATTEMPT_CHARS);
     let text = &rest[..end];
     let line = text.find(['\n', '\r', '"', '\'', '(', ')', '[', ']', '{', '}']);
-    let Some(line) = line else { return need(last || end < rest.len()) };
-    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Look::No };
-    let (Mark::Yes, length) = cx.delimiters.closes(&text[close..], true) else { return Look::No };
+    let Some(line) = line else { return Scan::at_end(last || end < rest.len()) };
+    let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Scan::NoMatch };
+    let (Scan::Match(()), length) = cx.delimiters.closes(&text[close..], true) else { return Scan::NoMatch };
     let closed = close + length;
     let next = ws_run(text, closed);
     if next < line || !has_line_break(&text[closed..next]) {
-        return Look::No;
+        return Scan::NoMatch;
     }
-    begins_with(&rest[next..], &cx.delimiters.open, last).and_then(|()| {
+    starts(&rest[next..], &cx.delimiters.open, last).and_then(|()| {
         let name = &rest[next + cx.delimiters.open.len()..];
         let window = &name[..first_chars(name, NAME_CHARS + 1)];
         let ends = |c: char| c.is_whitespace() || cx.delimiters.is_first(c) || "{\"'=".contains(c);
-        let Some(length) = window.find(ends) else { return need(last || window.len() < name.len()) };
+        let Some(length) = window.find(ends) else { return Scan::at_end(last || window.len() < name.len()) };
         let declared = cx.tools.is_some_and(|tools| tools.lookup(&window[..length]).tool().is_some());
-        if declared { Look::Yes(close) } else { Look::No }
+        if declared { Scan::Match(close) } else { Scan::NoMatch }
     })
 }
 

@@ -7,7 +7,7 @@ use crate::body::{Context, Io, Skip};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Ahead, Next, may_trail};
 use crate::syntax::quoting::{Alternation, is_quote};
-use crate::syntax::scan::{Delimiters, Mark, is_ws, starts, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct InWord {
@@ -53,9 +53,9 @@ impl InWord {
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
                 match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).0) {
-                    (_, Mark::Yes) => return word.done(io, value, bare_mark),
-                    (Mark::Partial, _) | (_, Mark::Partial) => return Move::Stay,
-                    (opens, Mark::No) => word.has_open |= opens == Mark::Yes,
+                    (_, Scan::Match(())) => return word.done(io, value, bare_mark),
+                    (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Move::Stay,
+                    (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),
                 }
                 word.has_mark = true;
             } else if is_ws(byte) {
@@ -95,16 +95,16 @@ impl InWord {
                 }
                 *ahead = Ahead::after_value();
                 let ends = match next {
-                    None => Mark::No,
+                    None => Scan::NoMatch,
                     Some(Next::Other) => follows_colon(io, rest),
-                    Some(Next::Trailing { .. }) if !word.has_mark && !word.has_quote => Mark::Yes,
-                    Some(next) if word.ends_at(&cx, rest, next) => Mark::Yes,
-                    Some(_) => Mark::No,
+                    Some(Next::Trailing { .. }) if !word.has_mark && !word.has_quote => Scan::Match(()),
+                    Some(next) if word.ends_at(&cx, rest, next) => Scan::Match(()),
+                    Some(_) => Scan::NoMatch,
                 };
                 match ends {
-                    Mark::No => {}
-                    Mark::Partial => return Move::Stay,
-                    Mark::Yes => {
+                    Scan::NoMatch => {}
+                    Scan::Incomplete => return Move::Stay,
+                    Scan::Match(()) => {
                         let done = word.done(io, value, bare_mark);
                         return match next {
                             _ if matches!(done, Move::Fail(_)) => done,

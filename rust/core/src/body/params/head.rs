@@ -7,8 +7,8 @@ use super::{Params, State};
 use crate::body::{Bad, Io, Skip, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Closers, ws_run};
-use crate::syntax::tags::{Attribute, Attributes, Look, Tag, attribute, is_name};
+use crate::syntax::scan::{Closers, Scan, ws_run};
+use crate::syntax::tags::{Attribute, Attributes, Tag, attribute, is_name};
 use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
@@ -167,9 +167,9 @@ impl Params {
             false => self.opened.row.follows(rest, io.last, (tag, cx.tool), &declared),
         };
         match follows {
-            Look::Need => Ok(Some(Step::Need)),
-            Look::Yes(()) => self.to(State::Opened),
-            Look::No => {
+            Scan::Incomplete => Ok(Some(Step::Need)),
+            Scan::Match(()) => self.to(State::Opened),
+            Scan::NoMatch => {
                 let name = match tag {
                     _ if self.opened.wrapped => self.opened.row.block,
                     Tag::Word(word) => word,

@@ -10,8 +10,8 @@ use super::{Bad, BodyKind, Context, Failure, Format, Found, Io, Object, Skip, St
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{Closer, Closers, ws_run};
-use crate::syntax::tags::{Attributes, Look, Opened, Parameter, Tag, begins, closes};
+use crate::syntax::scan::{Closer, Closers, Scan, ws_run};
+use crate::syntax::tags::{Attributes, Opened, Parameter, Tag, begins, closes};
 
 use head::Head;
 use value::{Read, Value};
@@ -214,9 +214,9 @@ impl Params {
 
     fn opener(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
         let found = match self.opened.row.opener(io.rest(), io.last, false, &|_, _| false) {
-            Look::Need => return Ok(Some(Step::Need)),
-            Look::Yes(found) => found,
-            Look::No => return self.to(State::Opened),
+            Scan::Incomplete => return Ok(Some(Step::Need)),
+            Scan::Match(found) => found,
+            Scan::NoMatch => return self.to(State::Opened),
         };
         let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
@@ -267,31 +267,31 @@ impl Params {
         io.at = ws_run(io.window, io.at);
         let (rest, last) = (io.rest(), io.last);
         let look = match rest.as_bytes() {
-            [] if !last || self.failed => Look::Need,
+            [] if !last || self.failed => Scan::Incomplete,
             [] => {
                 self.complete_unclosed(io)?;
-                Look::Yes(Some(Step::Done))
+                Scan::Match(Some(Step::Done))
             }
-            [b'<'] if !last => Look::Need,
+            [b'<'] if !last => Scan::Incomplete,
             [b'<', b'/', ..] => self.closing(io)?,
             [b'<', ..] if rest.starts_with(self.opened.row.parameter.open) => self.parameter(io)?,
             [b'<', ..] => self.opening(io)?,
-            _ if self.failed => Look::Need,
+            _ if self.failed => Scan::Incomplete,
             _ => self.parameter(io)?,
         };
         match look {
-            Look::Need => Ok(Some(Step::Need)),
-            Look::Yes(step) => {
+            Scan::Incomplete => Ok(Some(Step::Need)),
+            Scan::Match(step) => {
                 self.quotes = Alternation::START;
                 Ok(step)
             }
-            Look::No if self.failed => {
+            Scan::NoMatch if self.failed => {
                 // Whatever it is, it is no mark.
                 self.quotes.step(b'<');
                 io.at += 1;
                 Ok(None)
             }
-            Look::No => {
+            Scan::NoMatch => {
                 let tool = io.cx.tool;
                 let message = format!("{tool}: a call may contain only parameters in tags.");
                 Err((ErrorKind::MalformedCall, message))
@@ -300,69 +300,69 @@ impl Params {
     }
 
     /// At a closing tag.
-    fn closing(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+    fn closing(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
         let (rest, last, row) = (io.rest(), io.last, self.opened.row);
         let own = self.opened.tag.closes(rest, io.cx.tool, last);
-        if let Look::Yes(length) = own {
+        if let Scan::Match(length) = own {
             io.at += length;
-            return self.closed(io).map(Look::Yes);
+            return self.closed(io).map(Scan::Match);
         }
         let block = closes(rest, row.block, last);
-        if let Look::Yes(length) = block {
+        if let Scan::Match(length) = block {
             match self.opened.tag {
                 Tag::Block => self.complete(io)?,
                 Tag::Word(_) | Tag::Own => self.complete_unclosed(io)?,
             }
             io.at += length;
-            return Ok(Look::Yes(Some(Step::Done)));
+            return Ok(Scan::Match(Some(Step::Done)));
         }
         let function = row.closes_function(rest, last);
-        if let Look::Yes(length) = function {
+        if let Scan::Match(length) = function {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
-            return self.closed(io).map(Look::Yes);
+            return self.closed(io).map(Scan::Match);
         }
         let parameter = row.closes_parameter(rest, last);
-        if let Look::Yes(length) = parameter {
+        if let Scan::Match(length) = parameter {
             self.repair(io, Repair::TagStyle)?;
             io.at += length;
-            return Ok(Look::Yes(None));
+            return Ok(Scan::Match(None));
         }
         Ok(own.or(|| block).or(|| function).or(|| parameter).map(|_| None))
     }
 
     /// At a tag that may open something.
-    fn opening(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+    fn opening(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
         let row = self.opened.row;
         match row.opener(io.rest(), io.last, false, &|_, _| false) {
-            Look::Need => return Ok(Look::Need),
-            Look::Yes(_) => {
+            Scan::Incomplete => return Ok(Scan::Incomplete),
+            Scan::Match(_) => {
                 self.complete_unclosed(io)?;
-                return Ok(Look::Yes(Some(self.another())));
+                return Ok(Scan::Match(Some(self.another())));
             }
-            Look::No => {}
+            Scan::NoMatch => {}
         }
         match begins(&io.rest()[1..], row.block, io.last) {
-            Look::Need => return Ok(Look::Need),
-            Look::Yes(_) => {
+            Scan::Incomplete => return Ok(Scan::Incomplete),
+            Scan::Match(_) => {
                 self.complete_unclosed(io)?;
-                return Ok(Look::Yes(Some(Step::Done)));
+                return Ok(Scan::Match(Some(Step::Done)));
             }
-            Look::No => {}
+            Scan::NoMatch => {}
         }
         self.parameter(io)
     }
 
     /// Where a parameter opens, its value is read next.
-    fn parameter(&mut self, io: &mut Io<'_>) -> Result<Look<Option<Step>>, Bad> {
+    fn parameter(&mut self, io: &mut Io<'_>) -> Result<Scan<Option<Step>>, Bad> {
         let (cx, rest) = (io.cx, io.rest());
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         let Parameter { tag, key, apart, empty, styled, end } =
             match self.opened.row.parameter(rest, io.last, &declared) {
-                Look::Yes(_) if self.whole && !self.failed => return Ok(Look::No),
-                Look::Yes(found) => found,
-                Look::Need => return Ok(Look::Need),
-                Look::No => return Ok(Look::No),
+                Scan::Match(_) if self.whole && !self.failed => return Ok(Scan::NoMatch),
+                Scan::Match(found) => found,
+                Scan::Incomplete => return Ok(Scan::Incomplete),
+                Scan::NoMatch => return Ok(Scan::NoMatch),
             };
         io.at += end;
         self.value.open(&rest[tag], apart, styled);
@@ -370,7 +370,7 @@ impl Params {
             self.head = Head::of_parameter();
             self.state = State::Head;
             if self.failed {
-                return Ok(Look::Yes(None));
+                return Ok(Scan::Match(None));
             }
             let message = format!("{}: the tag of a parameter must not have attributes.", cx.tool);
             return Err((ErrorKind::MalformedCall, message));
@@ -386,7 +386,7 @@ impl Params {
         if empty {
             self.value.end(&cx, io.found)?;
         }
-        Ok(Look::Yes(None))
+        Ok(Scan::Match(None))
     }
 
     fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
@@ -433,24 +433,24 @@ impl Params {
         let mut needs = rest.is_empty() && !last;
         if rest.starts_with('<') {
             let ends = closes(rest, row.block, last);
-            if let Look::Yes(length) = ends {
+            if let Scan::Match(length) = ends {
                 io.at += blanks + length;
                 return Ok(Some(Step::Done));
             }
-            needs |= ends == Look::Need;
+            needs |= ends == Scan::Incomplete;
             if self.opened.wrapped {
                 let function = row.opener(rest, last, false, &|_, _| false);
-                if let Look::Yes(_) = function {
+                if let Scan::Match(_) = function {
                     io.at += blanks;
                     return Ok(Some(self.another()));
                 }
                 let stray = row.closes_function(rest, last).or(|| row.closes_parameter(rest, last));
-                if let Look::Yes(length) = stray {
+                if let Scan::Match(length) = stray {
                     self.repair(io, Repair::TagStyle)?;
                     io.at += blanks + length;
                     return self.to(State::Tail { blanks: 0 });
                 }
-                needs |= function == Look::Need || stray == Look::Need;
+                needs |= function == Scan::Incomplete || stray == Scan::Incomplete;
             }
         }
         if needs {

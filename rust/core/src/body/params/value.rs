@@ -11,8 +11,8 @@ use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::scan::{first_chars, has_line_break, ws_run};
-use crate::syntax::tags::{Look, Row, Tag, begins_with, closes, need};
+use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
+use crate::syntax::tags::{Row, Tag, closes};
 
 /// How a value ends.
 pub enum Read {
@@ -198,23 +198,23 @@ impl Value {
             let function = (function, io.cx.tool);
             let quoted = self.since.and_then(Alternation::open);
             match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
-                Look::Yes(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+                Scan::Match(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
                     let message = format!(
                         "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
                         cx.tool
                     );
                     return Err((ErrorKind::MalformedCall, message));
                 }
-                Look::Need => {
+                Scan::Incomplete => {
                     self.go_live(&io.cx, io.found)?;
                     return Ok(Read::Need);
                 }
-                Look::Yes(End::Close(length)) if quoted.is_none() => {
+                Scan::Match(End::Close(length)) if quoted.is_none() => {
                     io.at += length;
                     return Ok(Read::Closed);
                 }
-                Look::Yes(End::Before) if quoted.is_none() => return Ok(Read::Open),
-                Look::Yes(End::Kept(length)) => {
+                Scan::Match(End::Before) if quoted.is_none() => return Ok(Read::Open),
+                Scan::Match(End::Kept(length)) => {
                     (self.kept, self.looked) = (true, 0);
                     let tag = &io.window[io.at..io.at + length];
                     self.take(io.found, tag);
@@ -223,12 +223,12 @@ impl Value {
                 }
                 found => {
                     match self.opened.nearly_closes(io.rest(), io.last, &declared) {
-                        Look::Need => {
+                        Scan::Incomplete => {
                             self.go_live(&io.cx, io.found)?;
                             return Ok(Read::Need);
                         }
-                        Look::Yes(()) => self.kept = true,
-                        Look::No => self.kept |= found == Look::Yes(End::Text),
+                        Scan::Match(()) => self.kept = true,
+                        Scan::NoMatch => self.kept |= found == Scan::Match(End::Text),
                     }
                     self.looked = 0;
                     self.take(io.found, "<");
@@ -259,22 +259,24 @@ impl Opened {
         function: (Tag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
-    ) -> Look<End> {
+    ) -> Scan<End> {
         let row = self.row;
         match closes(rest, &self.tag, last) {
-            Look::Yes(length) => {
+            Scan::Match(length) => {
                 return match self.closed(rest, length, last, function, declared, looked) {
-                    Look::Yes(()) => Look::Yes(End::Close(length)),
-                    Look::No => Look::Yes(End::Kept(length)),
-                    Look::Need => Look::Need,
+                    Scan::Match(()) => Scan::Match(End::Close(length)),
+                    Scan::NoMatch => Scan::Match(End::Kept(length)),
+                    Scan::Incomplete => Scan::Incomplete,
                 };
             }
-            Look::Need => return Look::Need,
-            Look::No if line => {}
-            Look::No => return Look::No,
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch if line => {}
+            Scan::NoMatch => return Scan::NoMatch,
         }
         let next = match self.apart {
-            true => row.parameter(rest, last, declared).and_then(|it| if it.apart { Look::Yes(()) } else { Look::No }),
+            true => row
+                .parameter(rest, last, declared)
+                .and_then(|it| if it.apart { Scan::Match(()) } else { Scan::NoMatch }),
             false => row.opens_line(rest, last),
         };
         let (tag, name) = function;
@@ -282,31 +284,35 @@ impl Opened {
             tag.closes(rest, name, last).and_then(|length| {
                 let end = ws_run(rest, length.max(*looked));
                 *looked = end;
-                if end == rest.len() { need(last) } else { closes(&rest[end..], row.block, last).map(|_| ()) }
+                if end == rest.len() { Scan::at_end(last) } else { closes(&rest[end..], row.block, last).map(|_| ()) }
             })
         });
         match next {
-            Look::Yes(()) => Look::Yes(End::Before),
-            Look::Need => Look::Need,
-            Look::No => begins_with(rest, row.block_open, last)
-                .or(|| begins_with(rest, row.call.open, last))
-                .or(|| begins_with(rest, row.parameter.open, last))
+            Scan::Match(()) => Scan::Match(End::Before),
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => starts(rest, row.block_open, last)
+                .or(|| starts(rest, row.call.open, last))
+                .or(|| starts(rest, row.parameter.open, last))
                 .map(|()| End::Text),
         }
     }
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
-    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
+    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
         let end = first_chars(rest, NAME_CHARS);
         let (text, last) = (&rest[..end], last || end < rest.len());
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
-        begins_with(text, "</", last).and_then(|()| match text[2..].find(ends) {
-            None => need(last),
+        starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
+            None => Scan::at_end(last),
             Some(length) => {
                 let name = &text[2..2 + length];
                 let word = self.row.parameter.words[0];
                 let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-                if text[2 + length..].starts_with('>') && (like || declared(name)) { Look::Yes(()) } else { Look::No }
+                if text[2 + length..].starts_with('>') && (like || declared(name)) {
+                    Scan::Match(())
+                } else {
+                    Scan::NoMatch
+                }
             }
         })
     }
@@ -320,17 +326,17 @@ impl Opened {
         (tag, name): (Tag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
-    ) -> Look<()> {
+    ) -> Scan {
         let end = ws_run(rest, length.max(*looked));
         *looked = end;
         let after = &rest[end..];
         if after.is_empty() {
-            return if last { Look::Yes(()) } else { Look::Need };
+            return if last { Scan::Match(()) } else { Scan::Incomplete };
         }
         let row = self.row;
         let next = match self.styled {
             true => row.opens_parameter(after, last, declared),
-            false => begins_with(after, row.parameter.open, last),
+            false => starts(after, row.parameter.open, last),
         };
         let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
         // The end of its function is missing: only at the start of a line, since prose may mention tags.
@@ -339,8 +345,8 @@ impl Opened {
             return next;
         }
         next.or(|| closes(after, row.block, last).map(|_| ()))
-            .or(|| begins_with(after, row.block_open, last))
-            .or(|| begins_with(after, row.call.open, last))
+            .or(|| starts(after, row.block_open, last))
+            .or(|| starts(after, row.call.open, last))
     }
 }
 
@@ -358,12 +364,12 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
         match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
-            Look::No | Look::Yes(End::Text) => {}
-            Look::Yes(End::Kept(length)) if since.is_none() => {
+            Scan::NoMatch | Scan::Match(End::Text) => {}
+            Scan::Match(End::Kept(length)) if since.is_none() => {
                 since.insert(Alternation::CLOSED).run(&text[at + length..]);
             }
-            Look::Yes(End::Kept(_)) => {}
-            Look::Need | Look::Yes(End::Close(_) | End::Before) => return false,
+            Scan::Match(End::Kept(_)) => {}
+            Scan::Incomplete | Scan::Match(End::Close(_) | End::Before) => return false,
         }
         from = at + 1;
     }

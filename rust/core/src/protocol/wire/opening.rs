@@ -12,8 +12,8 @@ use crate::schema::{Additional, Schema};
 use crate::syntax::misspelled::{self, Behind, Meant, OPEN, goes_on, meant};
 use crate::syntax::pairs::{Ahead, Next};
 use crate::syntax::quoting::is_quote;
-use crate::syntax::scan::{Delimiters, Mark, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{Look, Opened, QWEN3CODER, begins_with, named_tag, need};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
+use crate::syntax::tags::{Opened, QWEN3CODER, named_tag};
 use crate::toolset::{Lookup, Toolset};
 
 /// Namespaces of other formats that models write before a tool's name.
@@ -23,14 +23,14 @@ const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api
 pub fn attempt(tools: &Toolset, text: &str) -> Attempt {
     let open = &tools.delimiters.open;
     match starts(text, open, false) {
-        Mark::Yes => Opening::new(tools, text, open.len(), Style::default()).attempt(),
-        Mark::Partial => Attempt::Need,
-        Mark::No if open == OPEN => match respelled(tools, text) {
+        Scan::Match(()) => Opening::new(tools, text, open.len(), Style::default()).attempt(),
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch if open == OPEN => match respelled(tools, text) {
             Attempt::Text(_) => misspelled(tools, &misspelled::WIRE, text, false),
             attempt => attempt,
         },
         // A byte that only looked like a marker's first; never inside a character, so go behind it.
-        Mark::No => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+        Scan::NoMatch => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
     }
 }
 
@@ -40,9 +40,9 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
     let step = Attempt::Text(1);
     let begin = &OPEN[..OPEN.len() - 1];
     match starts_as(text, begin, false) {
-        Mark::Yes => {}
-        Mark::Partial => return Attempt::Need,
-        Mark::No => return step,
+        Scan::Match(()) => {}
+        Scan::Incomplete => return Attempt::Need,
+        Scan::NoMatch => return step,
     }
     let end = first_chars(text, ATTEMPT_CHARS);
     let after = ws_run(&text[..end], begin.len());
@@ -54,16 +54,16 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
         None if end == text.len() => return Attempt::Need,
         Some(b'>') => return Opening::new(tools, text, after + 1, style).attempt_of_known(),
         Some(_) if after > begin.len() => match starts_as(&text[after..end], "name", end < text.len()) {
-            Mark::Yes => {}
-            Mark::Partial => return Attempt::Need,
-            Mark::No => return step,
+            Scan::Match(()) => {}
+            Scan::Incomplete => return Attempt::Need,
+            Scan::NoMatch => return step,
         },
         _ => return step,
     }
     let head = match named_tag(&text[..end], begin.len(), end < text.len()) {
-        Look::Need => return Attempt::Need,
-        Look::No => return step,
-        Look::Yes(head) => head,
+        Scan::Incomplete => return Attempt::Need,
+        Scan::NoMatch => return step,
+        Scan::Match(head) => head,
     };
     let Some(name) = head.name.clone() else { return step };
     let lookup = tools.lookup(&text[name.clone()]);
@@ -100,7 +100,7 @@ struct Named {
 }
 
 /// Where an object begins, in a wrapper or not.
-type Start = Look<(usize, Option<Wrapper>)>;
+type Start = Scan<(usize, Option<Wrapper>)>;
 
 /// The text of an attempt, up to [`ATTEMPT_CHARS`] after what opens it.
 struct Opening<'a> {
@@ -151,11 +151,11 @@ impl<'a> Opening<'a> {
         let bytes = text.as_bytes();
         let start = ws_run(text, self.open);
         match self.envelope(start) {
-            Look::Need => return self.need(),
-            Look::Yes((at, wrapper)) => {
+            Scan::Incomplete => return self.need(),
+            Scan::Match((at, wrapper)) => {
                 return self.call(None, at, BodyKind::Envelope(wrapper), Some(Repair::CallStyle));
             }
-            Look::No => {}
+            Scan::NoMatch => {}
         }
         let length = self.delimiters().name_run(&text[start..]);
         let end = start + length;
@@ -168,9 +168,9 @@ impl<'a> Opening<'a> {
         let lookup = tools.lookup(written);
         if lookup.tool().is_none() || direct {
             match self.decorated(start) {
-                Look::Need => return self.need(),
-                Look::Yes(named) => return self.body(&named),
-                Look::No => {}
+                Scan::Incomplete => return self.need(),
+                Scan::Match(named) => return self.body(&named),
+                Scan::NoMatch => {}
             }
             let tool = |name: &str| tools.lookup(name).tool();
             match meant(&text[self.open..], self.last, self.delimiters(), &tool) {
@@ -187,15 +187,15 @@ impl<'a> Opening<'a> {
     fn envelope(&self, at: usize) -> Start {
         let bytes = self.text.as_bytes();
         match bytes.get(at) {
-            None => Look::Need,
+            None => Scan::Incomplete,
             Some(b'[') => match bytes.get(ws_run(self.text, at + 1)) {
-                None => Look::Need,
-                Some(b'{') => Look::Yes((at, None)),
-                Some(_) => Look::No,
+                None => Scan::Incomplete,
+                Some(b'{') => Scan::Match((at, None)),
+                Some(_) => Scan::NoMatch,
             },
             // A tool may have the name of a fence.
             Some(_) => match self.object(at) {
-                Look::Yes((_, Some(_))) if self.tools.lookup(self.name_at(at)).tool().is_some() => Look::No,
+                Scan::Match((_, Some(_))) if self.tools.lookup(self.name_at(at)).tool().is_some() => Scan::NoMatch,
                 found => found,
             },
         }
@@ -209,29 +209,29 @@ impl<'a> Opening<'a> {
     fn object(&self, at: usize) -> Start {
         let rest = &self.text[at..];
         match rest.as_bytes().first() {
-            Some(b'{') => return Look::Yes((at, None)),
+            Some(b'{') => return Scan::Match((at, None)),
             Some(b'<' | b'`') => {}
-            Some(_) => return Look::No,
-            None => return need(self.last),
+            Some(_) => return Scan::NoMatch,
+            None => return Scan::at_end(self.last),
         }
         let fence = || {
             let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
-            begins_with(rest, "```", self.last).map(|()| (3 + language, Wrapper::Fence))
+            starts(rest, "```", self.last).map(|()| (3 + language, Wrapper::Fence))
         };
-        let wrapper = begins_with(rest, "<json>", self.last).map(|()| (6, Wrapper::Json)).or(fence);
+        let wrapper = starts(rest, "<json>", self.last).map(|()| (6, Wrapper::Json)).or(fence);
         wrapper.and_then(|(length, wrapper)| {
             let at = ws_run(self.text, at + length);
             match self.text.as_bytes().get(at) {
-                Some(b'{') => Look::Yes((at, Some(wrapper))),
-                Some(_) => Look::No,
-                None => need(self.last),
+                Some(b'{') => Scan::Match((at, Some(wrapper))),
+                Some(_) => Scan::NoMatch,
+                None => Scan::at_end(self.last),
             }
         })
     }
 
     /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
     #[inline(never)]
-    fn decorated(&self, start: usize) -> Look<Named> {
+    fn decorated(&self, start: usize) -> Scan<Named> {
         let (text, bytes) = (self.text, self.text.as_bytes());
         let quote = bytes[start];
         let quoted = is_quote(quote) || quote == b'`';
@@ -242,11 +242,11 @@ impl<'a> Opening<'a> {
             false => c.is_ascii_whitespace() || "(,{\"'=`".contains(c) || self.delimiters().is_first(c),
         };
         let Some(length) = text[from..].find(ends) else {
-            return if self.last || bytes.len() - from > 2 * NAME_CHARS { Look::No } else { Look::Need };
+            return if self.last || bytes.len() - from > 2 * NAME_CHARS { Scan::NoMatch } else { Scan::Incomplete };
         };
         let mut end = from + length;
         if quoted && bytes[end] != quote {
-            return Look::No;
+            return Scan::NoMatch;
         }
         let mut word = &text[from..end];
         let mut styled = quoted;
@@ -261,37 +261,37 @@ impl<'a> Opening<'a> {
             (Lookup::Unknown | Lookup::Open, Some(lookup)) => (lookup, true),
             (lookup, _) => (lookup, styled),
         };
-        let Some(tool) = lookup.tool() else { return Look::No };
+        let Some(tool) = lookup.tool() else { return Scan::NoMatch };
         match bytes.get(end) {
-            None if !self.last => return Look::Need,
+            None if !self.last => return Scan::Incomplete,
             Some(byte) if is_ws(*byte) || b"({`".contains(byte) => {}
             Some(_) if text[end..].starts_with(|c| self.delimiters().is_first(c)) => {}
-            _ => return Look::No,
+            _ => return Scan::NoMatch,
         }
         let lookup = if styled { Lookup::Folded(tool) } else { lookup };
-        Look::Yes(Named { written: start..end, lookup, ends: from + length, end })
+        Scan::Match(Named { written: start..end, lookup, ends: from + length, end })
     }
 
     /// Whether the object begins with the name of this tool again, and cannot be its arguments.
     #[inline(never)]
-    fn repeats_name(&self, at: usize, tool: usize) -> Mark {
+    fn repeats_name(&self, at: usize, tool: usize) -> Scan {
         let tool = self.tools.tool(tool);
         if !may_repeat_name(&tool.schema) {
-            return Mark::No;
+            return Scan::NoMatch;
         }
         // One byte tells most objects apart.
         let key = ws_run(self.text, at + 1);
         if self.text.as_bytes().get(key + 1).is_some_and(|byte| *byte != b'n') {
-            return Mark::No;
+            return Scan::NoMatch;
         }
         let mut at = at;
         for part in ["{", "\"name\"", ":", &format!("\"{}\"", tool.name), ","] {
             match starts(&self.text[at..], part, self.last) {
-                Mark::Yes => at = ws_run(self.text, at + part.len()),
+                Scan::Match(()) => at = ws_run(self.text, at + part.len()),
                 mark => return mark,
             }
         }
-        Mark::Yes
+        Scan::Match(())
     }
 
     /// What follows the name.
@@ -312,16 +312,16 @@ impl<'a> Opening<'a> {
             };
         }
         match self.object(token) {
-            Look::Need => return Attempt::Need,
-            Look::Yes((at, None)) => {
-                return match tool.map_or(Mark::No, |tool| self.repeats_name(at, tool)) {
-                    Mark::Yes => self.call(None, at, BodyKind::Envelope(None), Some(Repair::CallStyle)),
-                    Mark::Partial => self.need(),
-                    Mark::No => self.call(Some(named), at, BodyKind::Object(None), None),
+            Scan::Incomplete => return Attempt::Need,
+            Scan::Match((at, None)) => {
+                return match tool.map_or(Scan::NoMatch, |tool| self.repeats_name(at, tool)) {
+                    Scan::Match(()) => self.call(None, at, BodyKind::Envelope(None), Some(Repair::CallStyle)),
+                    Scan::Incomplete => self.need(),
+                    Scan::NoMatch => self.call(Some(named), at, BodyKind::Object(None), None),
                 };
             }
-            Look::Yes((at, wrapper)) => return self.call(Some(named), at, BodyKind::Object(wrapper), None),
-            Look::No => {}
+            Scan::Match((at, wrapper)) => return self.call(Some(named), at, BodyKind::Object(wrapper), None),
+            Scan::NoMatch => {}
         }
         if token > named.end && byte != b',' {
             match Ahead::default().look(&text[token..], last, delimiters) {
@@ -349,14 +349,14 @@ impl<'a> Opening<'a> {
             at += offset;
             let rest = &text[at..];
             match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::Yes, _) => return Attempt::Text(open),
-                (_, Mark::Yes) => {
+                (Scan::Match(()), _) => return Attempt::Text(open),
+                (_, Scan::Match(())) => {
                     let known =
                         tool.is_some() || (named.written.start == open && is_plain_name(&text[named.written.clone()]));
                     return if known { pairs() } else { Attempt::Text(open) };
                 }
-                (Mark::Partial, _) | (_, Mark::Partial) => return self.need(),
-                (Mark::No, Mark::No) => at += rest.chars().next().map_or(1, char::len_utf8),
+                (Scan::Incomplete, _) | (_, Scan::Incomplete) => return self.need(),
+                (Scan::NoMatch, Scan::NoMatch) => at += rest.chars().next().map_or(1, char::len_utf8),
             }
         }
         self.need()

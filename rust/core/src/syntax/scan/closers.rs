@@ -1,6 +1,6 @@
 //! What ends a call that has failed.
 
-use super::{Delimiters, Mark, starts, starts_as};
+use super::{Delimiters, Scan, starts, starts_as};
 
 /// What ends a call that was opened in a way that no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,11 +68,11 @@ impl Closer<'_> {
     }
 
     /// Whether one is at the start of the text, and its number of bytes.
-    pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
-        let mut found = (Mark::No, 0);
+    pub fn look(&self, text: &str, last: bool) -> (Scan, usize) {
+        let mut found = (Scan::NoMatch, 0);
         let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
-            (Mark::Yes, Mark::No | Mark::Partial) => found = (Mark::Yes, close.len()),
-            (Mark::Partial, Mark::No) => found.0 = Mark::Partial,
+            (Scan::Match(()), Scan::NoMatch | Scan::Incomplete) => found = (Scan::Match(()), close.len()),
+            (Scan::Incomplete, Scan::NoMatch) => found.0 = Scan::Incomplete,
             _ => {}
         };
         match self {

@@ -3,7 +3,7 @@
 use super::bytes::{LineBreak, is_blank, line_break};
 use super::lexeme::Lexeme;
 use super::window::Window;
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chomp {
@@ -104,9 +104,9 @@ impl Block {
                             self.place = Place::Indentation;
                         }
                         LineBreak::No => match w.closes(false) {
-                            Mark::Yes => return self.over(),
-                            Mark::Partial => return Lexeme::Need,
-                            Mark::No => w.at += 1,
+                            Scan::Match(()) => return self.over(),
+                            Scan::Incomplete => return Lexeme::Need,
+                            Scan::NoMatch => w.at += 1,
                         },
                     }
                 }

@@ -11,7 +11,7 @@ use super::plain::Plain;
 use super::quoted::Quoted;
 use super::text::Text;
 use super::window::{Step, Window, found};
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 const ONE_DOCUMENT: &str = "one document only: leave out --- and ...";
 const NO_DIRECTIVES: &str = "directives (%) are not supported";
@@ -50,15 +50,15 @@ impl Lexer {
         }
         if indent == 0 && !tab {
             match peek::document_mark(w.rest(), w.last) {
-                Mark::Partial => return Break(Lexeme::Need),
-                Mark::Yes if std::mem::replace(&mut self.begun, true) || byte == b'.' => {
+                Scan::Incomplete => return Break(Lexeme::Need),
+                Scan::Match(()) if std::mem::replace(&mut self.begun, true) || byte == b'.' => {
                     return self.out(Lexeme::Bad(ONE_DOCUMENT), Mode::Comment);
                 }
-                Mark::Yes => {
+                Scan::Match(()) => {
                     w.at += 3;
                     return self.go(Mode::After { blank: false });
                 }
-                Mark::No => {}
+                Scan::NoMatch => {}
             }
         }
         let node = Mode::Node { inline: false };
@@ -126,11 +126,11 @@ impl Lexer {
                 Head::No => Some(BAD_HEAD),
             },
             b'&' | b'*' | b'!' => {
-                let mark = if self.text { peek::property(rest, w.last, &mut self.seen) } else { Mark::Yes };
+                let mark = if self.text { peek::property(rest, w.last, &mut self.seen) } else { Scan::Match(()) };
                 match mark {
-                    Mark::Partial => return Break(Lexeme::Need),
-                    Mark::Yes => return self.out(Lexeme::Bad(NO_PROPERTIES), Mode::Property { inline }),
-                    Mark::No => Some(NO_PROPERTIES),
+                    Scan::Incomplete => return Break(Lexeme::Need),
+                    Scan::Match(()) => return self.out(Lexeme::Bad(NO_PROPERTIES), Mode::Property { inline }),
+                    Scan::NoMatch => Some(NO_PROPERTIES),
                 }
             }
             b'[' | b'{' | b']' | b'}' | b',' | b'%' | b'@' | b'`' => Some(RESERVED),

@@ -3,7 +3,7 @@
 use super::block::Head;
 use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break, separates};
 use super::lexeme::Ends;
-use crate::syntax::scan::{Mark, starts};
+use crate::syntax::scan::{Scan, starts};
 
 /// Blanks that may stand between a quoted key and its colon.
 const KEY_BLANKS: usize = 64;
@@ -20,13 +20,13 @@ pub enum Ahead {
 }
 
 /// Does `rest`, at the start of a line, begin with a mark between documents?
-pub fn document_mark(rest: &str, last: bool) -> Mark {
+pub fn document_mark(rest: &str, last: bool) -> Scan {
     let mark = if rest.starts_with('-') { "---" } else { "..." };
     match starts(rest, mark, last) {
-        Mark::Yes => match separates(rest.as_bytes(), 3, last) {
-            None => Mark::Partial,
-            Some(true) => Mark::Yes,
-            Some(false) => Mark::No,
+        Scan::Match(()) => match separates(rest.as_bytes(), 3, last) {
+            None => Scan::Incomplete,
+            Some(true) => Scan::Match(()),
+            Some(false) => Scan::NoMatch,
         },
         other => other,
     }
@@ -46,9 +46,9 @@ pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> A
                 Some(false) => {}
             },
             b'<' => match ends.close(&rest[at..], false, last) {
-                Mark::Yes => return Ahead::No,
-                Mark::Partial => break,
-                Mark::No => {}
+                Scan::Match(()) => return Ahead::No,
+                Scan::Incomplete => break,
+                Scan::NoMatch => {}
             },
             _ => {}
         }
@@ -103,7 +103,7 @@ pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Ahead {
 }
 
 /// Does `rest` begin with an anchor, an alias or a tag, and not with a text that only looks so?
-pub fn property(rest: &str, last: bool, seen: &mut usize) -> Mark {
+pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
     let bytes = rest.as_bytes();
     let tag = bytes[0] == b'!';
     let mut at = std::mem::take(seen).max(1);
@@ -112,15 +112,15 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Mark {
             || matches!(byte, b'_' | b'-')
             || (tag && matches!(byte, b'!' | b':' | b'/' | b'.' | b','));
         if !named {
-            return if at > 1 && separates(bytes, at, last) == Some(true) { Mark::Yes } else { Mark::No };
+            return if at > 1 && separates(bytes, at, last) == Some(true) { Scan::Match(()) } else { Scan::NoMatch };
         }
         at += 1;
     }
     if last {
-        return if at > 1 { Mark::Yes } else { Mark::No };
+        return if at > 1 { Scan::Match(()) } else { Scan::NoMatch };
     }
     *seen = at;
-    Mark::Partial
+    Scan::Incomplete
 }
 
 /// Is it the first line of a block scalar?

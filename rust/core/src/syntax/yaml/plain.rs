@@ -4,7 +4,7 @@ use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break};
 use super::lexeme::Lexeme;
 use super::peek::{document_mark, ends_key};
 use super::window::Window;
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 #[derive(Debug, Default)]
 pub struct Plain {
@@ -65,11 +65,11 @@ impl Plain {
                         let (indent, tab) = (*indent, *tab);
                         let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
                         let rest = w.rest();
-                        let document = if indent == 0 { document_mark(rest, w.last) } else { Mark::No };
+                        let document = if indent == 0 { document_mark(rest, w.last) } else { Scan::NoMatch };
                         match (w.ends.close(rest, true, w.last), document) {
-                            (Mark::Yes, _) | (_, Mark::Yes) => return stop(here),
-                            (Mark::Partial, _) | (_, Mark::Partial) => return NEED,
-                            (Mark::No, Mark::No) => {}
+                            (Scan::Match(()), _) | (_, Scan::Match(())) => return stop(here),
+                            (Scan::Incomplete, _) | (_, Scan::Incomplete) => return NEED,
+                            (Scan::NoMatch, Scan::NoMatch) => {}
                         }
                         if byte == b'#' {
                             return stop(Stopped::Comment);
@@ -91,7 +91,7 @@ impl Plain {
                 Comment,
                 Colon,
                 Close,
-                Mark,
+                Punct,
                 Need,
             }
             let start = w.at;
@@ -109,11 +109,11 @@ impl Plain {
                         Some(_) => {}
                     },
                     b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                        Mark::Yes => break End::Close,
-                        Mark::Partial => break End::Need,
-                        Mark::No => {}
+                        Scan::Match(()) => break End::Close,
+                        Scan::Incomplete => break End::Need,
+                        Scan::NoMatch => {}
                     },
-                    _ if flow && is_flow_mark(byte) => break End::Mark,
+                    _ if flow && is_flow_mark(byte) => break End::Punct,
                     _ => {}
                 }
                 end += 1;
@@ -150,7 +150,7 @@ impl Plain {
                     self.told = true;
                     return (Lexeme::Bad(NESTED_KEY), None);
                 }
-                End::Colon | End::Close | End::Mark => return stop(Stopped::Here { line: false }),
+                End::Colon | End::Close | End::Punct => return stop(Stopped::Here { line: false }),
             }
         }
     }

@@ -7,7 +7,7 @@ use super::bytes::{LineBreak, is_blank, line_break, separates};
 use super::lexeme::{Lax, Lexeme};
 use super::peek::{self, Ahead};
 use super::window::Window;
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -117,12 +117,12 @@ impl Text {
         while let Some(&byte) = bytes.get(w.at) {
             if quote.is_none() && byte == b'<' {
                 match w.closes(false) {
-                    Mark::Yes => {
+                    Scan::Match(()) => {
                         (over, need) = (true, false);
                         break;
                     }
-                    Mark::Partial => break,
-                    Mark::No => {}
+                    Scan::Incomplete => break,
+                    Scan::NoMatch => {}
                 }
             }
             w.at += 1;
@@ -191,15 +191,15 @@ impl Text {
                     Some(false) => {}
                 },
                 b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                    Mark::Yes => {
+                    Scan::Match(()) => {
                         next = Some(Place::Over(None));
                         break;
                     }
-                    Mark::Partial => {
+                    Scan::Incomplete => {
                         need = true;
                         break;
                     }
-                    Mark::No => {}
+                    Scan::NoMatch => {}
                 },
                 _ => {}
             }
@@ -253,15 +253,15 @@ impl Text {
                 break;
             }
             match w.closes(false) {
-                Mark::Yes => {
+                Scan::Match(()) => {
                     self.raw.push_str(&w.text[start..w.at]);
                     return self.over(None);
                 }
-                Mark::Partial => {
+                Scan::Incomplete => {
                     self.raw.push_str(&w.text[start..w.at]);
                     return Some(Lexeme::Need);
                 }
-                Mark::No => w.at += 1,
+                Scan::NoMatch => w.at += 1,
             }
         }
         self.raw.push_str(&w.text[start..w.at]);
@@ -304,13 +304,13 @@ impl Text {
         let deeper = indent as isize > parent;
         let marks = [
             w.ends.close(rest, true, w.last),
-            if deeper { Mark::No } else { w.ends.open(rest, w.last) },
-            if indent == 0 { peek::document_mark(rest, w.last) } else { Mark::No },
+            if deeper { Scan::NoMatch } else { w.ends.open(rest, w.last) },
+            if indent == 0 { peek::document_mark(rest, w.last) } else { Scan::NoMatch },
         ];
-        if marks.contains(&Mark::Yes) {
+        if marks.contains(&Scan::Match(())) {
             return self.over(Some(indent));
         }
-        if marks.contains(&Mark::Partial) {
+        if marks.contains(&Scan::Incomplete) {
             return Some(Lexeme::Need);
         }
         if byte == b'#' && !self.verbatim {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::bytes::{LineBreak, is_blank, line_break};
 use super::lexeme::{Ends, Lexeme};
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 /// `at`: bytes that are consumed.
 pub(super) struct Window<'w, 'e> {
@@ -18,11 +18,11 @@ pub(super) struct Window<'w, 'e> {
 pub(super) type Step<'w> = ControlFlow<Lexeme<'w>>;
 
 /// The lexeme if its mark stands here.
-pub(super) fn found(mark: Mark, lexeme: Lexeme<'_>) -> Step<'_> {
+pub(super) fn found(mark: Scan, lexeme: Lexeme<'_>) -> Step<'_> {
     match mark {
-        Mark::Yes => Break(lexeme),
-        Mark::Partial => Break(Lexeme::Need),
-        Mark::No => Continue(()),
+        Scan::Match(()) => Break(lexeme),
+        Scan::Incomplete => Break(Lexeme::Need),
+        Scan::NoMatch => Continue(()),
     }
 }
 
@@ -57,7 +57,7 @@ impl<'w> Window<'w, '_> {
     }
 
     /// `line`: only blanks stand in front in the line.
-    pub fn closes(&self, line: bool) -> Mark {
+    pub fn closes(&self, line: bool) -> Scan {
         self.ends.close(self.rest(), line, self.last)
     }
 }
