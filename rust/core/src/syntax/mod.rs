@@ -3,6 +3,7 @@
 pub mod json;
 pub mod misspelled;
 pub mod pairs;
+pub mod position;
 pub mod quoting;
 pub mod recovery;
 pub mod scan;

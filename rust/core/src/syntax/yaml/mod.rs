@@ -19,7 +19,7 @@ mod text;
 mod window;
 mod write;
 
-pub use build::{Builder, Fault, YamlError, parse};
+pub use build::{Builder, Fault, parse};
 pub use core_schema::json_of;
 pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
 pub use lexer::Lexer;
