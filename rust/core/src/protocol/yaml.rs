@@ -10,7 +10,7 @@ use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_run};
-use crate::syntax::yaml::{Ahead, NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::syntax::yaml::{NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
 use crate::toolset::{Syntax, Tool, Toolset};
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         // A colon at the end of the message makes no key: what follows it would decide that.
         b'"' | b'\'' => quoted_key(rest, full, &mut 0),
         // The closing tag is looked for below.
-        b'<' => Ahead::No,
+        b'<' => Scan::NoMatch,
         _ if line => plain_key(rest, full, &NoEnds, &mut 0),
         // In the tag's own line only a declared key counts, and a tag behind it is prose.
         _ => match memchr::memchr(b'<', rest.as_bytes()) {
@@ -71,11 +71,11 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         },
     };
     match ahead {
-        Ahead::Need => return need,
-        Ahead::Key { length, .. } if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
+        Scan::Incomplete => return need,
+        Scan::Match((length, _)) if line || is_field(schema, rest[..length].trim_matches(['"', '\''])) => {
             return Look::Lines;
         }
-        Ahead::Key { .. } | Ahead::No => {}
+        Scan::Match(_) | Scan::NoMatch => {}
     }
     let mut from = at;
     if form == Form::Broken {

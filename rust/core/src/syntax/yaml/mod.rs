@@ -5,12 +5,10 @@
 
 mod block;
 mod build;
-mod bytes;
 mod core_schema;
-mod flow;
 mod lexeme;
 mod lexer;
-mod lines;
+mod nodes;
 mod pair;
 mod peek;
 mod plain;
@@ -24,5 +22,5 @@ pub use core_schema::json_of;
 pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
 pub use lexer::Lexer;
 pub use pair::Pair;
-pub use peek::{Ahead, document_mark, plain_key, quoted_key};
+pub use peek::{document_mark, plain_key, quoted_key};
 pub use write::{format, write_key, write_value};
