@@ -312,7 +312,7 @@ impl Body {
         };
         // CLOSE is next, or the call ends without it.
         if matches!(step, Step::Done)
-            && let (Scan::Match(()), length) = io.cx.delimiters.closes(io.rest(), true)
+            && let Scan::Match(length) = io.cx.delimiters.closes(io.rest(), true)
         {
             let close = &io.cx.delimiters.close;
             if length != close.len()

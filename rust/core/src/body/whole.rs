@@ -83,7 +83,7 @@ impl Whole {
             io.at = token;
             let rest = io.rest();
             let marks = (
-                io.cx.delimiters.closes(rest, io.last).0,
+                io.cx.delimiters.closes(rest, io.last).void(),
                 self.wrapper.map_or(Scan::NoMatch, |wrapper| starts(rest, wrapper.close(), io.last)),
                 starts(rest, &io.cx.delimiters.open, io.last),
             );

@@ -9,7 +9,7 @@ use crate::body::{BodyKind, Context, Wrapper};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::schema::{Descriptions, Schema};
 use crate::syntax::json::{Member, Value, json_string, parse, write_object};
-use crate::syntax::misspelled::{self, Meant, meant};
+use crate::syntax::misspelled::{self, meant};
 use crate::syntax::pairs::{Segment, segments};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, first_chars, starts, starts_ignoring_case, ws_run};
 use crate::toolset::{Tool, Toolset};
@@ -161,9 +161,9 @@ impl Protocol for Hermes {
         match look(&rest[..end], ws_run(&rest[..end], 0), last, fences) {
             Look::Need => Attempt::Need,
             Look::No => match meant(rest, last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
-                Meant::Need => Attempt::Need,
-                Meant::Prose => Attempt::Text(open.len()),
-                Meant::Call(tool) => bad(tools, open.len(), tool, Closers::Own),
+                Scan::Incomplete => Attempt::Need,
+                Scan::NoMatch => Attempt::Text(open.len()),
+                Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own),
             },
             Look::Json(at, wrapper) => Attempt::Call {
                 lead: 0,

@@ -22,7 +22,7 @@ use crate::body::{BodyKind, Context, Given, example_members};
 use crate::error::Repair;
 use crate::schema::Schema;
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::{Meant, Opening, Spellings, meant};
+use crate::syntax::misspelled::Spellings;
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
 use crate::toolset::{Lookup, Tool, Toolset};
 
@@ -184,15 +184,10 @@ fn bad(tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
 fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let lookup = |name: &str| tools.lookup(name).tool();
-    match spellings.look(text, last, &lookup) {
-        Opening::Need => Attempt::Need,
-        Opening::No => step,
-        Opening::Tag { length, tool, closers } => bad(tools, length, tool, Closers::Spelled(closers)),
-        Opening::Open { length, closers } => match meant(&text[length..], last, &tools.delimiters, &lookup) {
-            Meant::Need => Attempt::Need,
-            Meant::Prose => step,
-            Meant::Call(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
-        },
+    match spellings.look(text, last, &tools.delimiters, &lookup) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match((length, tool, closers)) => bad(tools, length, tool, Closers::Spelled(closers)),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Attempt, Protocol, Style, bad};
 use crate::body::{BodyKind, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::schema::{begins_folded, fold};
-use crate::syntax::misspelled::{self, Meant, meant};
+use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, starts_ignoring_case, ws_run};
 use crate::syntax::tags::{Attributes, Opened, QWEN3CODER, Row, begins, own_tag, word_end};
@@ -223,9 +223,9 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
 /// The same for a tag that ends at byte `at`, and has the name in the text after it.
 fn in_text(tools: &Toolset, text: &str, at: usize, last: bool) -> Attempt {
     match meant(&text[at..], last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
-        Meant::Need => Attempt::Need,
-        Meant::Prose => Attempt::Text(1),
-        Meant::Call(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS[1..])),
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => Attempt::Text(1),
+        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS[1..])),
     }
 }
 

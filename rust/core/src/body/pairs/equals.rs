@@ -26,7 +26,7 @@ impl Equals {
         *bare_mark = false;
         let rest = io.rest();
         let Some(&byte) = rest.as_bytes().first() else { return Move::Stay };
-        match io.cx.delimiters.closes(rest, io.last).0 {
+        match io.cx.delimiters.closes(rest, io.last).void() {
             Scan::Incomplete => Move::Stay,
             Scan::Match(()) => empty(io, &self.field),
             Scan::NoMatch if is_ws(byte) => self.spaced(io),

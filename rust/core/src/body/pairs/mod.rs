@@ -311,7 +311,7 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
         _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
         _ => ErrorKind::MalformedCall,
     };
-    match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).0) {
+    match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).void()) {
         (None, _) | (_, Scan::Incomplete) => Move::Stay,
         (_, Scan::Match(())) => Move::To(gap(false)),
         (Some(byte), Scan::NoMatch) if is_ws(*byte) => Move::To(gap(false)),

@@ -227,7 +227,7 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     let line = text.find(['\n', '\r', '"', '\'', '(', ')', '[', ']', '{', '}']);
     let Some(line) = line else { return Scan::at_end(last || end < rest.len()) };
     let Some(close) = text[..line].rfind(cx.delimiters.close_stem()) else { return Scan::NoMatch };
-    let (Scan::Match(()), length) = cx.delimiters.closes(&text[close..], true) else { return Scan::NoMatch };
+    let Scan::Match(length) = cx.delimiters.closes(&text[close..], true) else { return Scan::NoMatch };
     let closed = close + length;
     let next = ws_run(text, closed);
     if next < line || !has_line_break(&text[closed..next]) {

@@ -52,7 +52,7 @@ impl InWord {
             let rest = &window[end..];
             let c = rest.chars().next().unwrap_or(' ');
             if cx.delimiters.is_first(c) {
-                match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).0) {
+                match (starts(rest, &cx.delimiters.open, last), cx.delimiters.closes(rest, last).void()) {
                     (_, Scan::Match(())) => return word.done(io, value, bare_mark),
                     (Scan::Incomplete, _) | (_, Scan::Incomplete) => return Move::Stay,
                     (opens, Scan::NoMatch) => word.has_open |= opens == Scan::Match(()),

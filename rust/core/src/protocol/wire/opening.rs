@@ -9,7 +9,7 @@ use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocol::{Attempt, Style, bad, misspelled};
 use crate::schema::{Additional, Schema};
-use crate::syntax::misspelled::{self, Behind, Meant, OPEN, goes_on, meant};
+use crate::syntax::misspelled::{self, OPEN, goes_on, meant};
 use crate::syntax::pairs::{Ahead, Next};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
@@ -174,10 +174,10 @@ impl<'a> Opening<'a> {
             }
             let tool = |name: &str| tools.lookup(name).tool();
             match meant(&text[self.open..], self.last, self.delimiters(), &tool) {
-                Meant::Need => return self.need(),
-                Meant::Call(tool) => return self.bad(tool),
-                Meant::Prose if direct || long => return Attempt::Text(self.open),
-                Meant::Prose => {}
+                Scan::Incomplete => return self.need(),
+                Scan::Match(tool) => return self.bad(tool),
+                Scan::NoMatch if direct || long => return Attempt::Text(self.open),
+                Scan::NoMatch => {}
             }
         }
         self.body(&Named { written: start..end, lookup, ends: end, end })
@@ -338,9 +338,9 @@ impl<'a> Opening<'a> {
         // What names a declared tool and goes on like a call is one, or an error.
         if tool.is_some() {
             match goes_on(text, named.ends, last, delimiters) {
-                Behind::Need => return self.need(),
-                Behind::Call => return pairs(),
-                Behind::Prose => {}
+                Scan::Incomplete => return self.need(),
+                Scan::Match(()) => return pairs(),
+                Scan::NoMatch => {}
             }
         }
         // Prose, unless it is closed like a call.
@@ -348,7 +348,7 @@ impl<'a> Opening<'a> {
         while let Some(offset) = text[at..].find(|c| delimiters.is_first(c)) {
             at += offset;
             let rest = &text[at..];
-            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
+            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).void()) {
                 (Scan::Match(()), _) => return Attempt::Text(open),
                 (_, Scan::Match(())) => {
                     let known =

@@ -67,26 +67,18 @@ impl Closer<'_> {
         }
     }
 
-    /// Whether one is at the start of the text, and its number of bytes.
-    pub fn look(&self, text: &str, last: bool) -> (Scan, usize) {
-        let mut found = (Scan::NoMatch, 0);
-        let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
-            (Scan::Match(()), Scan::NoMatch | Scan::Incomplete) => found = (Scan::Match(()), close.len()),
-            (Scan::Incomplete, Scan::NoMatch) => found.0 = Scan::Incomplete,
-            _ => {}
-        };
+    /// The bytes of the one at the start of the text.
+    pub fn look(&self, text: &str, last: bool) -> Scan<usize> {
+        let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {
-            Closer::Own(delimiters) => return delimiters.closes(text, last),
-            Closer::Text(close) => return (starts(text, close, last), close.len()),
-            Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
+            Closer::Own(delimiters) => delimiters.closes(text, last),
+            Closer::Text(close) => starts(text, close, last).map(|()| close.len()),
+            Closer::Other(Closers::Own) => Scan::NoMatch,
+            Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
             Closer::Other(Closers::Tag { name, slash }) => {
-                if *slash {
-                    add("/>");
-                }
-                add(&format!("</{name}>"));
+                let slash = if *slash { spelled("/>") } else { Scan::NoMatch };
+                slash.or(|| spelled(&format!("</{name}>")))
             }
-            Closer::Other(Closers::Own) => {}
         }
-        found
     }
 }

@@ -8,7 +8,7 @@ mod delimiters;
 pub use candidates::{Candidates, neutralise_marks};
 pub use closers::{Closer, Closers};
 pub use code::CodeScanner;
-pub use delimiters::Delimiters;
+pub use delimiters::{Delimiter, Delimiters};
 
 /// What a scan finds at a place of a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
