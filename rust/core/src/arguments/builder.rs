@@ -11,7 +11,7 @@ use crate::arguments::coercion::{self, Outcome};
 use crate::keymap::KeyMap;
 use crate::schema::{NodeId, Schema};
 use crate::syntax::json::{push_str, push_string};
-use crate::syntax::pairs::join;
+use crate::syntax::shown::join;
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use crate::limits::Limits;
 use crate::schema::{Choice, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{is_beyond_float, respelled};
 
-pub use crate::error::shorten;
-pub use crate::syntax::pairs::{join, push_join};
+pub use crate::syntax::shown::{join, push_join, shorten};
 
 /// Tools that are named where one is not known.
 const NAMED_TOOLS: usize = 64;

@@ -13,7 +13,7 @@ use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
 use crate::schema::Schema;
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::{self, Spellings, meant};
+use crate::syntax::misspelled::Spellings;
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
 use crate::tools::{Lookup, Tool};
 use crate::toolset::Toolset;
@@ -152,15 +152,9 @@ pub fn bad(tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attem
 pub fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
     let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
     let lookup = |name: &str| tools.lookup(name).tool();
-    match spellings.look(text, last, &lookup) {
-        misspelled::Opening::Need => Attempt::Need,
-        misspelled::Opening::No => step,
-        misspelled::Opening::Tag { length, tool, closers } => bad(tools, length, tool, Closers::Spelled(closers)),
-        misspelled::Opening::Open { length, closers } => match meant(&text[length..], last, &tools.delimiters, &lookup)
-        {
-            Scan::Incomplete => Attempt::Need,
-            Scan::NoMatch => step,
-            Scan::Match(tool) => bad(tools, length, tool, Closers::Spelled(closers)),
-        },
+    match spellings.look(text, last, &tools.delimiters, &lookup) {
+        Scan::Incomplete => Attempt::Need,
+        Scan::NoMatch => step,
+        Scan::Match((length, tool, closers)) => bad(tools, length, tool, Closers::Spelled(closers)),
     }
 }

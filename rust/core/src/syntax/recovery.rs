@@ -75,9 +75,9 @@ impl Skip {
             // Continuation bytes are never the first byte of a marker, so slicing is safe.
             if closable && close.may_begin(byte) {
                 match close.look(&window[*at..], last) {
-                    (Scan::Match(()), length) => return Some(length),
-                    (Scan::Incomplete, _) => return None,
-                    (Scan::NoMatch, _) => {}
+                    Scan::Match(length) => return Some(length),
+                    Scan::Incomplete => return None,
+                    Scan::NoMatch => {}
                 }
             }
             *self = self.step(byte);

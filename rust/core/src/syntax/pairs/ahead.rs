@@ -69,9 +69,9 @@ impl Ahead {
             };
         };
         let rest = &text[at..];
-        match delimiters.closes(rest, last).void() {
-            Scan::Match(()) if punctuation > 0 => return Next::Trailing { length: punctuation },
-            Scan::Match(()) => return Next::Close,
+        match delimiters.closes(rest, last) {
+            Scan::Match(_) if punctuation > 0 => return Next::Trailing { length: punctuation },
+            Scan::Match(_) => return Next::Close,
             Scan::Incomplete => return Next::Need,
             Scan::NoMatch => {}
         }

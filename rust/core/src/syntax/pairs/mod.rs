@@ -2,12 +2,10 @@
 
 mod ahead;
 mod key;
-mod path;
 mod quoted;
 mod write;
 
 pub use ahead::{Ahead, Next, may_trail, separated};
 pub use key::{Segment, colon_key, push_segment, segments};
-pub use path::{join, push_join};
 pub use quoted::{Part, Quoted};
 pub use write::{LIKE_QUOTES, is_bare_safe, push_quoted};

@@ -3,7 +3,7 @@
 //! A window starts where the last one was consumed to. Only a tag, or what could begin one, is held back; text, comments and
 //! CDATA come in parts. Which tags fit together is the reader's business.
 
-use super::entities::{Entity, entity};
+use super::entities::entity;
 use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
 
 /// One lexeme.
@@ -186,15 +186,15 @@ impl Lexer {
         let Some(&first) = rest.as_bytes().first() else { return Lexeme::Need };
         if first == b'&' {
             return match entity(rest, last) {
-                Entity::Char(c, length) => {
+                Scan::Match((c, length)) => {
                     if !is_allowed(c) {
                         self.fault = Some("this character is not allowed in XML");
                     }
                     *at += length;
                     Lexeme::Char(c)
                 }
-                Entity::Need => Lexeme::Need,
-                Entity::Text => self.stray(window, at, "& must be written &amp;"),
+                Scan::Incomplete => Lexeme::Need,
+                Scan::NoMatch => self.stray(window, at, "& must be written &amp;"),
             };
         }
         let mark = match raw {
@@ -401,11 +401,8 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
                 Some(&quote @ (b'"' | b'\'')) => {
                     let end = memchr::memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |end| at + 1 + end);
                     value = &source[at + 1..end];
-                    let stray = |at: usize| match entity(&value[at..], true) {
-                        Entity::Char(c, _) => !is_allowed(c),
-                        Entity::Text | Entity::Need => true,
-                    };
-                    fine &= !value.contains('<') && !memchr::memchr_iter(b'&', value.as_bytes()).any(stray);
+                    let allowed = |at: usize| entity(&value[at..], true).filter(|(c, _)| is_allowed(*c)).is_match();
+                    fine &= !value.contains('<') && memchr::memchr_iter(b'&', value.as_bytes()).all(allowed);
                     at = (end + 1).min(bytes.len());
                 }
                 _ => {
