@@ -1,51 +1,29 @@
-//! Openings of wire calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
+//! Openings of calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
 //! contents were searched for calls, quoted text in it could run as one.
-
-use std::sync::LazyLock;
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{
-    Candidates, Delimiter, Delimiters, RESULT_TAGS, Scan, first_chars, is_ws, neutralise_marks, starts, starts_as,
-    starts_ignoring_case, ws_run,
-};
+use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
 /// Keys under which models give a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
-/// What opens a call in the format.
-pub const OPEN: &str = "<call>";
-
 /// An opening in another spelling, and what ends a call that begins so.
-struct Spelling {
-    open: &'static str,
-    closers: &'static [&'static str],
+#[derive(Debug)]
+pub struct Spelling {
+    pub open: &'static str,
+    pub closers: &'static [&'static str],
     /// JSON after it is text: it is another format's.
-    foreign: bool,
+    pub foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
+#[derive(Debug)]
 pub struct Spellings {
-    opens: &'static [Spelling],
+    pub opens: &'static [Spelling],
     /// What begins a tag with attributes, and what ends a call that begins so.
-    tag: Option<(&'static str, &'static [&'static str])>,
+    pub tag: Option<(&'static str, &'static [&'static str])>,
 }
-
-pub const WIRE: Spellings = Spellings {
-    opens: &[
-        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
-        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
-        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
-        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
-    ],
-    tag: Some(("<call", &["/>", "</call>"])),
-};
-pub const HERMES: Spellings = Spellings {
-    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
-    tag: Some(("<tool_call", &["/>", "</tool_call>"])),
-};
-pub const GEMMA: Spellings =
-    Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
 
 /// A misspelled call: the bytes of its opening, its tool, and what ends it.
 pub type Misspelled = (usize, usize, &'static [&'static str]);
@@ -245,37 +223,5 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
             None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
             None => return Scan::NoMatch,
         }
-    }
-}
-
-/// How calls begin, in any spelling, and results.
-pub fn candidates(delimiters: &Delimiters) -> Candidates {
-    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
-    if delimiters.open == OPEN {
-        WIRE.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
-    } else {
-        own
-    }
-}
-
-fn marks(delimiters: &Delimiters) -> Candidates {
-    candidates(delimiters).with_text("</")
-}
-
-/// Whether a call could begin before this text, in any spelling, or a result begin or end.
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.open)
-        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-        || (delimiters.open == OPEN && WIRE.open(text))
-}
-
-/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
-    let is_mark = |rest: &str| is_mark(rest, delimiters);
-    if delimiters.open == OPEN {
-        neutralise_marks(text, &OWN, is_mark)
-    } else {
-        neutralise_marks(text, &marks(delimiters), is_mark)
     }
 }
