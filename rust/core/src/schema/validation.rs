@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::validation_cost::Work;
 use crate::error::{Problem, ProblemKind};
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
-use crate::schema::{Fault, modernised};
+use crate::schema::{SchemaFault, modernised};
 use crate::syntax::scan::first_chars;
 use crate::syntax::shown::{join, shorten, shorten_to};
 
@@ -25,7 +25,7 @@ pub struct Validator {
 
 impl Validator {
     /// `relaxed`: the schema without required fields that have a default, if there are any.
-    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
+    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, SchemaFault> {
         let checked = modernised(relaxed.unwrap_or(schema));
         let work = Work::new(&checked)?;
         let checks = build(&checked)?;
@@ -69,7 +69,7 @@ impl Validator {
     }
 }
 
-fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
+fn build(schema: &Value) -> Result<jsonschema::Validator, SchemaFault> {
     // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
@@ -93,7 +93,7 @@ fn said(error: &ValidationError<'_>) -> String {
 }
 
 /// What is wrong with a schema, and where.
-fn fault(error: ValidationError<'_>) -> Fault {
+fn fault(error: ValidationError<'_>) -> SchemaFault {
     let said = error.instance_path().to_string();
     // The meta-schema's check of patterns has the place in the schema as that of an instance; compiling has none there.
     let place = if said.is_empty() { error.schema_path().to_string() } else { said };

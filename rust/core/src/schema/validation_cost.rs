@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
 use crate::schema::parts::{Keywords, parts, pointer_step};
 use crate::schema::rewrite::address;
-use crate::schema::{Document, Fault};
+use crate::schema::{SchemaDocument, SchemaFault};
 
 /// Bytes of text that are searched, and entries of a list or map in a schema that are compared, in one step.
 const STEP: u64 = 16;
@@ -116,9 +116,9 @@ pub struct Work {
 
 impl Work {
     /// Refuses a schema that goes round in circles without a step into a value, or whose parts multiply at one place.
-    pub fn new(root: &Value) -> Result<Self, Fault> {
+    pub fn new(root: &Value) -> Result<Self, SchemaFault> {
         one_resource(root)?;
-        let document = Document::new(root)?;
+        let document = SchemaDocument::new(root)?;
         let mut builder =
             Builder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
         builder.node(root, String::new());
@@ -139,7 +139,7 @@ impl Work {
 }
 
 /// References must mean here what they mean to the validator, for which an inner `$id` and a repeated anchor change it.
-fn one_resource(root: &Value) -> Result<(), Fault> {
+fn one_resource(root: &Value) -> Result<(), SchemaFault> {
     // Before draft 6 it was called `id`, which elsewhere is anybody's word.
     let old = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let mut anchors = HashMap::new();
@@ -176,7 +176,7 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
 }
 
 struct Builder<'s> {
-    document: Document<'s>,
+    document: SchemaDocument<'s>,
     nodes: Vec<Node>,
     /// Where each stands, for messages.
     paths: Vec<String>,
@@ -200,7 +200,7 @@ impl<'s> Builder<'s> {
         id
     }
 
-    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), Fault> {
+    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), SchemaFault> {
         let mut node = Node { own: 1, ..Node::default() };
         if let Value::Object(map) = schema {
             let path = self.paths[id as usize].clone();
@@ -261,7 +261,7 @@ fn pattern_scans(pattern: &str) -> u64 {
 
 /// Fills in what each schema costs at one place, parts first. A chain of references may be as long as the schema, so the way
 /// down is no recursion.
-fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
+fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), SchemaFault> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         No,

@@ -12,7 +12,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, ws_run};
-use crate::syntax::tags::{Attributes, Opened, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::tags::{Attributes, OpenedFunction, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
@@ -271,7 +271,7 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
         Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
-    let opening = Opening::Params(Opened { foreign: true, ..found.opened });
+    let opening = Opening::Params(OpenedFunction { foreign: true, ..found.opened });
     Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: None }
 }
 

@@ -13,10 +13,10 @@ use crate::protocols::protocol::{Attempt, Settings, Style, bad, misspelled};
 use crate::schema::{Additional, Schema};
 use crate::syntax::marks::{OPEN, SPELLINGS};
 use crate::syntax::misspelled::{goes_on, meant};
-use crate::syntax::pairs::{Ahead, Next};
+use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{Opened, QWEN3CODER, named_tag};
+use crate::syntax::tags::{OpenedFunction, QWEN3CODER, named_tag};
 use crate::tools::{Lookup, Tools};
 
 /// Namespaces of other formats that models write before a tool's name.
@@ -77,7 +77,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     match head.end.filter(|_| !head.more && !head.empty) {
         Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
-            let opening = Opening::Params(Opened::of_attributes(&QWEN3CODER, "call"));
+            let opening = Opening::Params(OpenedFunction::of_attributes(&QWEN3CODER, "call"));
             Attempt::named(head.from, (name, lookup), head.from, opening)
         }
     }
@@ -316,9 +316,9 @@ impl<'a> Head<'a> {
             Scan::NoMatch => {}
         }
         if token > named.end && byte != b',' {
-            match Ahead::default().look(&text[token..], last, delimiters) {
-                Next::Need => return self.need(),
-                Next::Pair { length, direct, .. } => {
+            match Lookahead::default().look(&text[token..], last, delimiters) {
+                Following::Need => return self.need(),
+                Following::Pair { length, direct, .. } => {
                     let schema = tool.map(|at| &tools.at(at).schema);
                     if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
                         return pairs();

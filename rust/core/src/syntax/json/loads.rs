@@ -141,7 +141,7 @@ impl<'t, 'o> Reader<'t, 'o> {
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
-            match self.next(self.expect.place())? {
+            match self.next(self.expect.tokens())? {
                 Lexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
                     let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
@@ -261,7 +261,7 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     fn behind_comma(&self) -> Expect {
-        Expect::behind_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
+        Expect::after_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
     }
 
     fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {

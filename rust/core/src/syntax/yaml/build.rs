@@ -12,7 +12,7 @@ use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::syntax::json::Value;
 use crate::syntax::position::Position;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 /// Why a text is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ const PAIR: &str = "a key in a list needs braces";
 
 #[derive(Debug, Default)]
 struct Entries {
-    list: Vec<(String, Tree)>,
+    list: Vec<(String, UntypedValue)>,
     seen: KeyMap<()>,
 }
 
@@ -70,7 +70,7 @@ enum Frame {
     /// `open`: the value of an item is next.
     List {
         column: usize,
-        items: Vec<Tree>,
+        items: Vec<UntypedValue>,
         open: bool,
     },
     FlowMap {
@@ -79,7 +79,7 @@ enum Frame {
     },
     /// `open`: a value may be next.
     FlowList {
-        items: Vec<Tree>,
+        items: Vec<UntypedValue>,
         open: bool,
     },
 }
@@ -89,7 +89,7 @@ enum Frame {
 pub struct Builder {
     stack: Vec<Frame>,
     scalar: Option<(String, bool)>,
-    root: Option<Tree>,
+    root: Option<UntypedValue>,
     depth: usize,
     /// The column of what the value belongs to, which stands deeper.
     base: isize,
@@ -99,8 +99,8 @@ fn malformed<T>(what: &'static str) -> Result<T, Fault> {
     Err(Fault::Malformed(Cow::Borrowed(what)))
 }
 
-fn null() -> Tree {
-    Tree::Scalar { text: String::new(), quoted: false }
+fn null() -> UntypedValue {
+    UntypedValue::Scalar { text: String::new(), quoted: false }
 }
 
 impl Entries {
@@ -139,7 +139,7 @@ impl Builder {
                         entries.name(&text)?;
                         *state = Flow::Colon(text);
                     }
-                    _ => self.place(Tree::Scalar { text, quoted })?,
+                    _ => self.place(UntypedValue::Scalar { text, quoted })?,
                 }
             }
             Lexeme::Dash => self.dash(column)?,
@@ -152,7 +152,7 @@ impl Builder {
     }
 
     /// The value is complete; without any it is null.
-    pub fn finish(mut self) -> Result<Tree, Fault> {
+    pub fn finish(mut self) -> Result<UntypedValue, Fault> {
         if self.scalar.is_some() || self.in_flow() {
             return malformed(UNCLOSED);
         }
@@ -171,21 +171,21 @@ impl Builder {
         let tree = match self.stack.pop() {
             Some(Frame::Map { mut entries, key, .. }) => {
                 entries.list.extend(key.map(|key| (key, null())));
-                Tree::Map(entries.list)
+                UntypedValue::Map(entries.list)
             }
             Some(Frame::List { mut items, open, .. }) => {
                 items.extend(open.then(null));
-                Tree::List(items)
+                UntypedValue::List(items)
             }
-            Some(Frame::FlowMap { entries, .. }) => Tree::Map(entries.list),
-            Some(Frame::FlowList { items, .. }) => Tree::List(items),
+            Some(Frame::FlowMap { entries, .. }) => UntypedValue::Map(entries.list),
+            Some(Frame::FlowList { items, .. }) => UntypedValue::List(items),
             None => return Ok(()),
         };
         self.place(tree)
     }
 
     /// Puts a value where one is expected.
-    fn place(&mut self, tree: Tree) -> Result<(), Fault> {
+    fn place(&mut self, tree: UntypedValue) -> Result<(), Fault> {
         match self.stack.last_mut() {
             None if self.root.is_none() => self.root = Some(tree),
             None => return malformed(BEHIND),
@@ -347,18 +347,18 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
 }
 
 /// By the core schema. Recursion is bounded by the depth the tree was made with.
-fn value(tree: Tree) -> Value<'static> {
+fn value(tree: UntypedValue) -> Value<'static> {
     match tree {
-        Tree::Scalar { text, quoted: false } => match json_of(&text).as_deref() {
+        UntypedValue::Scalar { text, quoted: false } => match json_of(&text).as_deref() {
             Some("null") => Value::Null,
             Some("true") => Value::Bool(true),
             Some("false") => Value::Bool(false),
             Some(number) => Value::Number(Cow::Owned(number.to_owned())),
             None => Value::String(Cow::Owned(text)),
         },
-        Tree::Scalar { text, quoted: true } => Value::String(Cow::Owned(text)),
-        Tree::List(items) => Value::Array(items.into_iter().map(value).collect()),
-        Tree::Map(members) => {
+        UntypedValue::Scalar { text, quoted: true } => Value::String(Cow::Owned(text)),
+        UntypedValue::List(items) => Value::Array(items.into_iter().map(value).collect()),
+        UntypedValue::Map(members) => {
             Value::Object(members.into_iter().map(|(key, tree)| (Cow::Owned(key), value(tree))).collect())
         }
     }
