@@ -57,7 +57,15 @@ impl<T> Scan<T> {
     /// The first match of several, as [`Scan::or`] finds it.
     #[inline]
     pub fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
-        scans.into_iter().fold(Scan::NoMatch, |found, scan| found.or(|| scan))
+        let mut found = Scan::NoMatch;
+        for scan in scans {
+            match scan {
+                Scan::Match(_) => return scan,
+                Scan::Incomplete => found = scan,
+                Scan::NoMatch => {}
+            }
+        }
+        found
     }
 
     #[inline]

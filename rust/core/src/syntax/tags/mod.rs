@@ -3,14 +3,14 @@
 //! A [`Row`] describes one such format. Its tags are also read in other forms that models write.
 
 mod attributes;
-mod look;
 mod tags;
 mod text;
+mod words;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use look::{begins, closes};
 pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
 pub use text::{is_mark, push_name};
+pub use words::{begins, closes};
 
 /// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]

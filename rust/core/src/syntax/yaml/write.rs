@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::core_schema::json_of;
-use crate::syntax::json::{Member, Value, push_string};
+use crate::syntax::json::{Value, push_string};
 use crate::syntax::quoting::Alternation;
 
 /// Columns that what belongs to a key or a dash is indented.
@@ -13,20 +13,9 @@ const INDENT: &str = "  ";
 /// A whole text: the inverse of reading one.
 pub fn format(value: &Value<'_>) -> String {
     let mut out = String::new();
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            for member in members {
-                write_member(member, 0, &mut out);
-            }
-        }
-        // A list may stand in the column of what it belongs to.
-        Value::Array(items) if !items.is_empty() => {
-            for item in items {
-                out.push('-');
-                write_item(item, 0, &mut out);
-            }
-        }
-        value => write_value(value, 0, &mut out),
+    // A list may be in the column of what it belongs to.
+    if !write_entries(value, 0, false, &mut out) {
+        write_scalar(value, 0, &mut out);
     }
     out
 }
@@ -36,27 +25,45 @@ pub fn write_key(key: &str, exact: bool, out: &mut String) {
     if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
 }
 
-/// Appends a value behind a key or a dash in this column, and the end of its line. Recursion is bounded by the depth the value
-/// was made with.
+/// Appends a value after a key or a dash in this column, and the end of its line. Callers must limit the depth.
 pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
-    match value {
-        Value::Array(items) if !items.is_empty() => {
-            for item in items {
-                begin_line(column + STEP, out);
-                out.push('-');
-                write_item(item, column + STEP, out);
-            }
-            return;
-        }
-        Value::Object(members) if !members.is_empty() => {
-            for member in members {
-                begin_line(column + STEP, out);
-                write_member(member, column + STEP, out);
-            }
-            return;
-        }
-        _ => {}
+    if !write_entries(value, column + STEP, false, out) {
+        write_scalar(value, column, out);
     }
+}
+
+/// Appends the entries of a collection in this column; false if it has none. `inline`: the first is in the line of a dash.
+fn write_entries(value: &Value<'_>, column: usize, inline: bool, out: &mut String) -> bool {
+    let begin = |at: usize, out: &mut String| match at {
+        0 if inline => out.push(' '),
+        _ => begin_line(column, out),
+    };
+    match value {
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                begin(at, out);
+                out.push('-');
+                if !write_entries(item, column + STEP, true, out) {
+                    write_scalar(item, column, out);
+                }
+            }
+            !items.is_empty()
+        }
+        Value::Object(members) => {
+            for (at, (key, value)) in members.iter().enumerate() {
+                begin(at, out);
+                write_key(key, false, out);
+                out.push(':');
+                write_value(value, column, out);
+            }
+            !members.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Appends a value without entries.
+fn write_scalar(value: &Value<'_>, column: usize, out: &mut String) {
     out.push(' ');
     match value {
         Value::String(text) if is_plain(text) => out.push_str(text),
@@ -67,39 +74,8 @@ pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// A value behind a dash: collections begin in its line.
-fn write_item(item: &Value<'_>, column: usize, out: &mut String) {
-    match item {
-        Value::Array(items) if !items.is_empty() => {
-            for (at, item) in items.iter().enumerate() {
-                begin_item(at, column + STEP, out);
-                out.push('-');
-                write_item(item, column + STEP, out);
-            }
-        }
-        Value::Object(members) if !members.is_empty() => {
-            for (at, member) in members.iter().enumerate() {
-                begin_item(at, column + STEP, out);
-                write_member(member, column + STEP, out);
-            }
-        }
-        item => write_value(item, column, out),
-    }
-}
-
-fn write_member((key, value): &Member<'_>, column: usize, out: &mut String) {
-    write_key(key, false, out);
-    out.push(':');
-    write_value(value, column, out);
-}
-
-/// The first stands behind a dash, the others in lines of their own.
-fn begin_item(at: usize, column: usize, out: &mut String) {
-    if at == 0 { out.push(' ') } else { begin_line(column, out) }
-}
-
 fn begin_line(column: usize, out: &mut String) {
-    if !out.ends_with('\n') {
+    if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
     indent(column, out);
