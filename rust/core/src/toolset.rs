@@ -12,7 +12,8 @@ use crate::limits::{Limits, RECURSION};
 use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
 use crate::schema::Validator;
 use crate::schema::{
-    Descriptions, Document, Fault, Field, Schema, Shown, compile, fold, one_line, signature, without_required_defaults,
+    Descriptions, Field, Schema, SchemaDocument, SchemaFault, Shown, compile, fold, one_line, signature,
+    without_required_defaults,
 };
 use crate::syntax::json;
 use crate::syntax::scan::{Candidates, Delimiters};
@@ -191,8 +192,8 @@ impl Tools {
         }
         let value: Value = serde_json::from_str(&parameters)
             .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
-        let bad = |(pointer, message): Fault| error(pointer, message);
-        let document = Document::new(&value).map_err(bad)?;
+        let bad = |(pointer, message): SchemaFault| error(pointer, message);
+        let document = SchemaDocument::new(&value).map_err(bad)?;
         let schema = compile(&document).map_err(bad)?;
         let relaxed = without_required_defaults(&document);
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {

@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::resolve::{Document, Fault};
+use super::resolve::{SchemaDocument, SchemaFault};
 use super::rewrite::{address, defaulted, required};
-use super::{Additional, Array, Choice, Literal, Node, NodeId, Object, Sample, Schema, UNKNOWN};
+use super::{Additional, Array, Choice, Literal, Node, NodeId, ObjectType, Sample, Schema, UNKNOWN};
 use crate::limits::{ALTERNATIVES, RECURSION, SCHEMA_NODES, SCHEMA_STEPS};
 use crate::syntax::json;
 
@@ -19,7 +19,7 @@ use crate::syntax::json;
 type Alternative<'s> = Vec<&'s Value>;
 
 /// Compiles a tool's parameters.
-pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
+pub fn compile(document: &SchemaDocument<'_>) -> Result<Schema, SchemaFault> {
     let root = document.root();
     let mut compiler = Compiler {
         document,
@@ -38,7 +38,7 @@ pub fn compile(document: &Document<'_>) -> Result<Schema, Fault> {
 }
 
 struct Compiler<'d, 's> {
-    document: &'d Document<'s>,
+    document: &'d SchemaDocument<'s>,
     /// The addresses of schemas that declare a default.
     defaulted: HashSet<usize>,
     nodes: Vec<Node>,
@@ -76,7 +76,7 @@ fn map(schema: &Value) -> Option<&Map<String, Value>> {
 
 impl<'s> Compiler<'_, 's> {
     /// The node for schemas of which one alternative holds; it is built later.
-    fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, Fault> {
+    fn node_for(&mut self, sources: Vec<Alternative<'s>>) -> Result<NodeId, SchemaFault> {
         let mut alternatives = Vec::new();
         for source in sources {
             self.expand(source, &mut alternatives)?;
@@ -105,7 +105,7 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Adds the alternatives of `sources`, which all hold, to `out`, in the schema's order.
-    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), Fault> {
+    fn expand(&mut self, mut sources: Vec<&'s Value>, out: &mut Vec<Alternative<'s>>) -> Result<(), SchemaFault> {
         sources.reverse();
         let mut open = vec![(sources, Walk::default())];
         while let Some((pending, walk)) = open.pop() {
@@ -129,7 +129,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    fn count(&mut self, steps: usize) -> Result<(), Fault> {
+    fn count(&mut self, steps: usize) -> Result<(), SchemaFault> {
         self.steps += steps + 1;
         if self.steps > SCHEMA_STEPS {
             return Err((String::new(), "its references and unions expand to too many combinations".into()));
@@ -138,7 +138,7 @@ impl<'s> Compiler<'_, 's> {
     }
 
     /// Adds `pending` and what it refers to, last first, to `walk`. `None`: nothing can hold.
-    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, Fault> {
+    fn follow(&mut self, mut pending: Vec<&'s Value>, mut walk: Walk<'s>) -> Result<Option<Walk<'s>>, SchemaFault> {
         while let Some(schema) = pending.pop() {
             self.count(walk.seen.len())?;
             if schema == &Value::Bool(false) || schema.get("not").is_some_and(allows_all) {
@@ -168,7 +168,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(Some(walk))
     }
 
-    fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, Fault> {
+    fn build(&mut self, alternatives: &[Alternative<'s>]) -> Result<Node, SchemaFault> {
         let mut node = Node { union: alternatives.len() > 1, ..Node::default() };
         let mut unknown = false;
         let mut objects = Vec::new();
@@ -215,8 +215,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(node)
     }
 
-    fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Object, Fault> {
-        let mut object = Object::default();
+    fn object(&mut self, alternatives: &[&Alternative<'s>]) -> Result<ObjectType, SchemaFault> {
+        let mut object = ObjectType::default();
         let mut names: Vec<&'s str> = Vec::new();
         let mut seen = HashSet::new();
         for properties in keyword_maps(alternatives, "properties") {
@@ -266,7 +266,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(object)
     }
 
-    fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, Fault> {
+    fn additional(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Additional, SchemaFault> {
         let mut open: Vec<Alternative<'s>> = Vec::new();
         let mut closed = 0;
         for alternative in alternatives {
@@ -285,7 +285,7 @@ impl<'s> Compiler<'_, 's> {
         Ok(Additional::Open(self.node_for(open)?))
     }
 
-    fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, Fault> {
+    fn array(&mut self, alternatives: &[&Alternative<'s>]) -> Result<Array, SchemaFault> {
         let mut array = Array::default();
         let lists = |schema: &&'s Value| -> Option<&'s Vec<Value>> {
             let keywords = map(schema)?;

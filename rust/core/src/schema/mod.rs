@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use compile::compile;
-pub use resolve::{Document, Fault};
+pub use resolve::{SchemaDocument, SchemaFault};
 pub use rewrite::{modernised, without_required_defaults};
 pub use sample::Sample;
 pub use signature::{Descriptions, Field, NESTED_SEGMENTS, Shown, fields, one_line, signature};
@@ -61,7 +61,7 @@ pub struct Literal {
 pub struct Node {
     /// Empty: unknown, any JSON.
     pub choices: Vec<Choice>,
-    pub object: Option<Object>,
+    pub object: Option<ObjectType>,
     pub array: Option<Array>,
     /// It was made of several alternatives.
     pub union: bool,
@@ -84,7 +84,7 @@ struct Strings {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Object {
+pub struct ObjectType {
     pub properties: KeyMap<NodeId>,
     /// Folded name → position in `properties`; `None` where two names fold alike.
     folded: HashMap<String, Option<usize>>,
@@ -138,7 +138,7 @@ pub fn begins_folded(key: &str, begun: &str) -> bool {
     folded(begun).all(|c| key.next() == Some(c))
 }
 
-impl Object {
+impl ObjectType {
     /// The type of an exact key: `properties`, then `patternProperties`, then `additionalProperties`. `None`: the object
     /// is closed to it.
     pub fn member(&self, key: &str) -> Option<NodeId> {
@@ -325,7 +325,7 @@ impl Schema {
     /// The likely kind of a schema without `type`: an object if only members are described, an array if only items are.
     pub fn hint(&self, id: NodeId) -> Option<Choice> {
         let node = self.node(id);
-        let object = node.object.as_ref().is_some_and(Object::is_described);
+        let object = node.object.as_ref().is_some_and(ObjectType::is_described);
         let array = node.array.as_ref().is_some_and(Array::is_described);
         match (object, array) {
             (true, false) if node.is_unknown() && !node.union => Some(Choice::Object),
@@ -377,7 +377,7 @@ impl Schema {
 
     /// Does it say that the arguments may have members that it does not name?
     pub fn is_open(&self) -> bool {
-        self.node(self.root).object.as_ref().is_none_or(Object::explicitly_open)
+        self.node(self.root).object.as_ref().is_none_or(ObjectType::explicitly_open)
     }
 
     /// Is that literally a property of a value of type `id`?

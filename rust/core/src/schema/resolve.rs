@@ -7,20 +7,20 @@ use serde_json::Value;
 use super::parts::{EVERY, NAMED, parts};
 
 /// What is wrong, and the JSON pointer where.
-pub type Fault = (String, String);
+pub type SchemaFault = (String, String);
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// The references of one document.
-pub struct Document<'s> {
+pub struct SchemaDocument<'s> {
     root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
-impl<'s> Document<'s> {
+impl<'s> SchemaDocument<'s> {
     /// Walks the whole document. The first fault wins.
-    pub fn new(root: &'s Value) -> Result<Self, Fault> {
-        let mut document = Document { root, anchors: HashMap::new() };
+    pub fn new(root: &'s Value) -> Result<Self, SchemaFault> {
+        let mut document = SchemaDocument { root, anchors: HashMap::new() };
         document.collect(root);
         document.check(root, &mut String::new())?;
         Ok(document)
@@ -65,7 +65,7 @@ impl<'s> Document<'s> {
             .ok_or_else(|| format!("$ref {reference:?} points to nothing in this schema"))
     }
 
-    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), Fault> {
+    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), SchemaFault> {
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(_) => return Ok(()),

@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::parts::{EVERY, LIST, NAMED, ONE, parts, pointer_step};
-use super::resolve::{Document, percent_decode};
+use super::resolve::{SchemaDocument, percent_decode};
 
 /// The addresses of the schemas that declare a default: themselves, behind a reference, in a part (`allOf`), or in a member of a
 /// union.
-pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
+pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
     // By schema: the schemas whose answer depends on it.
@@ -56,7 +56,7 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
 /// The schema with properties that have a default removed from `required`. `None`: there are none.
 ///
 /// Where a schema is a condition (`not`, `if`), it is left as it is.
-pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
+pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
     let mut copy = document.root().clone();
     let mut changed = relax(document.root(), &mut copy, &defaulted);
@@ -93,7 +93,7 @@ pub fn modernised(schema: &Value) -> Value {
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
         return out;
     }
-    let places = match Document::new(schema) {
+    let places = match SchemaDocument::new(schema) {
         Ok(document) => outside(&document),
         Err(_) => Vec::new(),
     };
@@ -180,7 +180,7 @@ fn decoded(step: &str) -> String {
 }
 
 /// The places of schemas that only references lead to, such as those under `components`.
-fn outside(document: &Document<'_>) -> Vec<String> {
+fn outside(document: &SchemaDocument<'_>) -> Vec<String> {
     let mut places = HashSet::new();
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();

@@ -40,7 +40,7 @@ pub struct Shown<'a> {
     pub constraints: Option<&'a dyn Fn(&str) -> bool>,
 }
 
-struct Writer<'s> {
+struct SignatureWriter<'s> {
     schema: &'s Schema,
     delimiters: &'s Delimiters,
     shown: Shown<'s>,
@@ -50,7 +50,7 @@ struct Writer<'s> {
 
 /// The fields of a tool, each with a space in front.
 pub fn signature(schema: &Schema, delimiters: &Delimiters, shown: Shown<'_>, json: bool) -> String {
-    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
+    let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = String::new();
     if json {
         out.push(' ');
@@ -73,10 +73,10 @@ pub struct Field {
 /// The keys of a tool, dotted ones for nested objects.
 pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
     let shown = Shown { descriptions: Descriptions::None, constraints: None };
-    let writer = Writer { schema, delimiters, shown, objects: &Cell::new(0) };
+    let writer = SignatureWriter { schema, delimiters, shown, objects: &Cell::new(0) };
     let mut out = Vec::new();
     writer.walk(schema.root, "", true, 1, &mut |step| {
-        if let Walk::Field { key, id, required } = step {
+        if let FieldStep::Field { key, id, required } = step {
             out.push(Field { key: key.to_owned(), r#type: writer.name(id, SHAPE_LEVELS), required });
         }
     });
@@ -84,7 +84,7 @@ pub fn fields(schema: &Schema, delimiters: &Delimiters) -> Vec<Field> {
 }
 
 /// A step through a tool's fields.
-enum Walk<'k> {
+enum FieldStep<'k> {
     Field {
         key: &'k str,
         id: NodeId,
@@ -94,9 +94,9 @@ enum Walk<'k> {
     Nested(NodeId),
 }
 
-impl Writer<'_> {
+impl SignatureWriter<'_> {
     /// Tells of each key that is written: nested objects by the dotted keys of their members.
-    fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(Walk<'_>)) {
+    fn walk(&self, id: NodeId, prefix: &str, required: bool, depth: usize, tell: &mut dyn FnMut(FieldStep<'_>)) {
         let Some(object) = &self.schema.node(id).object else { return };
         let all: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         for (name, child) in object.properties.iter() {
@@ -108,9 +108,9 @@ impl Writer<'_> {
             let needed = required && all.contains(name);
             if depth < NESTED_SEGMENTS && self.schema.nests(*child) && self.has_room() {
                 self.walk(*child, &key, needed, depth + 1, tell);
-                tell(Walk::Nested(*child));
+                tell(FieldStep::Nested(*child));
             } else {
-                tell(Walk::Field { key: &key, id: *child, required: needed });
+                tell(FieldStep::Field { key: &key, id: *child, required: needed });
             }
         }
     }
@@ -125,12 +125,12 @@ impl Writer<'_> {
     fn fields(&self, out: &mut String) {
         let root = self.schema.root;
         self.walk(root, "", true, 1, &mut |step| match step {
-            Walk::Field { key, id, required } => {
+            FieldStep::Field { key, id, required } => {
                 out.push(' ');
                 out.push_str(&one_line(key, self.delimiters));
                 self.field(id, required, SHAPE_LEVELS, out);
             }
-            Walk::Nested(id) => self.description(id, out),
+            FieldStep::Nested(id) => self.description(id, out),
         });
         let open = match &self.schema.node(root).object {
             None => Some(UNKNOWN),
@@ -266,7 +266,7 @@ impl Writer<'_> {
         let shown = self.schema.node(id).object.as_ref().filter(|_| levels > 0 && self.has_room());
         let Some(object) = shown else { return "{…}".into() };
         let inner = if descriptions { self.shown.descriptions } else { Descriptions::None };
-        let writer = Writer { shown: Shown { descriptions: inner, ..self.shown }, ..*self };
+        let writer = SignatureWriter { shown: Shown { descriptions: inner, ..self.shown }, ..*self };
         let required: HashSet<&str> = object.required.iter().map(String::as_str).collect();
         let mut fields: Vec<String> = Vec::new();
         for (name, child) in object.properties.iter() {

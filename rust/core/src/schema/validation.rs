@@ -4,10 +4,10 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
-use super::validation_cost::Work;
+use super::validation_cost::ValidationCost;
 use crate::error::{Problem, ProblemKind};
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
-use crate::schema::{Fault, modernised};
+use crate::schema::{SchemaFault, modernised};
 use crate::syntax::scan::first_chars;
 use crate::syntax::shown::{join, shorten, shorten_to};
 
@@ -20,14 +20,14 @@ pub struct Validator {
     checks: jsonschema::Validator,
     /// The original schema, if it requires fields with a default, which `checks` does not.
     as_given: Option<jsonschema::Validator>,
-    work: Work,
+    work: ValidationCost,
 }
 
 impl Validator {
     /// `relaxed`: the schema without required fields that have a default, if there are any.
-    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, Fault> {
+    pub fn new(schema: &Value, relaxed: Option<&Value>) -> Result<Self, SchemaFault> {
         let checked = modernised(relaxed.unwrap_or(schema));
-        let work = Work::new(&checked)?;
+        let work = ValidationCost::new(&checked)?;
         let checks = build(&checked)?;
         let as_given = relaxed.is_some().then(|| build(&modernised(schema))).transpose()?;
         Ok(Validator { checks, as_given, work })
@@ -69,7 +69,7 @@ impl Validator {
     }
 }
 
-fn build(schema: &Value) -> Result<jsonschema::Validator, Fault> {
+fn build(schema: &Value) -> Result<jsonschema::Validator, SchemaFault> {
     // Look-around and back-references take a backtracking engine, which is not linear: patterns with them are refused.
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
@@ -93,7 +93,7 @@ fn said(error: &ValidationError<'_>) -> String {
 }
 
 /// What is wrong with a schema, and where.
-fn fault(error: ValidationError<'_>) -> Fault {
+fn fault(error: ValidationError<'_>) -> SchemaFault {
     let said = error.instance_path().to_string();
     // The meta-schema's check of patterns has the place in the schema as that of an instance; compiling has none there.
     let place = if said.is_empty() { error.schema_path().to_string() } else { said };

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
 use crate::schema::parts::{Keywords, parts, pointer_step};
 use crate::schema::rewrite::address;
-use crate::schema::{Document, Fault};
+use crate::schema::{SchemaDocument, SchemaFault};
 
 /// Bytes of text that are searched, and entries of a list or map in a schema that are compared, in one step.
 const STEP: u64 = 16;
@@ -46,7 +46,7 @@ pub struct Cost {
 
 /// A schema, and where its parts lead.
 #[derive(Debug, Default)]
-struct Node {
+struct CostNode {
     own: u64,
     scans: u64,
     /// `patternProperties`, for each [`STEP`] of a member's name.
@@ -95,7 +95,7 @@ impl Cost {
     }
 }
 
-impl Node {
+impl CostNode {
     fn sum(&self, own: u64, parts: impl Iterator<Item = Cost>) -> Cost {
         let mut sum = Cost::of(own);
         for part in parts {
@@ -110,24 +110,24 @@ impl Node {
 
 /// The graph of a schema.
 #[derive(Debug)]
-pub struct Work {
-    nodes: Vec<Node>,
+pub struct ValidationCost {
+    nodes: Vec<CostNode>,
 }
 
-impl Work {
+impl ValidationCost {
     /// Refuses a schema that goes round in circles without a step into a value, or whose parts multiply at one place.
-    pub fn new(root: &Value) -> Result<Self, Fault> {
+    pub fn new(root: &Value) -> Result<Self, SchemaFault> {
         one_resource(root)?;
-        let document = Document::new(root)?;
+        let document = SchemaDocument::new(root)?;
         let mut builder =
-            Builder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
+            GraphBuilder { document, nodes: Vec::new(), paths: Vec::new(), known: HashMap::new(), open: Vec::new() };
         builder.node(root, String::new());
         while let Some((id, schema)) = builder.open.pop() {
             builder.build(id, schema)?;
         }
-        let Builder { mut nodes, paths, .. } = builder;
+        let GraphBuilder { mut nodes, paths, .. } = builder;
         count_scalars(&mut nodes, &paths)?;
-        Ok(Work { nodes })
+        Ok(ValidationCost { nodes })
     }
 
     /// The cost of evaluating arguments; `None` if it is more than the limits allow.
@@ -139,7 +139,7 @@ impl Work {
 }
 
 /// References must mean here what they mean to the validator, for which an inner `$id` and a repeated anchor change it.
-fn one_resource(root: &Value) -> Result<(), Fault> {
+fn one_resource(root: &Value) -> Result<(), SchemaFault> {
     // Before draft 6 it was called `id`, which elsewhere is anybody's word.
     let old = root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let mut anchors = HashMap::new();
@@ -175,9 +175,9 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
     Ok(())
 }
 
-struct Builder<'s> {
-    document: Document<'s>,
-    nodes: Vec<Node>,
+struct GraphBuilder<'s> {
+    document: SchemaDocument<'s>,
+    nodes: Vec<CostNode>,
     /// Where each stands, for messages.
     paths: Vec<String>,
     /// By address.
@@ -185,7 +185,7 @@ struct Builder<'s> {
     open: Vec<(Id, &'s Value)>,
 }
 
-impl<'s> Builder<'s> {
+impl<'s> GraphBuilder<'s> {
     fn node(&mut self, schema: &'s Value, path: String) -> Id {
         let address = address(schema);
         if let Some(id) = self.known.get(&address) {
@@ -193,15 +193,15 @@ impl<'s> Builder<'s> {
             return *id;
         }
         let id = self.nodes.len() as Id;
-        self.nodes.push(Node::default());
+        self.nodes.push(CostNode::default());
         self.paths.push(path);
         self.known.insert(address, id);
         self.open.push((id, schema));
         id
     }
 
-    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), Fault> {
-        let mut node = Node { own: 1, ..Node::default() };
+    fn build(&mut self, id: Id, schema: &'s Value) -> Result<(), SchemaFault> {
+        let mut node = CostNode { own: 1, ..CostNode::default() };
         if let Value::Object(map) = schema {
             let path = self.paths[id as usize].clone();
             let entries = map.values().map(|value| match value {
@@ -261,7 +261,7 @@ fn pattern_scans(pattern: &str) -> u64 {
 
 /// Fills in what each schema costs at one place, parts first. A chain of references may be as long as the schema, so the way
 /// down is no recursion.
-fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
+fn count_scalars(nodes: &mut [CostNode], paths: &[String]) -> Result<(), SchemaFault> {
     #[derive(Clone, Copy, PartialEq)]
     enum Seen {
         No,
@@ -304,7 +304,7 @@ fn count_scalars(nodes: &mut [Node], paths: &[String]) -> Result<(), Fault> {
 }
 
 struct Count<'w> {
-    nodes: &'w [Node],
+    nodes: &'w [CostNode],
     /// Of schemas that more than one way leads to, by the value's address.
     known: HashMap<(Id, usize), Cost>,
     steps: u64,

@@ -32,13 +32,13 @@ const SHORT_BYTES: usize = 32;
 /// Which quoted text is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alternation {
-    state: State,
+    state: QuoteState,
     /// The last byte was an unescaped backslash.
     backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum QuoteState {
     Outside {
         /// A quote opens a text here.
         opens: bool,
@@ -60,17 +60,17 @@ impl Default for Alternation {
 
 impl Alternation {
     /// Outside of quotes, where a quote would open.
-    pub const START: Self = Alternation { state: State::Outside { opens: true }, backslash: false };
+    pub const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
 
     /// After a quote that ends a text with something in it.
-    pub const CLOSED: Self = Alternation { state: State::Outside { opens: false }, backslash: false };
+    pub const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
 
     /// The quote of the text that is open.
     #[inline]
     pub fn open(self) -> Option<u8> {
         match self.state {
-            State::Inside { quote, .. } => Some(quote),
-            State::Outside { .. } => None,
+            QuoteState::Inside { quote, .. } => Some(quote),
+            QuoteState::Outside { .. } => None,
         }
     }
 
@@ -79,7 +79,7 @@ impl Alternation {
     pub fn pass(&mut self, text: &str) -> bool {
         match (text.as_bytes().last(), &mut self.state) {
             (None, _) => true,
-            (Some(last), State::Outside { opens }) if *last != b'\\' => {
+            (Some(last), QuoteState::Outside { opens }) if *last != b'\\' => {
                 *opens = opens_after(*last);
                 self.backslash = false;
                 true
@@ -91,19 +91,19 @@ impl Alternation {
     pub fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            State::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
-                self.state = State::Outside { opens: *empty };
+            QuoteState::Inside { quote, escaped, empty } if byte == *quote && backslash == *escaped => {
+                self.state = QuoteState::Outside { opens: *empty };
             }
-            State::Inside { empty, .. } => {
+            QuoteState::Inside { empty, .. } => {
                 self.backslash = byte == b'\\' && !backslash;
                 *empty &= self.backslash;
             }
-            State::Outside { opens: true } if is_quote(byte) => {
-                self.state = State::Inside { quote: byte, escaped: backslash, empty: true };
+            QuoteState::Outside { opens: true } if is_quote(byte) => {
+                self.state = QuoteState::Inside { quote: byte, escaped: backslash, empty: true };
             }
             // A backslash before a quote does not change whether the quote opens.
-            State::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
-            State::Outside { opens } => *opens = opens_after(byte),
+            QuoteState::Outside { .. } if byte == b'\\' && !backslash => self.backslash = true,
+            QuoteState::Outside { opens } => *opens = opens_after(byte),
         }
     }
 
@@ -115,7 +115,7 @@ impl Alternation {
         }
         let mut at = 0;
         while at < bytes.len() {
-            if let State::Outside { .. } = self.state {
+            if let QuoteState::Outside { .. } = self.state {
                 let next = memchr::memchr2(b'"', b'\'', &bytes[at..]).map_or(bytes.len(), |length| at + length);
                 let word = bytes[at..next].iter().rposition(|byte| *byte != b'\\').map_or(at, |last| at + last);
                 bytes[word..next].iter().for_each(|byte| self.step(*byte));
@@ -136,12 +136,12 @@ impl Alternation {
 pub struct Kept {
     /// Of the value.
     quote: u8,
-    state: Reading,
+    state: KeptState,
     backslash: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum KeptState {
     /// In a text in the value's kind of quotes.
     Inside,
     /// `opens`: a quote opens a text here.
@@ -153,7 +153,7 @@ enum Reading {
 impl Kept {
     /// Before the first quote that is kept.
     pub fn new(quote: u8) -> Self {
-        Kept { quote, state: Reading::Inside, backslash: false }
+        Kept { quote, state: KeptState::Inside, backslash: false }
     }
 
     /// A quote of the value's kind is kept. An apostrophe is ignored.
@@ -162,16 +162,16 @@ impl Kept {
             return self.escape();
         }
         self.state = match self.state {
-            Reading::Inside => Reading::Outside { opens: true },
-            Reading::Outside { .. } => Reading::Inside,
-            Reading::Elsewhere { quote, .. } => Reading::Elsewhere { quote, empty: false },
+            KeptState::Inside => KeptState::Outside { opens: true },
+            KeptState::Outside { .. } => KeptState::Inside,
+            KeptState::Elsewhere { quote, .. } => KeptState::Elsewhere { quote, empty: false },
         };
         self.backslash = false;
     }
 
     /// Content, without quotes of the value's kind.
     pub fn run(&mut self, text: &str) {
-        if self.state != Reading::Inside {
+        if self.state != KeptState::Inside {
             text.bytes().for_each(|byte| self.step(byte));
         }
     }
@@ -179,39 +179,39 @@ impl Kept {
     fn step(&mut self, byte: u8) {
         let backslash = std::mem::take(&mut self.backslash);
         match &mut self.state {
-            Reading::Elsewhere { quote, empty } if byte == *quote && !backslash => {
-                self.state = Reading::Outside { opens: *empty };
+            KeptState::Elsewhere { quote, empty } if byte == *quote && !backslash => {
+                self.state = KeptState::Outside { opens: *empty };
             }
-            Reading::Elsewhere { empty, .. } => {
+            KeptState::Elsewhere { empty, .. } => {
                 (*empty, self.backslash) = (false, byte == b'\\' && !backslash);
             }
-            Reading::Outside { opens: true } if is_quote(byte) => {
-                self.state = Reading::Elsewhere { quote: byte, empty: true };
+            KeptState::Outside { opens: true } if is_quote(byte) => {
+                self.state = KeptState::Elsewhere { quote: byte, empty: true };
             }
-            Reading::Outside { opens } => *opens = opens_after(byte),
-            Reading::Inside => {}
+            KeptState::Outside { opens } => *opens = opens_after(byte),
+            KeptState::Inside => {}
         }
     }
 
     /// An escape of the value: a character that opens nothing.
     pub fn escape(&mut self) {
         match &mut self.state {
-            Reading::Outside { opens: flag } | Reading::Elsewhere { empty: flag, .. } => *flag = false,
-            Reading::Inside => {}
+            KeptState::Outside { opens: flag } | KeptState::Elsewhere { empty: flag, .. } => *flag = false,
+            KeptState::Inside => {}
         }
     }
 
     /// Whether it is in a text in the other kind of quotes.
     pub fn is_elsewhere(self) -> bool {
-        matches!(self.state, Reading::Elsewhere { .. })
+        matches!(self.state, KeptState::Elsewhere { .. })
     }
 
     /// The quote of the text that would be open if the value ended at the next quote of its kind.
     pub fn opened(self) -> Option<u8> {
         match self.state {
-            Reading::Outside { opens: true } => Some(self.quote),
-            Reading::Elsewhere { quote, .. } => Some(quote),
-            Reading::Outside { opens: false } | Reading::Inside => None,
+            KeptState::Outside { opens: true } => Some(self.quote),
+            KeptState::Elsewhere { quote, .. } => Some(quote),
+            KeptState::Outside { opens: false } | KeptState::Inside => None,
         }
     }
 }

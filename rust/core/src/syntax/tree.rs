@@ -2,13 +2,13 @@
 
 /// Whoever makes one bounds its depth.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
+pub enum UntypedValue {
     /// `quoted`: certainly a string. Other text may be the JSON of something, where its type allows it.
     Scalar {
         text: String,
         quoted: bool,
     },
-    List(Vec<Tree>),
+    List(Vec<UntypedValue>),
     /// A key may be repeated.
-    Map(Vec<(String, Tree)>),
+    Map(Vec<(String, UntypedValue)>),
 }

@@ -4,7 +4,7 @@ use crate::body::{Context, is_field};
 use crate::protocol::tags::{Form, Opener, closer, opener};
 use crate::schema::Schema;
 use crate::syntax::scan::{Scan, starts};
-use crate::syntax::yaml::Ends;
+use crate::syntax::yaml::Surroundings;
 
 /// The opening tag.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Around<'_> {
     }
 }
 
-impl Ends for Around<'_> {
+impl Surroundings for Around<'_> {
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
         self.closer(rest, line, last).0
     }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::lexer::{Expect, Lexeme, Lexer, Place};
+use super::lexer::{Expect, JsonLexeme, JsonLexer, TokenSet};
 use super::number::is_number;
 use super::value::Value;
 use crate::error::SyntaxError;
@@ -54,7 +54,7 @@ pub fn loads<'t>(
     options: &LoadOptions,
     warnings: Option<&mut Vec<SyntaxError>>,
 ) -> Result<Value<'t>, SyntaxError> {
-    let mut reader = Reader { tolerant: warnings.is_some(), ..Reader::new(text, options) };
+    let mut reader = JsonReader { tolerant: warnings.is_some(), ..JsonReader::new(text, options) };
     let read = reader.read();
     if let (Ok(_), Some(warnings)) = (&read, warnings) {
         warnings.extend(located(text, reader.faults));
@@ -66,18 +66,18 @@ pub fn loads<'t>(
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
     let depth = depth.min(RECURSION);
-    let mut reader = Reader { depth, exact: true, lexer: Lexer::new(false), ..Reader::new(text, &STRICT) };
+    let mut reader = JsonReader { depth, exact: true, lexer: JsonLexer::new(false), ..JsonReader::new(text, &STRICT) };
     reader.read().map(Value::into_owned).map_err(|fault| located(text, vec![fault]).remove(0))
 }
 
 /// A byte of the text, and what is wrong there.
-type Fault = (usize, Cow<'static, str>);
+type LocatedFault = (usize, Cow<'static, str>);
 
-fn located(text: &str, mut faults: Vec<Fault>) -> Vec<SyntaxError> {
+fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
     // That a string does not end is known only after the faults in it.
     faults.sort_by_key(|(at, _)| *at);
     let (mut position, mut from) = (Position::START, 0);
-    let mut locate = |(at, message): Fault| {
+    let mut locate = |(at, message): LocatedFault| {
         position = position.after(&text[from..at]);
         from = at;
         position.error(message)
@@ -86,7 +86,7 @@ fn located(text: &str, mut faults: Vec<Fault>) -> Vec<SyntaxError> {
 }
 
 #[derive(Debug)]
-enum Frame<'t> {
+enum OpenValue<'t> {
     Array(Vec<Value<'t>>),
     /// `key`: what the next value belongs to; a value without one is left out.
     Object {
@@ -95,29 +95,29 @@ enum Frame<'t> {
     },
 }
 
-struct Reader<'t, 'o> {
+struct JsonReader<'t, 'o> {
     text: &'t str,
     at: usize,
-    lexer: Lexer,
+    lexer: JsonLexer,
     options: &'o LoadOptions,
     tolerant: bool,
     depth: usize,
     /// Numbers may have any size, and messages name no options.
     exact: bool,
-    faults: Vec<Fault>,
-    frames: Vec<Frame<'t>>,
+    faults: Vec<LocatedFault>,
+    frames: Vec<OpenValue<'t>>,
     /// How many of the frames are objects.
     objects: usize,
     expect: Expect,
     found: Option<Value<'t>>,
 }
 
-impl<'t, 'o> Reader<'t, 'o> {
+impl<'t, 'o> JsonReader<'t, 'o> {
     fn new(text: &'t str, options: &'o LoadOptions) -> Self {
-        Reader {
+        JsonReader {
             text,
             at: 0,
-            lexer: Lexer::new(options.relaxed).with_comments(),
+            lexer: JsonLexer::new(options.relaxed).with_comments(),
             options,
             tolerant: false,
             depth: RECURSION,
@@ -130,21 +130,21 @@ impl<'t, 'o> Reader<'t, 'o> {
         }
     }
 
-    fn read(&mut self) -> Result<Value<'t>, Fault> {
+    fn read(&mut self) -> Result<Value<'t>, LocatedFault> {
         self.lexemes()?;
         Ok(self.found.take().unwrap_or(Value::Null))
     }
 
-    fn lexemes(&mut self) -> Result<(), Fault> {
+    fn lexemes(&mut self) -> Result<(), LocatedFault> {
         if self.text.starts_with('\u{FEFF}') {
             self.lax(0, "JSON has no byte order mark")?;
             self.at = '\u{FEFF}'.len_utf8();
         }
         loop {
-            match self.next(self.expect.place())? {
-                Lexeme::Need => return self.end(),
+            match self.next(self.expect.tokens())? {
+                JsonLexeme::Need => return self.end(),
                 lexeme if self.expect == Expect::Nothing => {
-                    let start = self.at - usize::from(matches!(lexeme, Lexeme::Punct(_)));
+                    let start = self.at - usize::from(matches!(lexeme, JsonLexeme::Punct(_)));
                     return self.fault(start, "there is text after the value; only one value is allowed");
                 }
                 lexeme => self.lexeme(lexeme)?,
@@ -153,7 +153,7 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// What is wrong, and in a tolerant reading that is all.
-    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), Fault> {
+    fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), LocatedFault> {
         if !self.tolerant {
             return Err((at, what.into()));
         }
@@ -166,7 +166,7 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// What relaxed JSON takes.
-    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Fault> {
+    fn lax(&mut self, at: usize, what: &'static str) -> Result<(), LocatedFault> {
         match self.options.relaxed {
             true => Ok(()),
             false if self.exact => self.fault(at, what),
@@ -174,14 +174,14 @@ impl<'t, 'o> Reader<'t, 'o> {
         }
     }
 
-    fn next(&mut self, place: Place) -> Result<Lexeme<'t>, Fault> {
+    fn next(&mut self, tokens: TokenSet) -> Result<JsonLexeme<'t>, LocatedFault> {
         // In a text that may go on, a word or an escape at the end is not known.
         let last = !self.options.partial;
-        match self.lexer.next(self.text, &mut self.at, last, place) {
-            Lexeme::Lax(what) => {
+        match self.lexer.next(self.text, &mut self.at, last, tokens) {
+            JsonLexeme::Lax(what) => {
                 self.lax(self.at, what)?;
                 self.lexer.relax(true);
-                let lexeme = self.lexer.next(self.text, &mut self.at, last, place);
+                let lexeme = self.lexer.next(self.text, &mut self.at, last, tokens);
                 self.lexer.relax(false);
                 Ok(lexeme)
             }
@@ -189,40 +189,40 @@ impl<'t, 'o> Reader<'t, 'o> {
         }
     }
 
-    fn lexeme(&mut self, lexeme: Lexeme<'t>) -> Result<(), Fault> {
+    fn lexeme(&mut self, lexeme: JsonLexeme<'t>) -> Result<(), LocatedFault> {
         // Brackets, quotes, commas and colons are one byte; of `Bad` nothing is consumed.
         let before = self.at.saturating_sub(1);
         match (lexeme, self.expect) {
-            (Lexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
+            (JsonLexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
                 (key, true) => self.key(before, key),
                 (_, false) => Ok(()),
             },
-            (Lexeme::StringStart, _) => {
+            (JsonLexeme::StringStart, _) => {
                 let (text, _) = self.string(before, self.tolerant)?;
                 self.value(Value::String(text));
                 Ok(())
             }
-            (Lexeme::Word(word), Expect::Key { .. }) => {
+            (JsonLexeme::Word(word), Expect::Key { .. }) => {
                 let start = self.at - word.len();
                 self.lax(start, "keys need double quotes")?;
                 self.key(start, Cow::Borrowed(word))
             }
-            (Lexeme::Word(word), _) => {
+            (JsonLexeme::Word(word), _) => {
                 let value = self.word(word)?;
                 self.value(value);
                 Ok(())
             }
-            (Lexeme::Punct(b','), expect) => self.comma(before, expect),
-            (Lexeme::Punct(b':'), Expect::Colon) => {
+            (JsonLexeme::Punct(b','), expect) => self.comma(before, expect),
+            (JsonLexeme::Punct(b':'), Expect::Colon) => {
                 self.expect = Expect::Value;
                 Ok(())
             }
-            (Lexeme::Punct(b':'), Expect::Key { .. }) => {
+            (JsonLexeme::Punct(b':'), Expect::Key { .. }) => {
                 self.expect = Expect::Value;
                 self.fault(before, "a key is missing before the colon")
             }
-            (Lexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
-            (Lexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
+            (JsonLexeme::Punct(b':'), _) => self.fault(before, "a comma or a closing bracket is expected, not a colon"),
+            (JsonLexeme::Punct(bracket @ (b'{' | b'[')), expect) => {
                 match expect {
                     Expect::Key { .. } => self.fault(before, "a key is expected")?,
                     Expect::Colon => self.fault(before, NO_COLON)?,
@@ -231,21 +231,28 @@ impl<'t, 'o> Reader<'t, 'o> {
                 }
                 self.open(before, bracket)
             }
-            (Lexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
-            (Lexeme::Bad(_), Expect::Colon) => {
+            (JsonLexeme::Punct(bracket), expect) => self.close(before, bracket, expect),
+            (JsonLexeme::Bad(_), Expect::Colon) => {
                 self.expect = Expect::Value;
                 self.fault(self.at, NO_COLON)
             }
-            (Lexeme::Bad(_), _) => {
+            (JsonLexeme::Bad(_), _) => {
                 self.expect = self.behind_comma();
                 self.fault(self.at, NO_COMMA)
             }
             // Parts of strings are read by `string`; `next` and `read` keep the others.
-            (Lexeme::Plain(_) | Lexeme::Char(_) | Lexeme::StringEnd | Lexeme::Lax(_) | Lexeme::Need, _) => Ok(()),
+            (
+                JsonLexeme::Plain(_)
+                | JsonLexeme::Char(_)
+                | JsonLexeme::StringEnd
+                | JsonLexeme::Lax(_)
+                | JsonLexeme::Need,
+                _,
+            ) => Ok(()),
         }
     }
 
-    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), Fault> {
+    fn comma(&mut self, at: usize, expect: Expect) -> Result<(), LocatedFault> {
         match expect {
             Expect::Comma => {
                 self.expect = self.behind_comma();
@@ -261,26 +268,26 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     fn behind_comma(&self) -> Expect {
-        Expect::behind_comma(matches!(self.frames.last(), Some(Frame::Object { .. })))
+        Expect::behind_comma(matches!(self.frames.last(), Some(OpenValue::Object { .. })))
     }
 
-    fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {
+    fn open(&mut self, at: usize, bracket: u8) -> Result<(), LocatedFault> {
         if self.frames.len() >= self.depth {
             // A limit, in a tolerant reading too.
             return Err((at, format!("the value is nested more than {} levels deep", self.depth).into()));
         }
         self.expect = Expect::opened(bracket);
         if bracket == b'[' {
-            self.frames.push(Frame::Array(Vec::new()));
+            self.frames.push(OpenValue::Array(Vec::new()));
         } else {
-            self.frames.push(Frame::Object { members: KeyMap::default(), key: None });
+            self.frames.push(OpenValue::Object { members: KeyMap::default(), key: None });
             self.objects += 1;
         }
         Ok(())
     }
 
-    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), Fault> {
-        let is_own = |frame: &Frame<'_>| matches!(frame, Frame::Object { .. }) == (bracket == b'}');
+    fn close(&mut self, at: usize, bracket: u8, expect: Expect) -> Result<(), LocatedFault> {
+        let is_own = |frame: &OpenValue<'_>| matches!(frame, OpenValue::Object { .. }) == (bracket == b'}');
         let open = if bracket == b'}' { self.objects } else { self.frames.len() - self.objects };
         if open == 0 {
             return self.fault(at, format!("there is no open bracket for {} to close", bracket as char));
@@ -306,10 +313,10 @@ impl<'t, 'o> Reader<'t, 'o> {
         Ok(())
     }
 
-    fn closed(&mut self, frame: Frame<'t>) {
+    fn closed(&mut self, frame: OpenValue<'t>) {
         let value = match frame {
-            Frame::Array(items) => Value::Array(items),
-            Frame::Object { members, .. } => {
+            OpenValue::Array(items) => Value::Array(items),
+            OpenValue::Object { members, .. } => {
                 self.objects -= 1;
                 Value::Object(members.into_entries())
             }
@@ -325,8 +332,8 @@ impl<'t, 'o> Reader<'t, 'o> {
                 self.found = Some(value);
                 self.expect = Expect::Nothing;
             }
-            Some(Frame::Array(items)) => items.push(value),
-            Some(Frame::Object { members, key }) => {
+            Some(OpenValue::Array(items)) => items.push(value),
+            Some(OpenValue::Object { members, key }) => {
                 let Some(key) = key.take() else { return };
                 match members.position(&key) {
                     None => members.push(key, value),
@@ -337,9 +344,9 @@ impl<'t, 'o> Reader<'t, 'o> {
         }
     }
 
-    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), Fault> {
+    fn key(&mut self, at: usize, text: Cow<'t, str>) -> Result<(), LocatedFault> {
         self.expect = Expect::Colon;
-        let Some(Frame::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
+        let Some(OpenValue::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
         let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
         *key = Some(text);
         match again {
@@ -352,12 +359,12 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     fn drop_key(&mut self) {
-        if let Some(Frame::Object { key, .. }) = self.frames.last_mut() {
+        if let Some(OpenValue::Object { key, .. }) = self.frames.last_mut() {
             *key = None;
         }
     }
 
-    fn word(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+    fn word(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
         let start = self.at - word.len();
         let value = match word {
             "null" => return Ok(Value::Null),
@@ -373,7 +380,7 @@ impl<'t, 'o> Reader<'t, 'o> {
         Ok(value)
     }
 
-    fn number(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
+    fn number(&mut self, word: &'t str) -> Result<Value<'t>, LocatedFault> {
         let digits = word.len() - usize::from(word.starts_with('-'));
         let is_float = word.contains(['.', 'e', 'E']);
         let fault = if is_float && !self.exact && word.parse().is_ok_and(f64::is_infinite) {
@@ -389,21 +396,21 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// The string that starts at a byte, and whether it ends. `guess`: a quote may be content without a backslash.
-    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), Fault> {
+    fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), LocatedFault> {
         let quote = self.text.as_bytes()[start];
         let mut content = Cow::Borrowed("");
         loop {
-            match self.next(Place::Value)? {
-                Lexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
-                Lexeme::Plain(part) => content.to_mut().push_str(part),
-                Lexeme::Char(c) => content.to_mut().push(c),
-                Lexeme::StringEnd if guess && self.goes_on(quote) => {
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) if content.is_empty() => content = Cow::Borrowed(part),
+                JsonLexeme::Plain(part) => content.to_mut().push_str(part),
+                JsonLexeme::Char(c) => content.to_mut().push(c),
+                JsonLexeme::StringEnd if guess && self.goes_on(quote) => {
                     self.fault(self.at - 1, "a quote in a string must have a backslash before it")?;
                     content.to_mut().push(quote as char);
                     self.lexer.reopen(quote);
                 }
-                Lexeme::StringEnd => return Ok((content, true)),
-                Lexeme::Bad(what) => {
+                JsonLexeme::StringEnd => return Ok((content, true)),
+                JsonLexeme::Bad(what) => {
                     self.fault(self.at, what)?;
                     self.at = self.text.len();
                 }
@@ -434,7 +441,7 @@ impl<'t, 'o> Reader<'t, 'o> {
     }
 
     /// The text ends.
-    fn end(&mut self) -> Result<(), Fault> {
+    fn end(&mut self) -> Result<(), LocatedFault> {
         let at = self.text.len();
         if !self.options.partial {
             if self.lexer.in_block_comment() {
@@ -443,8 +450,10 @@ impl<'t, 'o> Reader<'t, 'o> {
             match self.frames.last() {
                 // Of a string that does not end it is said where it begins.
                 _ if self.lexer.open_quote().is_some() => {}
-                Some(Frame::Array(_)) => self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?,
-                Some(Frame::Object { .. }) => {
+                Some(OpenValue::Array(_)) => {
+                    self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?
+                }
+                Some(OpenValue::Object { .. }) => {
                     self.fault(at, "the text ends in an object: it was cut, or a } is missing")?;
                 }
                 None if self.found.is_none() => self.fault(at, "the text has no value")?,

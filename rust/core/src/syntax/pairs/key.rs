@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::quoted::{Part, Quoted};
+use super::quoted::{Quoted, QuotedPart};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
 use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, ws_run};
 
@@ -122,10 +122,10 @@ fn unquoted(key: &str, mut at: usize) -> (String, Option<usize>) {
     at += 1;
     loop {
         match quoted.next(key, &mut at, true) {
-            Part::Plain(part) => text.push_str(part),
-            Part::Char(c) => text.push(c),
-            Part::Quote => return (text, Some(at + 1)),
-            Part::Need => return (text, None),
+            QuotedPart::Plain(part) => text.push_str(part),
+            QuotedPart::Char(c) => text.push(c),
+            QuotedPart::Quote => return (text, Some(at + 1)),
+            QuotedPart::Need => return (text, None),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::syntax::scan::{Delimiters, Scan};
 
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Part<'w> {
+pub enum QuotedPart<'w> {
     /// Content as it stands, without quotes, backslashes or control characters.
     Plain(&'w str),
     Char(char),
@@ -55,7 +55,7 @@ impl Quoted {
 
     /// The next part of `window` from `*at`, which moves behind it.
     #[inline]
-    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> Part<'w> {
+    pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let mut end = start;
@@ -64,19 +64,19 @@ impl Quoted {
         }
         if end > start {
             *at = end;
-            return Part::Plain(&window[start..end]);
+            return QuotedPart::Plain(&window[start..end]);
         }
-        let Some(&byte) = bytes.get(end) else { return Part::Need };
+        let Some(&byte) = bytes.get(end) else { return QuotedPart::Need };
         if byte == self.quote {
-            return Part::Quote;
+            return QuotedPart::Quote;
         }
         if byte != b'\\' {
             *at += 1;
-            return Part::Char(byte as char);
+            return QuotedPart::Char(byte as char);
         }
         let decoded = match bytes.get(end + 1) {
             None if last => '\\',
-            None => return Part::Need,
+            None => return QuotedPart::Need,
             Some(&escape @ (b'"' | b'\'' | b'\\')) => escape as char,
             Some(b'n') => '\n',
             Some(b'r') => '\r',
@@ -84,15 +84,15 @@ impl Quoted {
             Some(b'u') => match unicode_escape(&window[end..], last) {
                 Scan::Match((c, length)) => {
                     *at += length;
-                    return Part::Char(c);
+                    return QuotedPart::Char(c);
                 }
-                Scan::Incomplete => return Part::Need,
+                Scan::Incomplete => return QuotedPart::Need,
                 Scan::NoMatch => '\\',
             },
             Some(_) => '\\',
         };
         let escaped = decoded != '\\' || bytes.get(end + 1) == Some(&b'\\');
         *at += if escaped { 2 } else { 1 };
-        Part::Char(decoded)
+        QuotedPart::Char(decoded)
     }
 }

@@ -85,7 +85,7 @@ fn unquoted(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// A tag after its word.
 #[derive(Debug, Default)]
-pub struct Head {
+pub struct TagHead {
     /// The name: after `=`, or the value of the attribute `name`.
     pub name: Option<Range<usize>>,
     /// The name is an attribute's value.
@@ -116,9 +116,9 @@ pub enum Of {
 }
 
 /// Looks at a tag after its word.
-pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<Head> {
+pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
-    let mut found = Head { from, ..Head::default() };
+    let mut found = TagHead { from, ..TagHead::default() };
     if named && text.as_bytes().get(from) == Some(&b'=') {
         match behind_equals(text, from + 1, last) {
             Scan::Match((range, end)) => (found.name, found.from) = (Some(range), end),
@@ -167,7 +167,7 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<Head> {
 }
 
 /// Looks at a tag after its word, in which an attribute names the tool.
-pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<Head> {
+pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
     head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Scan::Match(head) } else { Scan::NoMatch })
 }
 

@@ -8,13 +8,13 @@ mod text;
 mod words;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
+pub use tags::{Attributes, FunctionTag, OpenedFunction, Parameter, is_name, own_tag};
 pub use text::{is_mark, push_name};
 pub use words::{begins, closes};
 
 /// A tag that contains a name.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct TagForm {
     /// The word of the tag, then the words that models write instead.
     pub words: &'static [&'static str],
     /// The usual form: what precedes the name, and what follows it.
@@ -29,9 +29,9 @@ pub struct Row {
     pub block: &'static str,
     pub block_open: &'static str,
     pub block_close: &'static str,
-    pub call: Form,
+    pub call: TagForm,
     pub call_close: &'static str,
-    pub parameter: Form,
+    pub parameter: TagForm,
     pub parameter_close: &'static str,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
@@ -46,9 +46,9 @@ pub static QWEN3CODER: Row = Row {
     block: "tool_call",
     block_open: "<tool_call>",
     block_close: "</tool_call>",
-    call: Form { words: &["function", "call", "tool", "invoke"], open: "<function=", end: ">" },
+    call: TagForm { words: &["function", "call", "tool", "invoke"], open: "<function=", end: ">" },
     call_close: "</function>",
-    parameter: Form { words: &["parameter", "param", "argument", "arg"], open: "<parameter=", end: ">" },
+    parameter: TagForm { words: &["parameter", "param", "argument", "arg"], open: "<parameter=", end: ">" },
     parameter_close: "</parameter>",
     line_breaks: true,
     python: true,

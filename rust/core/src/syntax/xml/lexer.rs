@@ -8,7 +8,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Lexeme<'w> {
+pub enum XmlLexeme<'w> {
     /// Text as it stands.
     Text(&'w str),
     /// An entity, decoded.
@@ -30,7 +30,7 @@ pub enum Lexeme<'w> {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum XmlState {
     #[default]
     Content,
     Cdata,
@@ -55,8 +55,8 @@ enum Ending {
 
 /// Lexer state between windows.
 #[derive(Clone, Debug, Default)]
-pub struct Lexer {
-    state: State,
+pub struct XmlLexer {
+    state: XmlState,
     /// Bytes of a held tag that were looked at already, and whether the last of them are in a quote or behind `=`.
     looked: usize,
     quote: Option<u8>,
@@ -99,63 +99,63 @@ const CDATA: &str = "<![CDATA[";
 const COMMENT: &str = "<!--";
 const DOCTYPE: &str = "<!DOCTYPE";
 
-impl Lexer {
+impl XmlLexer {
     /// Is a comment, an instruction, a document type or a CDATA section open?
     pub fn is_inside(&self) -> bool {
-        self.state != State::Content
+        self.state != XmlState::Content
     }
 
     /// Is nothing open, nor a tag held of which a part was looked at?
     pub fn is_between(&self) -> bool {
-        self.state == State::Content && self.looked == 0
+        self.state == XmlState::Content && self.looked == 0
     }
 
     /// One that stands where this one does, for whoever looks at a held tag by other rules.
     pub fn fresh(&self) -> Self {
-        Lexer { state: self.state, ..Lexer::default() }
+        XmlLexer { state: self.state, ..XmlLexer::default() }
     }
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
     /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         self.fault = None;
         let start = *at;
         match self.state {
-            State::Content => self.content(window, at, last, raw),
-            State::Cdata => match self.until(window, at, last, "]]>") {
-                true => Lexeme::Cdata(&window[start..*at - 3]),
-                false if *at == start => Lexeme::Need,
-                false => Lexeme::Cdata(&window[start..*at]),
+            XmlState::Content => self.content(window, at, last, raw),
+            XmlState::Cdata => match self.until(window, at, last, "]]>") {
+                true => XmlLexeme::Cdata(&window[start..*at - 3]),
+                false if *at == start => XmlLexeme::Need,
+                false => XmlLexeme::Cdata(&window[start..*at]),
             },
-            State::Comment => {
+            XmlState::Comment => {
                 let ended = self.until(window, at, last, "--");
                 match (ended, starts(&window[*at..], ">", last)) {
                     // What stands in front of it first: where it stands must not depend on where windows end.
                     (true, _) if *at > start + 2 => {
                         *at -= 2;
-                        self.state = State::Comment;
+                        self.state = XmlState::Comment;
                     }
                     (true, Scan::Match(())) => *at += 1,
                     (true, Scan::Incomplete) => {
                         *at = start;
-                        self.state = State::Comment;
+                        self.state = XmlState::Comment;
                     }
                     (true, Scan::NoMatch) => {
                         *at = start + 1;
-                        self.state = State::Comment;
+                        self.state = XmlState::Comment;
                         self.fault = Some("a comment contains --");
                     }
                     (false, _) => {}
                 }
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
             }
-            State::Instruction => {
+            XmlState::Instruction => {
                 self.until(window, at, last, "?>");
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
             }
-            State::Doctype { depth, quote } => {
+            XmlState::Doctype { depth, quote } => {
                 *at = self.doctype(window, start, depth, quote);
-                if *at == start { Lexeme::Need } else { Lexeme::Ignored }
+                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
             }
         }
     }
@@ -165,7 +165,7 @@ impl Lexer {
         let rest = &window[*at..];
         if let Some(found) = memchr::memmem::find(rest.as_bytes(), end.as_bytes()) {
             *at += found + end.len();
-            self.state = State::Content;
+            self.state = XmlState::Content;
             return true;
         }
         let most = if last { 0 } else { (end.len() - 1).min(rest.len()) };
@@ -174,16 +174,16 @@ impl Lexer {
         false
     }
 
-    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> Lexeme<'w> {
+    fn content<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         let bytes = window.as_bytes();
         let start = *at;
         let run = memchr::memchr2(b'<', b'&', &bytes[start..]).unwrap_or(bytes.len() - start);
         if run > 0 {
             *at += if raw.is_some() { run } else { self.brackets(&window[start..], run, last) };
-            return if *at == start { Lexeme::Need } else { Lexeme::Text(&window[start..*at]) };
+            return if *at == start { XmlLexeme::Need } else { XmlLexeme::Text(&window[start..*at]) };
         }
         let rest = &window[start..];
-        let Some(&first) = rest.as_bytes().first() else { return Lexeme::Need };
+        let Some(&first) = rest.as_bytes().first() else { return XmlLexeme::Need };
         if first == b'&' {
             return match entity(rest, last) {
                 Scan::Match((c, length)) => {
@@ -191,9 +191,9 @@ impl Lexer {
                         self.fault = Some("this character is not allowed in XML");
                     }
                     *at += length;
-                    Lexeme::Char(c)
+                    XmlLexeme::Char(c)
                 }
-                Scan::Incomplete => Lexeme::Need,
+                Scan::Incomplete => XmlLexeme::Need,
                 Scan::NoMatch => self.stray(window, at, "& must be written &amp;"),
             };
         }
@@ -202,9 +202,9 @@ impl Lexer {
                 Scan::Match(()) => {
                     let close = start + 2 + ws_run(&rest[2..], 0);
                     *at += rest.find('>').map_or(rest.len(), |end| end + 1);
-                    return Lexeme::Close(&window[close..close + name.len()]);
+                    return XmlLexeme::Close(&window[close..close + name.len()]);
                 }
-                Scan::Incomplete => return Lexeme::Need,
+                Scan::Incomplete => return XmlLexeme::Need,
                 Scan::NoMatch => starts(rest, CDATA, last),
             },
             None => match self.special(window, at, last) {
@@ -214,11 +214,11 @@ impl Lexer {
         };
         match mark {
             Scan::Match(()) => {
-                self.state = State::Cdata;
+                self.state = XmlState::Cdata;
                 *at += CDATA.len();
-                Lexeme::Cdata("")
+                XmlLexeme::Cdata("")
             }
-            Scan::Incomplete => Lexeme::Need,
+            Scan::Incomplete => XmlLexeme::Need,
             Scan::NoMatch if raw.is_none() => self.tag(window, at, last),
             Scan::NoMatch => self.stray(window, at, "< must be written &lt;"),
         }
@@ -238,14 +238,14 @@ impl Lexer {
         if last || run < text.len() { run } else { run - held.unwrap_or(0) }
     }
 
-    fn stray<'w>(&mut self, window: &'w str, at: &mut usize, fault: &'static str) -> Lexeme<'w> {
+    fn stray<'w>(&mut self, window: &'w str, at: &mut usize, fault: &'static str) -> XmlLexeme<'w> {
         self.fault = Some(fault);
         *at += 1;
-        Lexeme::Stray(&window[*at - 1..*at])
+        XmlLexeme::Stray(&window[*at - 1..*at])
     }
 
     /// Comments, instructions and document types.
-    fn special<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Option<Lexeme<'w>> {
+    fn special<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Option<XmlLexeme<'w>> {
         let rest = &window[*at..];
         let (comment, instruction) = (starts(rest, COMMENT, last), starts(rest, "<?", last));
         let known = rest.len().min(DOCTYPE.len());
@@ -255,21 +255,21 @@ impl Lexer {
             _ => Scan::NoMatch,
         };
         let (state, length) = match (comment, instruction, doctype) {
-            (Scan::Match(()), _, _) => (State::Comment, COMMENT.len()),
+            (Scan::Match(()), _, _) => (XmlState::Comment, COMMENT.len()),
             (_, Scan::Match(()), _) => match rest.as_bytes().get(2) {
-                Some(byte) if begins_name(*byte) => (State::Instruction, 2),
-                None if !last => return Some(Lexeme::Need),
+                Some(byte) if begins_name(*byte) => (XmlState::Instruction, 2),
+                None if !last => return Some(XmlLexeme::Need),
                 _ => return None,
             },
-            (_, _, Scan::Match(())) => (State::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
+            (_, _, Scan::Match(())) => (XmlState::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
             (Scan::Incomplete, _, _) | (_, Scan::Incomplete, _) | (_, _, Scan::Incomplete) => {
-                return Some(Lexeme::Need);
+                return Some(XmlLexeme::Need);
             }
             (Scan::NoMatch, Scan::NoMatch, Scan::NoMatch) => return None,
         };
         self.state = state;
         *at += length;
-        Some(Lexeme::Ignored)
+        Some(XmlLexeme::Ignored)
     }
 
     /// Reads on in a document type, of which nothing is heeded. Returns where it, or the window, ends.
@@ -281,13 +281,13 @@ impl Lexer {
                 (b'[', _) => depth += 1,
                 (b']', _) => depth = depth.saturating_sub(1),
                 (b'>', _) if depth == 0 => {
-                    self.state = State::Content;
+                    self.state = XmlState::Content;
                     return at + 1;
                 }
                 _ => {}
             }
         }
-        self.state = State::Doctype { depth, quote };
+        self.state = XmlState::Doctype { depth, quote };
         window.len()
     }
 
@@ -319,12 +319,12 @@ impl Lexer {
     }
 
     /// A tag, from its `<`. Another `<` outside quotes, or the end, shows that it is none.
-    fn tag<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Lexeme<'w> {
+    fn tag<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> XmlLexeme<'w> {
         let start = *at;
         let bytes = window.as_bytes();
         if self.looked == 0 {
             match bytes.get(start + 1) {
-                None if !last => return Lexeme::Need,
+                None if !last => return XmlLexeme::Need,
                 Some(byte) if begins_name(*byte) || *byte == b'/' => {}
                 _ => return self.stray(window, at, "< must be written &lt;"),
             }
@@ -345,13 +345,13 @@ impl Lexer {
         };
         if found.is_none() && !last {
             self.looked = end - start;
-            return Lexeme::Need;
+            return XmlLexeme::Need;
         }
         (self.looked, self.quote, self.equals) = (0, None, false);
         let parts = (found == Some(true)).then(|| parts(&window[start + 1..end])).flatten();
         match parts {
             Some(lexeme) => {
-                if matches!(lexeme, Lexeme::Close(_)) && is_ws(bytes[start + 2]) {
+                if matches!(lexeme, XmlLexeme::Close(_)) && is_ws(bytes[start + 2]) {
                     self.fault = Some("a closing tag must begin with its name");
                 }
                 *at = end + 1;
@@ -363,16 +363,16 @@ impl Lexer {
 }
 
 /// What stands between `<` and `>`.
-fn parts(inner: &str) -> Option<Lexeme<'_>> {
+fn parts(inner: &str) -> Option<XmlLexeme<'_>> {
     if let Some(rest) = inner.strip_prefix('/') {
         let name = trim(rest);
-        return (name_length(name) == name.len() && !name.is_empty()).then_some(Lexeme::Close(name));
+        return (name_length(name) == name.len() && !name.is_empty()).then_some(XmlLexeme::Close(name));
     }
     let length = name_length(inner);
     let (name, rest) = inner.split_at(length);
     let (rest, empty) = rest.strip_suffix('/').map_or((rest, false), |rest| (rest, true));
     let spaced = rest.as_bytes().first().is_none_or(|byte| is_ws(*byte));
-    (length > 0 && spaced).then_some(Lexeme::Open { name, attributes: rest, empty })
+    (length > 0 && spaced).then_some(XmlLexeme::Open { name, attributes: rest, empty })
 }
 
 /// One attribute: its name, its value as written, and whether XML allows it so.

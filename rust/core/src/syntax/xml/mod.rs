@@ -4,4 +4,4 @@ mod entities;
 mod lexer;
 
 pub use entities::{For, decode, decode_part, escape};
-pub use lexer::{Lexeme, Lexer, attributes, is_name, name_length};
+pub use lexer::{XmlLexeme, XmlLexer, attributes, is_name, name_length};

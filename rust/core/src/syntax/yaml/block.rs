@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow::Break;
 
-use super::lexeme::Lexeme;
-use super::window::{Step, Window, is_blank};
+use super::lexeme::YamlLexeme;
+use super::window::{TextWindow, YamlStep, is_blank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chomp {
@@ -23,7 +23,7 @@ enum BlockState {
 }
 
 #[derive(Debug)]
-pub struct Block {
+pub struct BlockScalar {
     folded: bool,
     chomp: Chomp,
     /// The indentation that the first line says, counted from the parent's column.
@@ -45,7 +45,7 @@ const LINES_BYTES: usize = 4096;
 const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
 const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
-impl Block {
+impl BlockScalar {
     /// The scalar that `|` or `>` and the marks directly after it begin.
     pub(super) fn new(marks: &[u8]) -> Option<Self> {
         let (mut said, mut chomp) = (None, None);
@@ -57,7 +57,7 @@ impl Block {
                 _ => return None,
             }
         }
-        Some(Block {
+        Some(BlockScalar {
             folded: marks[0] == b'>',
             chomp: chomp.unwrap_or(Chomp::Clip),
             said,
@@ -75,7 +75,7 @@ impl Block {
         self.state == BlockState::Text && text.bytes().all(crate::syntax::json::is_plain)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
             match self.state {
@@ -108,7 +108,7 @@ impl Block {
                     }
                     self.state = BlockState::Text;
                     if !inside || self.spaces < *self.indent.get_or_insert(self.spaces) {
-                        return Break(Lexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED }));
+                        return Break(YamlLexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED }));
                     }
                     let deeper = is_blank(byte);
                     let breaks = std::mem::take(&mut self.breaks);
@@ -116,8 +116,8 @@ impl Block {
                     (self.begun, self.deeper) = (true, deeper);
                     match breaks {
                         0 => {}
-                        1 => return Break(Lexeme::Char(if folds { ' ' } else { '\n' })),
-                        _ => return Break(Lexeme::Own("\n".repeat(breaks - usize::from(folds)))),
+                        1 => return Break(YamlLexeme::Char(if folds { ' ' } else { '\n' })),
+                        _ => return Break(YamlLexeme::Own("\n".repeat(breaks - usize::from(folds)))),
                     }
                 }
                 BlockState::Text => {
@@ -126,10 +126,10 @@ impl Block {
                     if length > 0 {
                         let part = &w.text[w.at..w.at + length];
                         w.at += length;
-                        return Break(Lexeme::Part(part));
+                        return Break(YamlLexeme::Part(part));
                     }
                     if let Some(lines) = self.lines(w) {
-                        return Break(Lexeme::Own(lines));
+                        return Break(YamlLexeme::Own(lines));
                     }
                     if !w.line_break()? {
                         return Break(self.at_end(w));
@@ -138,18 +138,18 @@ impl Block {
                     self.spaces = 0;
                     self.state = BlockState::Indentation;
                 }
-                BlockState::Over => return Break(Lexeme::Stop),
+                BlockState::Over => return Break(YamlLexeme::Stop),
             }
         }
     }
 
     /// At the end of the window.
-    fn at_end<'w>(&mut self, w: &Window<'w, '_>) -> Lexeme<'w> {
-        if w.last { self.over() } else { Lexeme::Need }
+    fn at_end<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlLexeme<'w> {
+        if w.last { self.over() } else { YamlLexeme::Need }
     }
 
     /// Lines of a literal text, as deep as its first, from the line break in front of them on.
-    fn lines(&self, w: &mut Window<'_, '_>) -> Option<String> {
+    fn lines(&self, w: &mut TextWindow<'_, '_>) -> Option<String> {
         let indent = self.indent.filter(|_| !self.folded)?;
         let bytes = w.text.as_bytes();
         let mut out = String::new();
@@ -169,7 +169,7 @@ impl Block {
     }
 
     /// What is left of the line breaks behind the text; the end is next.
-    fn over<'w>(&mut self) -> Lexeme<'w> {
+    fn over<'w>(&mut self) -> YamlLexeme<'w> {
         self.state = BlockState::Over;
         let breaks = match self.chomp {
             Chomp::Strip => 0,
@@ -177,9 +177,9 @@ impl Block {
             Chomp::Keep => self.breaks,
         };
         match breaks {
-            0 => Lexeme::Stop,
-            1 => Lexeme::Char('\n'),
-            _ => Lexeme::Own("\n".repeat(breaks)),
+            0 => YamlLexeme::Stop,
+            1 => YamlLexeme::Char('\n'),
+            _ => YamlLexeme::Own("\n".repeat(breaks)),
         }
     }
 }

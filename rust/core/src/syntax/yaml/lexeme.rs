@@ -3,7 +3,7 @@
 use crate::syntax::scan::Scan;
 
 /// What a YAML text stands in.
-pub trait Ends {
+pub trait Surroundings {
     /// Does the text end here? `line`: only blanks stand in front of it in its line.
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan;
 
@@ -15,9 +15,9 @@ pub trait Ends {
 }
 
 /// A text that stands alone.
-pub struct NoEnds;
+pub struct NoSurroundings;
 
-impl Ends for NoEnds {
+impl Surroundings for NoSurroundings {
     fn close(&self, _: &str, _: bool, _: bool) -> Scan {
         Scan::NoMatch
     }
@@ -33,12 +33,12 @@ impl Ends for NoEnds {
 
 /// One lexeme. `Part`, `Own` and `Char` are content of the scalar that was started.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Lexeme<'w> {
+pub enum YamlLexeme<'w> {
     /// The window ends here; nothing is wrong so far.
     Need,
     /// The text ends here: there is no more.
     End,
-    /// [`Ends::close`] and [`Ends::open`] stand here; nothing of them is consumed.
+    /// [`Surroundings::close`] and [`Surroundings::open`] stand here; nothing of them is consumed.
     Close,
     Open,
     /// The `-` of an item.
@@ -65,13 +65,13 @@ pub enum Lexeme<'w> {
     Bad(&'static str),
 }
 
-impl Lexeme<'_> {
+impl YamlLexeme<'_> {
     /// Content of the scalar that was started; `one`: where a lone character is put.
     pub fn content<'a>(&'a self, one: &'a mut [u8; 4]) -> Option<&'a str> {
         match self {
-            Lexeme::Part(part) => Some(part),
-            Lexeme::Own(part) => Some(part),
-            Lexeme::Char(c) => Some(c.encode_utf8(one)),
+            YamlLexeme::Part(part) => Some(part),
+            YamlLexeme::Own(part) => Some(part),
+            YamlLexeme::Char(c) => Some(c.encode_utf8(one)),
             _ => None,
         }
     }

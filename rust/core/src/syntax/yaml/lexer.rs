@@ -5,13 +5,13 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::block::Block;
-use super::lexeme::{Ends, Lexeme};
+use super::block::BlockScalar;
+use super::lexeme::{Surroundings, YamlLexeme};
 use super::pair::{Pair, pair};
-use super::plain::{Plain, Stopped};
-use super::quoted::Quoted;
-use super::text::Text;
-use super::window::{Step, Window};
+use super::plain::{PlainScalar, Stopped};
+use super::quoted::QuotedScalar;
+use super::text::TextScalar;
+use super::window::{TextWindow, YamlStep};
 use crate::syntax::quoting::Alternation;
 
 /// How far ahead the text is scanned for quotes.
@@ -34,10 +34,10 @@ pub(super) enum Mode {
     Property {
         inline: bool,
     },
-    Plain(Plain),
-    Quoted(Quoted),
-    Block(Block),
-    Text(Text),
+    Plain(PlainScalar),
+    Quoted(QuotedScalar),
+    Block(BlockScalar),
+    Text(TextScalar),
     /// Behind a quoted scalar or a flow collection.
     After {
         blank: bool,
@@ -52,7 +52,7 @@ pub(super) enum Mode {
 }
 
 #[derive(Debug)]
-pub struct Lexer {
+pub struct YamlLexer {
     pub(super) mode: Mode,
     /// The column of the last key or dash: what belongs to it stands deeper.
     pub(super) parent: isize,
@@ -76,13 +76,13 @@ pub struct Lexer {
     quotes: Alternation,
     /// This many of the next bytes contain no quote.
     clear: usize,
-    whole: Whole,
+    opaque: OpaqueScalar,
     lost: bool,
 }
 
 /// A scalar that ends by its own rules, whatever quotes are in it: one that begins where no quote is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
+enum OpaqueScalar {
     No,
     /// In quotes; `empty`: it is empty so far.
     Quoted {
@@ -91,9 +91,9 @@ enum Whole {
     Block,
 }
 
-impl Default for Lexer {
+impl Default for YamlLexer {
     fn default() -> Self {
-        Lexer {
+        YamlLexer {
             mode: Mode::Line { indent: 0, tab: false },
             parent: -1,
             flow: 0,
@@ -107,13 +107,13 @@ impl Default for Lexer {
             base: 0,
             quotes: Alternation::START,
             clear: 0,
-            whole: Whole::No,
+            opaque: OpaqueScalar::No,
             lost: false,
         }
     }
 }
 
-impl Lexer {
+impl YamlLexer {
     /// The quote that is open in unquoted text.
     pub fn open_quote(&self) -> Option<u8> {
         self.quotes.open()
@@ -126,19 +126,19 @@ impl Lexer {
 
     /// The scalar that is open now, if its own rules may say where it ends.
     #[inline]
-    fn scalar(&self) -> Whole {
+    fn scalar(&self) -> OpaqueScalar {
         match &self.mode {
-            Mode::Quoted(_) => Whole::Quoted { empty: true },
-            Mode::Block(_) if !self.lost || self.whole == Whole::Block => Whole::Block,
-            _ => Whole::No,
+            Mode::Quoted(_) => OpaqueScalar::Quoted { empty: true },
+            Mode::Block(_) if !self.lost || self.opaque == OpaqueScalar::Block => OpaqueScalar::Block,
+            _ => OpaqueScalar::No,
         }
     }
 
     /// Tracks the quotes of a text that was consumed, before the rest of the window. `was`: the scalar that was open before it.
     #[inline]
-    fn follow(&mut self, was: Whole, text: &str, rest: &str) {
-        let whole = self.whole != Whole::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
-        if text.len() <= self.clear && !whole && self.quotes.pass(text) {
+    fn follow(&mut self, was: OpaqueScalar, text: &str, rest: &str) {
+        let opaque = self.opaque != OpaqueScalar::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
+        if text.len() <= self.clear && !opaque && self.quotes.pass(text) {
             self.clear -= text.len();
         } else {
             self.follow_on(was, text, rest);
@@ -157,21 +157,21 @@ impl Lexer {
         };
     }
 
-    fn follow_on(&mut self, was: Whole, text: &str, rest: &str) {
+    fn follow_on(&mut self, was: OpaqueScalar, text: &str, rest: &str) {
         self.skip(text.len(), rest);
         let now = self.scalar();
-        match (&mut self.whole, now) {
-            (Whole::No, Whole::No) => self.quotes.run(text),
+        match (&mut self.opaque, now) {
+            (OpaqueScalar::No, OpaqueScalar::No) => self.quotes.run(text),
             // It begins here. One that began while a quote was open is text like any other, to its end.
-            (Whole::No, now) if was == Whole::No && self.quotes.open().is_none() => self.whole = now,
-            (Whole::No, _) => self.quotes.run(text),
-            (Whole::Quoted { empty }, Whole::Quoted { .. }) => *empty &= text.is_empty(),
-            (Whole::Block, Whole::Block) => {}
-            (Whole::Quoted { empty }, _) => {
+            (OpaqueScalar::No, now) if was == OpaqueScalar::No && self.quotes.open().is_none() => self.opaque = now,
+            (OpaqueScalar::No, _) => self.quotes.run(text),
+            (OpaqueScalar::Quoted { empty }, OpaqueScalar::Quoted { .. }) => *empty &= text.is_empty(),
+            (OpaqueScalar::Block, OpaqueScalar::Block) => {}
+            (OpaqueScalar::Quoted { empty }, _) => {
                 self.quotes = if *empty && text.len() <= 1 { Alternation::START } else { Alternation::CLOSED };
-                self.whole = Whole::No;
+                self.opaque = OpaqueScalar::No;
             }
-            (Whole::Block, _) => (self.quotes, self.whole) = (Alternation::START, Whole::No),
+            (OpaqueScalar::Block, _) => (self.quotes, self.opaque) = (Alternation::START, OpaqueScalar::No),
         }
     }
 
@@ -211,7 +211,7 @@ impl Lexer {
     }
 
     /// Takes the next line, with the line break in front, if it is a [`Pair`] in column 0. It reads so, lexeme for lexeme.
-    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Ends) -> Option<Pair<'w>> {
+    pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Surroundings) -> Option<Pair<'w>> {
         if !matches!(self.mode, Mode::Line { .. } | Mode::After { .. }) {
             return None;
         }
@@ -235,8 +235,8 @@ impl Lexer {
 
     /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
     /// start.
-    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Ends) -> Lexeme<'w> {
-        let mut w = Window { text: window, at: *at, last, ends };
+    pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Surroundings) -> YamlLexeme<'w> {
+        let mut w = TextWindow { text: window, at: *at, last, ends };
         loop {
             let before = w.at;
             let start = (self.line, self.column);
@@ -247,11 +247,17 @@ impl Lexer {
             let Break(lexeme) = step else { continue };
             // Windows may begin anywhere, so only what does not depend on that is a place.
             match lexeme {
-                Lexeme::Start { .. } | Lexeme::Key { .. } | Lexeme::Dash | Lexeme::Punct(_) => self.place = start,
-                Lexeme::Bad(_) | Lexeme::Lax(_) | Lexeme::Close | Lexeme::Open | Lexeme::End => {
+                YamlLexeme::Start { .. } | YamlLexeme::Key { .. } | YamlLexeme::Dash | YamlLexeme::Punct(_) => {
+                    self.place = start
+                }
+                YamlLexeme::Bad(_) | YamlLexeme::Lax(_) | YamlLexeme::Close | YamlLexeme::Open | YamlLexeme::End => {
                     self.place = (self.line, self.column);
                 }
-                Lexeme::Need | Lexeme::Part(_) | Lexeme::Own(_) | Lexeme::Char(_) | Lexeme::Stop => {}
+                YamlLexeme::Need
+                | YamlLexeme::Part(_)
+                | YamlLexeme::Own(_)
+                | YamlLexeme::Char(_)
+                | YamlLexeme::Stop => {}
             }
             *at = w.at;
             return lexeme;
@@ -281,7 +287,7 @@ impl Lexer {
         self.column += count_chars(line);
     }
 
-    fn step<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn step<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let step = match self.mode {
             Mode::Line { .. } => return self.indentation(w),
             Mode::Node { inline } => return self.node(w, inline),
@@ -294,7 +300,7 @@ impl Lexer {
             Mode::Block(ref mut block) => block.next(w, self.parent),
             Mode::Text(ref mut text) => text.next(w, self.parent),
         };
-        if let Break(Lexeme::Stop) = step {
+        if let Break(YamlLexeme::Stop) = step {
             self.mode = self.after_scalar();
         }
         step
@@ -327,22 +333,22 @@ impl Lexer {
     }
 
     /// A lexeme, and on in a mode.
-    pub(super) fn out<'w>(&mut self, lexeme: Lexeme<'w>, mode: Mode) -> Step<'w> {
+    pub(super) fn out<'w>(&mut self, lexeme: YamlLexeme<'w>, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Break(lexeme)
     }
 
     /// On in a mode.
-    pub(super) fn go<'w>(&mut self, mode: Mode) -> Step<'w> {
+    pub(super) fn go<'w>(&mut self, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Continue(())
     }
 
-    pub(super) fn start<'w>(&mut self, quoted: bool, mode: Mode) -> Step<'w> {
+    pub(super) fn start<'w>(&mut self, quoted: bool, mode: Mode) -> YamlStep<'w> {
         self.begun = true;
         self.text = false;
         self.gap.clear();
-        self.out(Lexeme::Start { quoted }, mode)
+        self.out(YamlLexeme::Start { quoted }, mode)
     }
 }
 

@@ -17,10 +17,10 @@ mod text;
 mod window;
 mod write;
 
-pub use build::{Builder, Fault, parse};
+pub use build::{TreeBuilder, YamlFault, parse};
 pub use core_schema::json_of;
-pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
-pub use lexer::Lexer;
+pub use lexeme::{Lax, NoSurroundings, Surroundings, YamlLexeme};
+pub use lexer::YamlLexer;
 pub use pair::Pair;
 pub use peek::{document_mark, plain_key, quoted_key};
 pub use write::{format, write_key, write_value};

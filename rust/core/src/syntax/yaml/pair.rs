@@ -1,6 +1,6 @@
 //! A line as most lines of most calls are: `key: value`, with a value that is plain text, or quoted text without escapes.
 
-use super::lexeme::Ends;
+use super::lexeme::Surroundings;
 use crate::syntax::json;
 use crate::syntax::scan::Scan;
 
@@ -13,7 +13,7 @@ pub struct Pair<'w> {
 
 /// Reads one at the line break in front of it; with its length. The line behind it, a key or the end, shows that it is complete.
 /// `None` also where that is not plain to see, or not there yet.
-pub(super) fn pair<'w>(text: &'w str, ends: &dyn Ends) -> Option<(Pair<'w>, usize)> {
+pub(super) fn pair<'w>(text: &'w str, ends: &dyn Surroundings) -> Option<(Pair<'w>, usize)> {
     let line = text.strip_prefix('\n')?;
     let colon = key(line)?;
     let value = line[colon + 1..].strip_prefix(' ')?;

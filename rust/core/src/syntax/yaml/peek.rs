@@ -1,7 +1,7 @@
 //! What is ahead: a key, a document mark, the first line of a block scalar? Nothing is consumed; `seen` keeps how far was looked.
 
-use super::block::Block;
-use super::lexeme::Ends;
+use super::block::BlockScalar;
+use super::lexeme::Surroundings;
 use super::window::{is_blank, is_flow_mark, is_line_break, separates};
 use crate::syntax::scan::{Scan, starts};
 
@@ -18,7 +18,7 @@ pub fn document_mark(rest: &str, last: bool) -> Scan {
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Scan<Key> {
+pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<Key> {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
@@ -103,7 +103,7 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
 }
 
 /// The first line of a block scalar, and the bytes of its marks.
-pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(Block, usize)> {
+pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar, usize)> {
     let bytes = rest.as_bytes();
     let marks = bytes[1..].iter().take(3).take_while(|byte| matches!(byte, b'-' | b'+' | b'1'..=b'9')).count();
     let mut at = std::mem::take(seen).max(1 + marks);
@@ -120,7 +120,7 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(Block, usiz
         Some(b'#') => at > 1 + marks,
         Some(byte) => is_line_break(*byte),
     };
-    let block = Block::new(&bytes[..1 + marks]).filter(|_| fits);
+    let block = BlockScalar::new(&bytes[..1 + marks]).filter(|_| fits);
     Scan::some(block).map(|block| (block, 1 + marks))
 }
 

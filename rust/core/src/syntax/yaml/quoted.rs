@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::{Lax, Lexeme, NoEnds};
-use super::window::{Fold, Step, Window, is_blank};
+use super::lexeme::{Lax, NoSurroundings, YamlLexeme};
+use super::window::{Fold, TextWindow, YamlStep, is_blank};
 use crate::syntax::json::unicode_escape;
 use crate::syntax::scan::Scan;
 
 #[derive(Debug)]
-pub struct Quoted {
+pub struct QuotedScalar {
     quote: u8,
     fold: Fold,
     /// The first line break of the fold was escaped.
@@ -17,19 +17,19 @@ pub struct Quoted {
     told: bool,
 }
 
-impl Quoted {
+impl QuotedScalar {
     pub(super) fn new(quote: u8) -> Self {
-        Quoted { quote, fold: Fold::default(), joined: false, told: false }
+        QuotedScalar { quote, fold: Fold::default(), joined: false, told: false }
     }
 
     /// The content of a quoted scalar that stands in one line. `None`: a backslash is in it that is no escape.
     pub(super) fn whole(text: &str) -> Option<String> {
-        let mut quoted = Quoted::new(text.as_bytes()[0]);
-        let mut w = Window { text, at: 1, last: true, ends: &NoEnds };
+        let mut quoted = QuotedScalar::new(text.as_bytes()[0]);
+        let mut w = TextWindow { text, at: 1, last: true, ends: &NoSurroundings };
         let mut out = String::new();
         loop {
             match quoted.next(&mut w) {
-                Break(Lexeme::Stop) => return Some(out),
+                Break(YamlLexeme::Stop) => return Some(out),
                 Break(lexeme) => out.push_str(lexeme.content(&mut [0; 4])?),
                 Continue(()) => {}
             }
@@ -44,7 +44,7 @@ impl Quoted {
             && text.bytes().all(|byte| crate::syntax::json::is_plain(byte) && byte != self.quote)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
             let special = |byte: &u8| *byte == self.quote || matches!(byte, b'\\' | b'\n' | b'\r');
@@ -63,13 +63,13 @@ impl Quoted {
             if !content.is_empty() {
                 self.pending()?;
                 w.at += content.len();
-                return Break(Lexeme::Part(content));
+                return Break(YamlLexeme::Part(content));
             }
             if self.fold.breaks.is_none() {
                 self.fold.blanks.push_str(&w.text[w.at..end]);
             }
             w.at = end;
-            let Some(byte) = next else { return Break(Lexeme::Need) };
+            let Some(byte) = next else { return Break(YamlLexeme::Need) };
             if w.line_break()? {
                 self.fold.line_break();
                 continue;
@@ -81,24 +81,24 @@ impl Quoted {
                     _ if byte == b'"' => {}
                     Some(b'\'') => {
                         w.at += 2;
-                        return Break(Lexeme::Char('\''));
+                        return Break(YamlLexeme::Char('\''));
                     }
-                    None if !w.last => return Break(Lexeme::Need),
+                    None if !w.last => return Break(YamlLexeme::Need),
                     _ => {}
                 }
                 w.at += 1;
-                return Break(Lexeme::Stop);
+                return Break(YamlLexeme::Stop);
             }
             if self.quote == b'\'' {
                 w.at += 1;
-                return Break(Lexeme::Char('\\'));
+                return Break(YamlLexeme::Char('\\'));
             }
             self.escape(w)?;
         }
     }
 
     /// The content that was held back.
-    fn pending<'w>(&mut self) -> Step<'w> {
+    fn pending<'w>(&mut self) -> YamlStep<'w> {
         if std::mem::take(&mut self.joined) && self.fold.breaks == Some(0) {
             self.fold.breaks = None;
         }
@@ -106,9 +106,9 @@ impl Quoted {
     }
 
     /// At a backslash in double quotes.
-    fn escape<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn escape<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
-        let Some(&escape) = bytes.get(w.at + 1) else { return Break(Lexeme::Need) };
+        let Some(&escape) = bytes.get(w.at + 1) else { return Break(YamlLexeme::Need) };
         let decoded = match escape {
             b'0' => '\0',
             b'a' => '\u{7}',
@@ -132,28 +132,28 @@ impl Quoted {
             b'u' | b'x' | b'U' => {
                 let found = if escape == b'u' { unicode_escape(w.rest(), w.last) } else { hex_escape(w.rest()) };
                 return match found {
-                    Scan::Incomplete => Break(Lexeme::Need),
+                    Scan::Incomplete => Break(YamlLexeme::Need),
                     Scan::NoMatch => self.lone(w),
                     Scan::Match((c, length)) => {
                         w.at += length;
-                        Break(Lexeme::Char(c))
+                        Break(YamlLexeme::Char(c))
                     }
                 };
             }
             _ => return self.lone(w),
         };
         w.at += 2;
-        Break(Lexeme::Char(decoded))
+        Break(YamlLexeme::Char(decoded))
     }
 
     /// A backslash before a character that is not an escape.
-    fn lone<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn lone<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         self.told = !self.told;
         if self.told {
-            return Break(Lexeme::Lax(Lax::Backslash));
+            return Break(YamlLexeme::Lax(Lax::Backslash));
         }
         w.at += 1;
-        Break(Lexeme::Char('\\'))
+        Break(YamlLexeme::Char('\\'))
     }
 }
 

@@ -5,9 +5,9 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::{Lax, Lexeme};
+use super::lexeme::{Lax, YamlLexeme};
 use super::peek;
-use super::window::{Step, Window, is_blank, is_match, separates};
+use super::window::{TextWindow, YamlStep, is_blank, is_match, separates};
 use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ enum TextState {
 }
 
 #[derive(Debug)]
-pub struct Text {
+pub struct TextScalar {
     /// Blanks in front, less the first.
     gap: String,
     /// Consumed, and not passed on yet.
@@ -47,10 +47,10 @@ pub struct Text {
     seen: usize,
 }
 
-impl Text {
+impl TextScalar {
     /// `verbatim`: no plain YAML text begins so.
     pub(super) fn new(gap: &str, verbatim: bool) -> Self {
-        Text {
+        TextScalar {
             gap: gap.get(1..).unwrap_or("").to_owned(),
             raw: String::new(),
             state: TextState::Start,
@@ -76,11 +76,11 @@ impl Text {
         if let TextState::Over(line) = self.state { line } else { None }
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         loop {
             if self.verbatim && !self.told {
                 self.told = true;
-                return Break(Lexeme::Lax(Lax::Verbatim));
+                return Break(YamlLexeme::Lax(Lax::Verbatim));
             }
             match self.state {
                 TextState::Start => self.start(w)?,
@@ -88,16 +88,16 @@ impl Text {
                 TextState::First | TextState::Line => self.line(w)?,
                 TextState::Indentation(indent) => self.indentation(w, parent, indent)?,
                 TextState::Comment => self.comment(w)?,
-                TextState::Over(_) => return Break(Lexeme::Stop),
+                TextState::Over(_) => return Break(YamlLexeme::Stop),
             }
         }
     }
 
     /// JSON for a text is that text.
-    fn start<'w>(&mut self, w: &Window<'w, '_>) -> Step<'w> {
+    fn start<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         self.state = match (bytes[w.at], bytes.get(w.at + 1)) {
-            (b'{' | b'[', None) if !w.last => return Break(Lexeme::Need),
+            (b'{' | b'[', None) if !w.last => return Break(YamlLexeme::Need),
             (b'{', Some(b'"')) | (b'[', Some(b'"' | b'{')) => {
                 self.gap.clear();
                 TextState::Brackets { depth: 0, quote: None, escape: false, token: true }
@@ -107,7 +107,7 @@ impl Text {
         Continue(())
     }
 
-    fn brackets<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn brackets<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let TextState::Brackets { depth, quote, escape, token } = &mut self.state else { return Continue(()) };
         let bytes = w.text.as_bytes();
         let start = w.at;
@@ -144,13 +144,13 @@ impl Text {
             Some(state) => self.state = state,
             None if w.at > start => {}
             None if w.last => self.state = TextState::Over(None),
-            None => return Break(Lexeme::Need),
+            None => return Break(YamlLexeme::Need),
         }
-        if w.at > start { Break(Lexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
+        if w.at > start { Break(YamlLexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
     }
 
     /// To the end of the line, or of the text.
-    fn line<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn line<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         let live = self.state == TextState::First && self.gap.is_empty();
         let start = w.at;
@@ -188,10 +188,10 @@ impl Text {
         let content = if live { run.trim_end_matches([' ', '\t']) } else { "" };
         if !content.is_empty() {
             if !self.raw.is_empty() {
-                return Break(Lexeme::Own(std::mem::take(&mut self.raw)));
+                return Break(YamlLexeme::Own(std::mem::take(&mut self.raw)));
             }
             w.at += content.len();
-            return Break(Lexeme::Part(content));
+            return Break(YamlLexeme::Part(content));
         }
         self.raw.push_str(run);
         w.at = end;
@@ -206,12 +206,12 @@ impl Text {
                 self.verbatim = true;
                 Continue(())
             }
-            None => Break(Lexeme::Need),
+            None => Break(YamlLexeme::Need),
         }
     }
 
     /// Takes a line break, if one is here.
-    fn line_break<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w, bool> {
+    fn line_break<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w, bool> {
         let found = w.line_break()?;
         if found {
             self.raw.push('\n');
@@ -220,13 +220,13 @@ impl Text {
         Continue(found)
     }
 
-    fn to_comment<'w>(&mut self) -> Step<'w> {
+    fn to_comment<'w>(&mut self) -> YamlStep<'w> {
         self.commented = true;
         self.state = TextState::Comment;
         Continue(())
     }
 
-    fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let start = w.at;
         let ended = w.to_line_break();
         self.raw.push_str(&w.text[start..w.at]);
@@ -236,18 +236,18 @@ impl Text {
         if self.line_break(w)? {
             return Continue(());
         }
-        if w.last { self.over(None) } else { Break(Lexeme::Need) }
+        if w.last { self.over(None) } else { Break(YamlLexeme::Need) }
     }
 
     /// At the start of a line: is it still the text's?
-    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, indent: usize) -> Step<'w> {
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, indent: usize) -> YamlStep<'w> {
         let blanks = w.blanks();
         let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();
         self.raw.push_str(blanks);
         self.state = TextState::Indentation(indent);
         let rest = w.rest();
         let Some(&byte) = rest.as_bytes().first() else {
-            return if w.last { self.over(Some(indent)) } else { Break(Lexeme::Need) };
+            return if w.last { self.over(Some(indent)) } else { Break(YamlLexeme::Need) };
         };
         if self.line_break(w)? {
             return Continue(());
@@ -280,7 +280,7 @@ impl Text {
     }
 
     /// The text is complete: what is left of it.
-    fn over<'w>(&mut self, line: Option<usize>) -> Step<'w> {
+    fn over<'w>(&mut self, line: Option<usize>) -> YamlStep<'w> {
         self.state = TextState::Over(line);
         let raw = std::mem::take(&mut self.raw);
         let lines = raw.split_once('\n').is_some_and(|(_, behind)| !behind.trim_matches([' ', '\t', '\n']).is_empty());
@@ -294,7 +294,7 @@ impl Text {
             (true, false) => raw.trim_matches([' ', '\t', '\n']).to_owned(),
             (false, _) => fold(&raw, live),
         };
-        if out.is_empty() { Continue(()) } else { Break(Lexeme::Own(out)) }
+        if out.is_empty() { Continue(()) } else { Break(YamlLexeme::Own(out)) }
     }
 }
 

@@ -2,40 +2,40 @@
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::lexeme::{Ends, Lexeme};
+use super::lexeme::{Surroundings, YamlLexeme};
 use crate::syntax::scan::Scan;
 
 /// `at`: bytes that are consumed.
-pub(super) struct Window<'w, 'e> {
+pub(super) struct TextWindow<'w, 'e> {
     pub text: &'w str,
     pub at: usize,
     pub last: bool,
-    pub ends: &'e dyn Ends,
+    pub ends: &'e dyn Surroundings,
 }
 
 /// The next lexeme, or what is known without one.
-pub(super) type Step<'w, T = ()> = ControlFlow<Lexeme<'w>, T>;
+pub(super) type YamlStep<'w, T = ()> = ControlFlow<YamlLexeme<'w>, T>;
 
 /// Whether there is a match; where that is not known yet, the lexeme that says so.
-pub(super) fn is_match<'w, T>(scan: Scan<T>) -> Step<'w, bool> {
+pub(super) fn is_match<'w, T>(scan: Scan<T>) -> YamlStep<'w, bool> {
     match scan {
         Scan::Match(_) => Continue(true),
         Scan::NoMatch => Continue(false),
-        Scan::Incomplete => Break(Lexeme::Need),
+        Scan::Incomplete => Break(YamlLexeme::Need),
     }
 }
 
-impl<'w> Window<'w, '_> {
+impl<'w> TextWindow<'w, '_> {
     pub fn rest(&self) -> &'w str {
         &self.text[self.at..]
     }
 
     /// The next byte.
     #[inline]
-    pub fn byte(&self) -> Step<'w, u8> {
+    pub fn byte(&self) -> YamlStep<'w, u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Continue(*byte),
-            None => Break(if self.last { Lexeme::End } else { Lexeme::Need }),
+            None => Break(if self.last { YamlLexeme::End } else { YamlLexeme::Need }),
         }
     }
 
@@ -49,10 +49,10 @@ impl<'w> Window<'w, '_> {
 
     /// The bytes of the line break at a place, 0 if none is there. After a carriage return, a line feed may follow.
     #[inline]
-    pub fn line_break_at(&self, at: usize) -> Step<'w, usize> {
+    pub fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
         let bytes = self.text.as_bytes();
         match (bytes.get(at), bytes.get(at + 1)) {
-            (Some(b'\r'), None) if !self.last => Break(Lexeme::Need),
+            (Some(b'\r'), None) if !self.last => Break(YamlLexeme::Need),
             (Some(b'\r'), Some(b'\n')) => Continue(2),
             (Some(b'\n' | b'\r'), _) => Continue(1),
             _ => Continue(0),
@@ -61,7 +61,7 @@ impl<'w> Window<'w, '_> {
 
     /// Consumes a line break, if one is here.
     #[inline]
-    pub fn line_break(&mut self) -> Step<'w, bool> {
+    pub fn line_break(&mut self) -> YamlStep<'w, bool> {
         let length = self.line_break_at(self.at)?;
         self.at += length;
         Continue(length > 0)
@@ -69,17 +69,17 @@ impl<'w> Window<'w, '_> {
 
     /// Whether the text ends here. `line`: only blanks precede it in its line.
     #[inline]
-    pub fn closes(&self, line: bool) -> Step<'w, bool> {
+    pub fn closes(&self, line: bool) -> YamlStep<'w, bool> {
         is_match(self.ends.close(self.rest(), line, self.last))
     }
 
-    /// [`Lexeme::Close`], if the text ends here.
-    pub fn close(&self, line: bool) -> Step<'w> {
-        if self.closes(line)? { Break(Lexeme::Close) } else { Continue(()) }
+    /// [`YamlLexeme::Close`], if the text ends here.
+    pub fn close(&self, line: bool) -> YamlStep<'w> {
+        if self.closes(line)? { Break(YamlLexeme::Close) } else { Continue(()) }
     }
 
     /// Consumes text up to a line break, or to where the whole text ends: then true.
-    pub fn to_line_break(&mut self) -> Step<'w, bool> {
+    pub fn to_line_break(&mut self) -> YamlStep<'w, bool> {
         let bytes = self.text.as_bytes();
         loop {
             let rest = &bytes[self.at..];
@@ -133,12 +133,12 @@ impl Fold {
     }
 
     /// The content that is held back, before other content.
-    pub fn pending<'w>(&mut self) -> Step<'w> {
+    pub fn pending<'w>(&mut self) -> YamlStep<'w> {
         match self.breaks.take() {
-            Some(0) => Break(Lexeme::Char(' ')),
-            Some(breaks) => Break(Lexeme::Own("\n".repeat(breaks))),
+            Some(0) => Break(YamlLexeme::Char(' ')),
+            Some(breaks) => Break(YamlLexeme::Own("\n".repeat(breaks))),
             None if self.blanks.is_empty() => Continue(()),
-            None => Break(Lexeme::Own(std::mem::take(&mut self.blanks))),
+            None => Break(YamlLexeme::Own(std::mem::take(&mut self.blanks))),
         }
     }
 }

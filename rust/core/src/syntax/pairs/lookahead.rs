@@ -5,7 +5,7 @@ use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_ru
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum Following {
     Need,
     Close,
     End,
@@ -28,7 +28,7 @@ pub enum Next {
 
 /// How far was looked already: blanks may be many, and come one at a time.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Ahead {
+pub struct Lookahead {
     /// Directly after a value, where punctuation may precede CLOSE.
     after_value: bool,
     blanks: usize,
@@ -36,72 +36,72 @@ pub struct Ahead {
     behind: Option<(usize, usize)>,
 }
 
-impl Ahead {
+impl Lookahead {
     /// In front of a key of so many bytes, which was seen already.
     pub fn at_key(length: usize) -> Self {
-        Ahead { behind: Some((length, length)), ..Ahead::default() }
+        Lookahead { behind: Some((length, length)), ..Lookahead::default() }
     }
 
     /// Directly after a value.
     pub fn after_value() -> Self {
-        Ahead { after_value: true, ..Ahead::default() }
+        Lookahead { after_value: true, ..Lookahead::default() }
     }
 
     /// Looks at `text`, which starts directly behind the value. It must be the same text, grown, until it answers.
-    pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Next {
+    pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Following {
         let bytes = text.as_bytes();
         let comma = bytes.first() == Some(&b',');
         let punctuation = match bytes {
             [b',', ..] => 1,
             [b';' | b'>', ..] if self.after_value => 1,
             [b'/', b'>', ..] if self.after_value => 2,
-            [b'/'] if self.after_value && !last => return Next::Need,
-            [b'/', ..] if self.after_value => return Next::Other,
+            [b'/'] if self.after_value && !last => return Following::Need,
+            [b'/', ..] if self.after_value => return Following::Other,
             _ => 0,
         };
         self.blanks = ws_run(text, self.blanks.max(punctuation));
         let at = self.blanks;
         let Some(&byte) = bytes.get(at) else {
             return match last {
-                true if punctuation > 0 => Next::Other,
-                true => Next::End,
-                false => Next::Need,
+                true if punctuation > 0 => Following::Other,
+                true => Following::End,
+                false => Following::Need,
             };
         };
         let rest = &text[at..];
         match delimiters.closes(rest, last) {
-            Scan::Match(_) if punctuation > 0 => return Next::Trailing { length: punctuation },
-            Scan::Match(_) => return Next::Close,
-            Scan::Incomplete => return Next::Need,
+            Scan::Match(_) if punctuation > 0 => return Following::Trailing { length: punctuation },
+            Scan::Match(_) => return Following::Close,
+            Scan::Incomplete => return Following::Need,
             Scan::NoMatch => {}
         }
         if punctuation > 0 && !comma {
-            return Next::Other;
+            return Following::Other;
         }
         if !comma {
             match starts(rest, &delimiters.open, last) {
-                Scan::Match(()) => return Next::Open { line: has_line_break(&text[..at]) },
-                Scan::Incomplete => return Next::Need,
+                Scan::Match(()) => return Following::Open { line: has_line_break(&text[..at]) },
+                Scan::Incomplete => return Following::Need,
                 Scan::NoMatch => {}
             }
         }
         if byte == b',' {
-            return Next::Other;
+            return Following::Other;
         }
         let (end, from) = match self.behind {
             Some(known) => known,
             None => match lex_key(rest, last, delimiters) {
-                Scan::Incomplete => return Next::Need,
-                Scan::NoMatch => return Next::Other,
+                Scan::Incomplete => return Following::Need,
+                Scan::NoMatch => return Following::Other,
                 Scan::Match(length) => (at + length, at + length),
             },
         };
         let stop = ws_run(text, from);
         self.behind = Some((end, stop));
         match bytes.get(stop) {
-            Some(b'=') => Next::Pair { at, length: end - at, direct: stop == end },
-            None if !last => Next::Need,
-            _ => Next::Other,
+            Some(b'=') => Following::Pair { at, length: end - at, direct: stop == end },
+            None if !last => Following::Need,
+            _ => Following::Other,
         }
     }
 }
