@@ -26,7 +26,7 @@ use crate::protocol::Protocol;
 use crate::protocol::tags::Form;
 use crate::schema::{NodeId, Schema};
 use crate::syntax::scan::{Delimiters, Scan};
-use crate::syntax::tags::OpenedFunction;
+use crate::syntax::tags::OpenTag;
 use crate::toolset::{Syntax, Toolset};
 
 pub use crate::syntax::recovery::Skip;
@@ -205,7 +205,7 @@ pub enum BodyKind {
     },
     Elements(Ends),
     /// Parameters as raw text in tags.
-    Params(OpenedFunction),
+    Params(OpenTag),
     /// Lines of YAML, or, at its opening bracket, one JSON object.
     Mapping {
         form: Form,

@@ -9,7 +9,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::syntax::tags::{Attributes, OpenedFunction, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::{For, escape, name_length};
 use crate::toolset::{Syntax, Tool, Toolset};
 
@@ -278,7 +278,7 @@ fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
         Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
-    let kind = BodyKind::Params(OpenedFunction { foreign: true, ..found.opened });
+    let kind = BodyKind::Params(OpenTag { foreign: true, ..found.opened });
     Attempt::Call { lead: 0, open: found.open, name, body: found.body, kind, style: Style::default() }
 }
 

@@ -13,7 +13,7 @@ use crate::syntax::misspelled::{self, OPEN, goes_on, meant};
 use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{OpenedFunction, QWEN3CODER, named_tag};
+use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
 use crate::toolset::{Lookup, Toolset};
 
 /// Namespaces of other formats that models write before a tool's name.
@@ -73,7 +73,7 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
     match head.end.filter(|_| !head.more && !head.empty) {
         Some(end) => Opening::new(tools, text, end, style).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
-            let kind = BodyKind::Params(OpenedFunction::of_attributes(&QWEN3CODER, "call"));
+            let kind = BodyKind::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
             let style = Style::default();
             Attempt::Call { lead: 0, open: head.from, name: Some((name, lookup)), body: head.from, kind, style }
         }

@@ -8,7 +8,7 @@ mod text;
 mod words;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use tags::{Attributes, FunctionTag, OpenedFunction, Parameter, is_name, own_tag};
+pub use tags::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
 pub use text::{is_mark, push_name};
 pub use words::{begins, closes};
 

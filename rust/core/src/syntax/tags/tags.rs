@@ -19,7 +19,7 @@ const LINE_KEY_CHARS: usize = 256;
 
 /// What a function is written in; decides what closes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FunctionTag {
+pub enum CallTag {
     /// This word.
     Word(&'static str),
     /// The tool's own name.
@@ -28,13 +28,13 @@ pub enum FunctionTag {
     Block,
 }
 
-impl FunctionTag {
+impl CallTag {
     /// The number of bytes of the tag that closes the function of this name, if this is one.
     pub fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
         match self {
-            FunctionTag::Word(tag) => closes(text, tag, last),
-            FunctionTag::Own => closes(text, name, last),
-            FunctionTag::Block => Scan::NoMatch,
+            CallTag::Word(tag) => closes(text, tag, last),
+            CallTag::Own => closes(text, name, last),
+            CallTag::Block => Scan::NoMatch,
         }
     }
 }
@@ -54,10 +54,10 @@ pub enum Attributes {
 
 /// How a function was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenedFunction {
+pub struct OpenTag {
     pub row: &'static Row,
     pub wrapped: bool,
-    pub tag: FunctionTag,
+    pub tag: CallTag,
     pub attributes: Attributes,
     /// It is empty.
     pub empty: bool,
@@ -67,12 +67,12 @@ pub struct OpenedFunction {
     pub foreign: bool,
 }
 
-impl OpenedFunction {
+impl OpenTag {
     fn new(row: &'static Row) -> Self {
-        OpenedFunction {
+        OpenTag {
             row,
             wrapped: false,
-            tag: FunctionTag::Word(row.call.words[0]),
+            tag: CallTag::Word(row.call.words[0]),
             attributes: Attributes::None,
             empty: false,
             styled: false,
@@ -82,19 +82,19 @@ impl OpenedFunction {
 
     /// A tag of another format, with this word, whose attributes are the tool's name and the arguments.
     pub fn of_attributes(row: &'static Row, word: &'static str) -> Self {
-        let (tag, attributes) = (FunctionTag::Word(word), Attributes::Named);
-        OpenedFunction { tag, attributes, styled: true, foreign: true, ..OpenedFunction::new(row) }
+        let (tag, attributes) = (CallTag::Word(word), Attributes::Named);
+        OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
     }
 
     /// A function that the block alone, or a name in it, opens.
     fn by_block(self) -> Self {
-        OpenedFunction { tag: FunctionTag::Block, styled: true, ..self }
+        OpenTag { tag: CallTag::Block, styled: true, ..self }
     }
 }
 
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FunctionOpener {
+pub struct CallOpener {
     /// Bytes of its first tag.
     pub open: usize,
     /// `None`: it is beyond what was scanned.
@@ -105,30 +105,30 @@ pub struct FunctionOpener {
     pub end: Option<usize>,
     /// The tag continues beyond the text, inside a quoted value.
     cut: bool,
-    pub opened: OpenedFunction,
+    pub opened: OpenTag,
 }
 
-impl FunctionOpener {
+impl CallOpener {
     /// One that ends with its name, or the tag of its name.
-    fn named(name: Range<usize>, end: usize, opened: OpenedFunction) -> Self {
-        FunctionOpener { open: end, name: Some(name), body: end, end: Some(end), cut: false, opened }
+    fn named(name: Range<usize>, end: usize, opened: OpenTag) -> Self {
+        CallOpener { open: end, name: Some(name), body: end, end: Some(end), cut: false, opened }
     }
 
     /// What a tag with that head opens.
-    fn with_head(found: &TagHead, opened: OpenedFunction) -> Self {
+    fn with_head(found: &TagHead, opened: OpenTag) -> Self {
         let attributes = match (found.more, found.by_attribute || found.name.is_none()) {
             (false, _) => Attributes::None,
             (true, false) => Attributes::Arguments,
             (true, true) => Attributes::Named,
         };
         let body = if found.more { found.from } else { found.end.unwrap_or(found.from) };
-        let opened = OpenedFunction { empty: found.empty && !found.more, attributes, ..opened };
-        FunctionOpener { open: body, name: found.name.clone(), body, end: found.end, cut: found.cut, opened }
+        let opened = OpenTag { empty: found.empty && !found.more, attributes, ..opened };
+        CallOpener { open: body, name: found.name.clone(), body, end: found.end, cut: found.cut, opened }
     }
 
     /// A match only with a name that a tool could have, and if its tag ends with the message at the latest: `cut` says that the
     /// message continues after the text.
-    fn checked(self, text: &str, cut: bool) -> Scan<FunctionOpener> {
+    fn checked(self, text: &str, cut: bool) -> Scan<CallOpener> {
         let fits = self.name.as_ref().is_none_or(|name| is_name(&text[name.clone()]));
         Scan::some((fits && (cut || !self.cut)).then_some(self))
     }
@@ -187,19 +187,18 @@ fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, 
 }
 
 /// The tag of a known name, whose attributes are all arguments.
-pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<FunctionOpener> {
+pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], end < text.len());
-    own(text, 0, last || cut, OpenedFunction::new(row), known).and_then(|found| found.checked(text, cut))
+    own(text, 0, last || cut, OpenTag::new(row), known).and_then(|found| found.checked(text, cut))
 }
 
 /// The same, from its `<` at byte `at` on.
-fn own(text: &str, at: usize, last: bool, opened: OpenedFunction, known: Known<'_>) -> Scan<FunctionOpener> {
+fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
     let name = known_name(text, at + 1, last, known).filter(|name| text.as_bytes().get(name.end) != Some(&b'='));
     name.and_then(|name| {
         head(text, name.end, last, Of::Name).map(|found| {
-            let mut opener =
-                FunctionOpener::with_head(&found, OpenedFunction { tag: FunctionTag::Own, styled: true, ..opened });
+            let mut opener = CallOpener::with_head(&found, OpenTag { tag: CallTag::Own, styled: true, ..opened });
             opener.name = Some(name);
             if found.more {
                 opener.opened.attributes = Attributes::Arguments;
@@ -221,34 +220,34 @@ fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Ra
 
 impl Row {
     /// What opens a function in the usual form.
-    fn usual_opener(&'static self, text: &str, block: bool) -> Option<FunctionOpener> {
+    fn usual_opener(&'static self, text: &str, block: bool) -> Option<CallOpener> {
         let wrapped = block && text.starts_with(self.block_open);
         let at = if wrapped { ws_run(text, self.block_open.len()) } else { 0 };
         let end = at + self.call.usual(&text[at..])?;
         let open = if wrapped { self.block_open.len() } else { end };
-        let opened = OpenedFunction { wrapped, ..OpenedFunction::new(self) };
+        let opened = OpenTag { wrapped, ..OpenTag::new(self) };
         let name = at + self.call.open.len()..end - self.call.end.len();
-        Some(FunctionOpener { open, ..FunctionOpener::named(name, end, opened) })
+        Some(CallOpener { open, ..CallOpener::named(name, end, opened) })
     }
 
     /// Looks at what could open a call, in a block or, with `block`, with the block's own tag.
-    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<FunctionOpener> {
+    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, cut) = (&text[..end], end < text.len());
         let last = last || cut;
         if let Some(found) = self.usual_opener(text, block) {
             return Scan::Match(found);
         }
-        let function = |at: usize, opened: OpenedFunction| {
+        let function = |at: usize, opened: OpenTag| {
             self.function(text, at, last, opened, known).and_then(|found| found.checked(text, cut))
         };
         match if block && text.starts_with('<') { begins(&text[1..], self.block, last) } else { Scan::NoMatch } {
             Scan::Incomplete => Scan::Incomplete,
-            Scan::NoMatch => function(0, OpenedFunction::new(self)),
+            Scan::NoMatch => function(0, OpenTag::new(self)),
             Scan::Match(length) => head(text, 1 + length, last, Of::Call).and_then(|found| {
-                let opened = OpenedFunction { wrapped: true, ..OpenedFunction::new(self) };
+                let opened = OpenTag { wrapped: true, ..OpenTag::new(self) };
                 let Some(end) = found.end.filter(|_| found.name.is_none()) else {
-                    return FunctionOpener::with_head(&found, opened.by_block()).checked(text, cut);
+                    return CallOpener::with_head(&found, opened.by_block()).checked(text, cut);
                 };
                 if found.empty {
                     return Scan::NoMatch;
@@ -266,14 +265,7 @@ impl Row {
     }
 
     /// A function at byte `at`.
-    fn function(
-        &self,
-        text: &str,
-        at: usize,
-        last: bool,
-        opened: OpenedFunction,
-        known: Known<'_>,
-    ) -> Scan<FunctionOpener> {
+    fn function(&self, text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
         let Some(&first) = text.as_bytes().get(at) else { return Scan::at_end(last) };
         let angle = first == b'<';
         if !angle && !opened.wrapped {
@@ -284,7 +276,7 @@ impl Row {
             Scan::Incomplete => Scan::Incomplete,
             Scan::Match(tag) => self.with_word(text, at, tag, last, opened),
             Scan::NoMatch if !angle => known_name(text, start, last, known)
-                .map(|name| FunctionOpener::named(name.clone(), name.end, opened.by_block())),
+                .map(|name| CallOpener::named(name.clone(), name.end, opened.by_block())),
             Scan::NoMatch => {
                 let in_tag = opened.wrapped.then(|| name_in_tag(text, at, last, opened.by_block()));
                 match in_tag.unwrap_or(Scan::NoMatch) {
@@ -296,37 +288,27 @@ impl Row {
     }
 
     /// A function at byte `at`, in a tag with one of its words.
-    fn with_word(
-        &self,
-        text: &str,
-        at: usize,
-        tag: &'static str,
-        last: bool,
-        opened: OpenedFunction,
-    ) -> Scan<FunctionOpener> {
+    fn with_word(&self, text: &str, at: usize, tag: &'static str, last: bool, opened: OpenTag) -> Scan<CallOpener> {
         let bytes = text.as_bytes();
         let angle = bytes[at] == b'<';
         let start = at + usize::from(angle);
         let usual = angle && tag == self.call.words[0] && text[start..].starts_with(tag);
         head(text, start + tag.len(), last, Of::Call).and_then(|found| {
-            let opened = OpenedFunction {
-                tag: FunctionTag::Word(tag),
-                styled: !usual || found.by_attribute || found.more,
-                ..opened
-            };
+            let opened =
+                OpenTag { tag: CallTag::Word(tag), styled: !usual || found.by_attribute || found.more, ..opened };
             let Some(end) = found.end.filter(|_| found.name.is_none()) else {
-                return Scan::Match(FunctionOpener::with_head(&found, opened));
+                return Scan::Match(CallOpener::with_head(&found, opened));
             };
             if found.empty || found.more || !angle {
                 return Scan::NoMatch;
             }
             // The name is between tags.
-            let opened = OpenedFunction { styled: true, ..opened };
+            let opened = OpenTag { styled: true, ..opened };
             let inside = ws_run(text, end);
             match (bytes.get(inside), bytes.get(inside + 1)) {
                 (None, _) => Scan::at_end(last),
                 (Some(b'<'), next) if next != Some(&b'/') => name_in_tag(text, inside, last, opened),
-                _ => inner(text, end, tag, last).map(|(name, end)| FunctionOpener::named(name, end, opened)),
+                _ => inner(text, end, tag, last).map(|(name, end)| CallOpener::named(name, end, opened)),
             }
         })
     }
@@ -399,7 +381,7 @@ impl Row {
         &self,
         rest: &str,
         last: bool,
-        (tag, name): (FunctionTag, &str),
+        (tag, name): (CallTag, &str),
         declared: &dyn Fn(&str) -> bool,
     ) -> Scan {
         match rest.as_bytes().first() {
@@ -437,11 +419,11 @@ impl Row {
 }
 
 /// The name in a tag of its own.
-fn name_in_tag(text: &str, at: usize, last: bool, opened: OpenedFunction) -> Scan<FunctionOpener> {
+fn name_in_tag(text: &str, at: usize, last: bool, opened: OpenTag) -> Scan<CallOpener> {
     one_of(&text[at + 1..], &NAMES, last).and_then(|tag| {
         let after = at + 1 + tag.len();
         let found = starts(&text[after..], ">", last).and_then(|()| inner(text, after + 1, tag, last));
-        found.map(|(name, end)| FunctionOpener::named(name, end, opened))
+        found.map(|(name, end)| CallOpener::named(name, end, opened))
     })
 }
 
