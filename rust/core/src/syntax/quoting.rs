@@ -1,12 +1,12 @@
-//! Quotes judged by their place alone, however the value reads them: which one opens a quoted text, and which ends it.
+//! Quotes, judged only by the bytes around them: which quote opens a quoted text, and which one ends it.
 //!
-//! A reader that keeps a quote as content may be wrong about it: had that quote ended the value, every later one would mean the
-//! opposite. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another text. [`Alternation`]
-//! tracks the quotes in a text that is not itself quoted.
+//! A reader that keeps a quote as content may be wrong: if that quote had ended the value, every later quote would have
+//! the opposite role. [`Kept`] tracks that second reading, so that a value never ends at a quote that opens another
+//! text. [`Alternation`] tracks the quotes in text that is not itself quoted.
 
 use crate::syntax::scan::is_ws;
 
-/// Whether a quote after this byte opens a quoted text. After a letter or digit it is an apostrophe or an inch mark.
+/// Whether a quote after this byte opens a quoted text. After a letter or digit, it is an apostrophe or an inch mark.
 #[inline]
 pub fn opens_after(byte: u8) -> bool {
     is_ws(byte) || matches!(byte, b'=' | b':' | b',' | b'(' | b'[' | b'{' | b'>')
@@ -17,7 +17,8 @@ pub fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'')
 }
 
-/// Whether this quote, between the text of a value so far (in JSON, or as it is) and what follows it, is an apostrophe.
+/// Whether a quote is an apostrophe. `before` is the text of the value so far, as JSON or as it is, and `after` follows
+/// the quote.
 pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     let mut back = before.chars().rev();
     let Some(last) = back.next() else { return false };
@@ -26,7 +27,7 @@ pub fn is_apostrophe(quote: u8, before: &str, after: &str) -> bool {
     quote == b'\'' && last.is_alphanumeric() && !escaped && after.chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Most words are no longer.
+/// Most words are not longer.
 const SHORT_BYTES: usize = 32;
 
 /// Which quoted text is open.
@@ -40,14 +41,14 @@ pub struct Alternation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuoteState {
     Outside {
-        /// A quote opens a text here.
+        /// A quote would open a text here.
         opens: bool,
     },
     Inside {
         quote: u8,
         /// The opening quote had a backslash, so the closing one must have one, too.
         escaped: bool,
-        /// It is empty so far. `""` before a third quote is the beginning of `"""`.
+        /// The quoted text is empty so far. `""` before a third quote is the beginning of `"""`.
         empty: bool,
     },
 }
@@ -59,13 +60,13 @@ impl Default for Alternation {
 }
 
 impl Alternation {
-    /// Outside of quotes, where a quote would open.
+    /// Outside quotes, where a quote would open a text.
     pub const START: Self = Alternation { state: QuoteState::Outside { opens: true }, backslash: false };
 
-    /// After a quote that ends a text with something in it.
+    /// After the closing quote of a text that is not empty.
     pub const CLOSED: Self = Alternation { state: QuoteState::Outside { opens: false }, backslash: false };
 
-    /// The quote of the text that is open.
+    /// The quote that opened the current text.
     #[inline]
     pub fn open(self) -> Option<u8> {
         match self.state {
@@ -74,7 +75,7 @@ impl Alternation {
         }
     }
 
-    /// Fast path for a text without quotes, if only its end has to be checked.
+    /// Fast path for a text without quotes, if only its last byte matters.
     #[inline]
     pub fn pass(&mut self, text: &str) -> bool {
         match (text.as_bytes().last(), &mut self.state) {
@@ -107,7 +108,7 @@ impl Alternation {
         }
     }
 
-    /// Advances over a text. Outside of quotes, only the byte before a quote, or at the end, matters.
+    /// Advances over a text. Outside quotes, only the byte before a quote or at the end matters.
     pub fn run(&mut self, text: &str) {
         let bytes = text.as_bytes();
         if bytes.len() <= SHORT_BYTES && !bytes.iter().any(|byte| is_quote(*byte)) && self.pass(text) {
@@ -129,12 +130,12 @@ impl Alternation {
     }
 }
 
-/// The text of a value that has kept a quote, read as if that quote had ended the value.
+/// The text of a value that kept a quote, read as if that quote had ended the value.
 ///
-/// If the quotes of a call pair up, a quote that opens a text has an odd number of kept quotes before it.
+/// If the quotes of a call pair up, an odd number of kept quotes precede a quote that opens a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Of the value.
+    /// The quote of the value.
     quote: u8,
     state: KeptState,
     backslash: bool,
@@ -142,21 +143,21 @@ pub struct Kept {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeptState {
-    /// In a text in the value's kind of quotes.
+    /// In a text in the same kind of quotes as the value.
     Inside,
-    /// `opens`: a quote opens a text here.
+    /// `opens`: a quote would open a text here.
     Outside { opens: bool },
-    /// In a text in the other kind of quotes. `empty`: it is empty so far.
+    /// In a text in the other kind of quotes. `empty`: the text is empty so far.
     Elsewhere { quote: u8, empty: bool },
 }
 
 impl Kept {
-    /// Before the first quote that is kept.
+    /// Before the first kept quote.
     pub fn new(quote: u8) -> Self {
         Kept { quote, state: KeptState::Inside, backslash: false }
     }
 
-    /// A quote of the value's kind is kept. An apostrophe is ignored.
+    /// A quote of the value's kind is kept as content. An apostrophe has no effect.
     pub fn keep(&mut self, apostrophe: bool) {
         if apostrophe {
             return self.escape();
@@ -169,7 +170,7 @@ impl Kept {
         self.backslash = false;
     }
 
-    /// Content, without quotes of the value's kind.
+    /// Reads content that contains no quote of the value's kind.
     pub fn run(&mut self, text: &str) {
         if self.state != KeptState::Inside {
             text.bytes().for_each(|byte| self.step(byte));
@@ -193,7 +194,7 @@ impl Kept {
         }
     }
 
-    /// An escape of the value: a character that opens nothing.
+    /// An escape in the value: a character that opens nothing.
     pub fn escape(&mut self) {
         match &mut self.state {
             KeptState::Outside { opens: flag } | KeptState::Elsewhere { empty: flag, .. } => *flag = false,
@@ -201,7 +202,7 @@ impl Kept {
         }
     }
 
-    /// Whether it is in a text in the other kind of quotes.
+    /// Whether a text in the other kind of quotes is open.
     pub fn is_elsewhere(self) -> bool {
         matches!(self.state, KeptState::Elsewhere { .. })
     }

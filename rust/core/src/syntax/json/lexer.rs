@@ -1,31 +1,31 @@
-//! The one JSON lexer. It is fed windows of a text, remembers how far it has looked, and hands out lexemes.
+//! The JSON lexer. It is fed windows of a text, remembers how far it has scanned, and returns lexemes.
 //!
-//! A window starts where the last one was consumed to. Only a word or an escape is ever held back; strings
-//! come in parts. Grammar (what may follow what) is the reader's business: it says in which [`TokenSet`] it is.
+//! A window starts where the previous one was consumed to. Only words and escapes are held back; strings come in parts.
+//! The reader knows the grammar: it passes the [`TokenSet`] that may come next.
 
 use super::number::is_number;
 use super::write::is_plain;
 use crate::syntax::quoting::opens_after;
 use crate::syntax::scan::{Scan, is_ws, starts};
 
-/// Where the reader stands; decides what a word may contain.
+/// The tokens that may come next. It decides what a word may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenSet {
-    /// A string, word or bracket that is a value, or punctuation.
+    /// A value, or punctuation.
     Value,
-    /// A member's key.
+    /// The key of a member.
     Key,
-    /// Behind a value or a key: punctuation only.
+    /// After a value or a key: punctuation only.
     Punctuation,
 }
 
-/// What may come next, where values are read.
+/// What may come next in a JSON text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Expect {
-    /// The one value of the text, or a member's.
+    /// The value of the text or of a member.
     #[default]
     Value,
-    /// An item or the end of the array; behind a comma only in relaxed JSON the end.
+    /// An item or the end of the array. After a comma, the array may end only in relaxed JSON.
     Item {
         first: bool,
     },
@@ -34,7 +34,7 @@ pub enum Expect {
     },
     Colon,
     Comma,
-    /// The text's value is complete.
+    /// Nothing: the value of the text is complete.
     Nothing,
 }
 
@@ -47,7 +47,7 @@ impl Expect {
         }
     }
 
-    /// Behind an opening bracket.
+    /// After an opening bracket.
     pub fn opened(bracket: u8) -> Self {
         if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
     }
@@ -60,19 +60,19 @@ impl Expect {
 /// One lexeme. `Plain` and `Char` are the content of the open string.
 #[derive(Debug, PartialEq, Eq)]
 pub enum JsonLexeme<'w> {
-    /// One of `{ } [ ] , :`, or of `( ) =`.
+    /// One of `{ } [ ] , :`, or one of `( ) =`.
     Punct(u8),
     StringStart,
-    /// Content as it stands in the source; it may need escapes when written.
+    /// Content that is unchanged from the source. When written, it may need escapes.
     Plain(&'w str),
     Char(char),
     StringEnd,
     Word(&'w str),
-    /// The window ends here; nothing is wrong so far.
+    /// The window ends here. There is no error so far.
     Need,
-    /// No JSON, not even relaxed.
+    /// Not JSON, not even relaxed JSON.
     Bad(&'static str),
-    /// Relaxed JSON, where strict is asked for.
+    /// Relaxed JSON, where strict JSON is required.
     Lax(&'static str),
 }
 
@@ -92,10 +92,10 @@ pub struct JsonLexer {
     parentheses: bool,
     quote: Option<u8>,
     comment: Option<Comment>,
-    /// Bytes of a held word that were looked at already, and whether a slash was among them.
+    /// Bytes of a held word that were scanned already, and whether one of them was a slash.
     word: usize,
     slash: bool,
-    /// Set when a lexeme was no strict JSON.
+    /// Set by a lexeme that is not strict JSON.
     pub repaired: bool,
 }
 
@@ -104,55 +104,55 @@ impl JsonLexer {
         JsonLexer { relaxed, ..JsonLexer::default() }
     }
 
-    /// One that has read nothing, and reads alike.
+    /// A new lexer with the same options.
     pub fn fresh(&self) -> Self {
         let JsonLexer { relaxed, comments, in_calls, parentheses, .. } = *self;
         JsonLexer { relaxed, comments, in_calls, parentheses, ..JsonLexer::default() }
     }
 
-    /// Words end at a quote that may open a quoted text. Otherwise text inside it could end the call.
+    /// Words end at a quote that may open a quoted text. Otherwise, text inside the quotes could end the call.
     pub fn in_calls(self) -> Self {
         JsonLexer { in_calls: true, ..self }
     }
 
-    /// Takes parentheses for brackets, and `=` after a key for what it is.
+    /// Reads parentheses as brackets, and `=` after a key as punctuation.
     pub fn with_parentheses(self) -> Self {
         JsonLexer { parentheses: true, ..self }
     }
 
-    /// Takes comments, `//` and `/* */`, for what they are: blanks in relaxed JSON, `Lax` in strict. They begin where a token
-    /// may, and directly behind a number or literal.
+    /// Reads comments, `//` and `/* */`: as whitespace in relaxed JSON, as `Lax` in strict JSON. They begin where a
+    /// token may begin, and directly after a number or literal.
     pub fn with_comments(self) -> Self {
         JsonLexer { comments: true, ..self }
     }
 
-    /// Strict or relaxed from here on.
+    /// Switches between strict and relaxed JSON.
     pub fn relax(&mut self, relaxed: bool) {
         self.relaxed = relaxed;
     }
 
-    /// The quote of the string that is open.
+    /// The quote of the open string.
     pub fn open_quote(&self) -> Option<u8> {
         self.quote
     }
 
-    /// Is a comment open?
+    /// Whether a comment is open.
     pub fn in_comment(&self) -> bool {
         self.comment.is_some()
     }
 
-    /// Is a comment open that does not end with its line?
+    /// Whether a comment is open that does not end with its line.
     pub fn in_block_comment(&self) -> bool {
         self.comment == Some(Comment::Block)
     }
 
-    /// The quote that has just ended a string is content of it.
+    /// Makes the quote that just ended a string part of its content.
     pub fn reopen(&mut self, quote: u8) {
         self.quote = Some(quote);
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next
-    /// window has to start.
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
+    /// `*at`.
     #[inline]
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
@@ -210,7 +210,7 @@ impl JsonLexer {
         }
     }
 
-    /// The next token behind blanks and comments.
+    /// The next token after whitespace and comments.
     fn commented<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, tokens: TokenSet) -> JsonLexeme<'w> {
         let bytes = window.as_bytes();
         loop {
@@ -221,7 +221,7 @@ impl JsonLexer {
                 Some(Comment::Block) => memchr::memmem::find(rest, b"*/").map(|end| end + 2),
             };
             let Some(end) = end else {
-                // An asterisk may be half of the end.
+                // An asterisk may be the first half of the end.
                 *at = bytes.len() - usize::from(self.in_block_comment() && rest.last() == Some(&b'*'));
                 return JsonLexeme::Need;
             };
@@ -302,7 +302,7 @@ impl JsonLexer {
         }
         if byte != b'\\' {
             if byte != b'"' {
-                // A raw control character.
+                // An unescaped control character.
                 if !self.relaxed {
                     return JsonLexeme::Lax(
                         "line breaks and control characters in strings must be written as \\n, \\u0000",
@@ -341,7 +341,7 @@ impl JsonLexer {
         JsonLexeme::Char(decoded)
     }
 
-    /// A backslash before a character that is no escape: kept, where that may be.
+    /// A backslash that begins no escape. Relaxed JSON keeps it.
     fn lone_backslash<'w>(&mut self, at: &mut usize) -> JsonLexeme<'w> {
         if !self.relaxed {
             return JsonLexeme::Lax("a backslash in a string must be written as \\\\");
@@ -352,13 +352,13 @@ impl JsonLexer {
     }
 }
 
-/// Is the word a whole JSON value, or one as Python writes it?
+/// Whether the word is a complete JSON value, or a literal of Python.
 fn is_literal(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 
-/// Reads `\uXXXX`, or two of them that are a surrogate pair, in any kind of quotes: the character and the bytes of its escape. A
-/// lone surrogate is U+FFFD.
+/// Reads `\uXXXX`, or two of them that form a surrogate pair, in any kind of quotes. Returns the character and the
+/// bytes of its escape. A lone surrogate becomes U+FFFD.
 pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
     let bytes = text.as_bytes();
     let unit = |from: usize| {
@@ -387,7 +387,7 @@ pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
     })
 }
 
-/// A string in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.
+/// A complete string in double quotes without escapes: its text, and its number of bytes with the quotes.
 #[inline]
 pub fn plain_string(text: &str) -> Option<(&str, usize)> {
     let rest = text.strip_prefix('"')?;

@@ -1,7 +1,7 @@
-//! A whole JSON text to its value: strict or relaxed, tolerant of anything, and of a cut text as much as is certain.
+//! Reads a whole JSON text: strict, relaxed, tolerant of any error, or as much as is certain of a truncated text.
 //!
-//! No recursion: open objects and arrays stand on a stack, and each lexeme is met in one state. Where a state has no use for a
-//! lexeme, `fault` ends the reading, or in a tolerant one lists it, and the next best thing is done.
+//! There is no recursion: open objects and arrays are on a stack, and each lexeme is handled in one state. If a lexeme
+//! is not allowed in a state, `fault` ends the reading; a tolerant reader lists the fault and continues.
 
 use std::borrow::Cow;
 
@@ -14,13 +14,13 @@ use crate::limits::{RECURSION, WARNINGS};
 use crate::syntax::position::Position;
 use crate::syntax::scan::is_ws;
 
-/// What becomes of a key that an object has already.
+/// What happens to a key that an object already has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
     Error,
-    /// The first value stays.
+    /// The first value is kept.
     First,
-    /// The last value stays, in the first one's place.
+    /// The last value is kept, at the position of the first.
     Last,
 }
 
@@ -30,9 +30,9 @@ pub struct LoadOptions {
     /// Relaxed JSON with comments; otherwise RFC 8259.
     pub relaxed: bool,
     pub duplicates: Duplicates,
-    /// The text may stop anywhere.
+    /// The text may be truncated.
     pub partial: bool,
-    /// Digits that an integer may have.
+    /// The maximum number of digits of an integer.
     pub digits: usize,
 }
 
@@ -47,8 +47,8 @@ impl Default for LoadOptions {
     }
 }
 
-/// The value of a JSON text; null where a cut text does not contain one yet. With `warnings`, errors are listed there, and only
-/// nesting beyond [`RECURSION`] fails.
+/// The value of a JSON text; null if a truncated text contains no value yet. With `warnings`, errors are listed there,
+/// and only nesting beyond [`RECURSION`] fails.
 pub fn loads<'t>(
     text: &'t str,
     options: &LoadOptions,
@@ -62,7 +62,7 @@ pub fn loads<'t>(
     read.map_err(|fault| located(text, vec![fault]).remove(0))
 }
 
-/// Reads strict JSON with numbers of any size, at most `depth` levels deep, and at most [`RECURSION`].
+/// Reads strict JSON with numbers of any size, at most `depth` and at most [`RECURSION`] levels deep.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
     let depth = depth.min(RECURSION);
@@ -70,11 +70,11 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     reader.read().map(Value::into_owned).map_err(|fault| located(text, vec![fault]).remove(0))
 }
 
-/// A byte of the text, and what is wrong there.
+/// A byte offset, and what is wrong there.
 type LocatedFault = (usize, Cow<'static, str>);
 
 fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
-    // That a string does not end is known only after the faults in it.
+    // An unterminated string is reported after the faults inside it, but begins before them.
     faults.sort_by_key(|(at, _)| *at);
     let (mut position, mut from) = (Position::START, 0);
     let mut locate = |(at, message): LocatedFault| {
@@ -88,7 +88,7 @@ fn located(text: &str, mut faults: Vec<LocatedFault>) -> Vec<SyntaxError> {
 #[derive(Debug)]
 enum OpenValue<'t> {
     Array(Vec<Value<'t>>),
-    /// `key`: what the next value belongs to; a value without one is left out.
+    /// `key`: the key of the next value. A value without a key is dropped.
     Object {
         members: KeyMap<Value<'t>, Cow<'t, str>>,
         key: Option<Cow<'t, str>>,
@@ -106,7 +106,7 @@ struct JsonReader<'t, 'o> {
     exact: bool,
     faults: Vec<LocatedFault>,
     frames: Vec<OpenValue<'t>>,
-    /// How many of the frames are objects.
+    /// How many of the open values are objects.
     objects: usize,
     expect: Expect,
     found: Option<Value<'t>>,
@@ -152,7 +152,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    /// What is wrong, and in a tolerant reading that is all.
+    /// Reports a fault: an error, or a warning of a tolerant reader.
     fn fault(&mut self, at: usize, what: impl Into<Cow<'static, str>>) -> Result<(), LocatedFault> {
         if !self.tolerant {
             return Err((at, what.into()));
@@ -165,7 +165,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         Ok(())
     }
 
-    /// What relaxed JSON takes.
+    /// Reports what only relaxed JSON allows.
     fn lax(&mut self, at: usize, what: &'static str) -> Result<(), LocatedFault> {
         match self.options.relaxed {
             true => Ok(()),
@@ -175,7 +175,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     }
 
     fn next(&mut self, tokens: TokenSet) -> Result<JsonLexeme<'t>, LocatedFault> {
-        // In a text that may go on, a word or an escape at the end is not known.
+        // At the end of a text that may be truncated, a word or an escape may be incomplete.
         let last = !self.options.partial;
         match self.lexer.next(self.text, &mut self.at, last, tokens) {
             JsonLexeme::Lax(what) => {
@@ -190,7 +190,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     }
 
     fn lexeme(&mut self, lexeme: JsonLexeme<'t>) -> Result<(), LocatedFault> {
-        // Brackets, quotes, commas and colons are one byte; of `Bad` nothing is consumed.
+        // Brackets, quotes, commas and colons are one byte. `Bad` consumes nothing.
         let before = self.at.saturating_sub(1);
         match (lexeme, self.expect) {
             (JsonLexeme::StringStart, Expect::Key { .. }) => match self.string(before, false)? {
@@ -240,7 +240,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
                 self.expect = self.behind_comma();
                 self.fault(self.at, NO_COMMA)
             }
-            // Parts of strings are read by `string`; `next` and `read` keep the others.
+            // `string` reads the parts of strings; `next` and `lexemes` handle the others.
             (
                 JsonLexeme::Plain(_)
                 | JsonLexeme::Char(_)
@@ -273,7 +273,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
 
     fn open(&mut self, at: usize, bracket: u8) -> Result<(), LocatedFault> {
         if self.frames.len() >= self.depth {
-            // A limit, in a tolerant reading too.
+            // This limit is an error in a tolerant reading, too.
             return Err((at, format!("the value is nested more than {} levels deep", self.depth).into()));
         }
         self.expect = Expect::opened(bracket);
@@ -324,7 +324,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         self.value(value);
     }
 
-    /// A value is complete: it goes into what is open.
+    /// Puts a complete value into the innermost open one.
     fn value(&mut self, value: Value<'t>) {
         self.expect = Expect::Comma;
         match self.frames.last_mut() {
@@ -391,11 +391,12 @@ impl<'t, 'o> JsonReader<'t, 'o> {
             return Ok(Value::Number(Cow::Borrowed(word)));
         };
         self.fault(self.at - word.len(), fault)?;
-        // Its text is right, whatever it is.
+        // The digits are kept as a string.
         Ok(Value::String(Cow::Borrowed(word)))
     }
 
-    /// The string that starts at a byte, and whether it ends. `guess`: a quote may be content without a backslash.
+    /// The content of the string that starts at a byte, and whether it ends. `guess`: a quote without a backslash may
+    /// be content.
     fn string(&mut self, start: usize, guess: bool) -> Result<(Cow<'t, str>, bool), LocatedFault> {
         let quote = self.text.as_bytes()[start];
         let mut content = Cow::Borrowed("");
@@ -423,8 +424,8 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         Ok((content, false))
     }
 
-    /// Does a string go on behind this quote? Only if no JSON could: on the line stands neither punctuation nor another
-    /// string, or another quote directly behind it that is better taken for the end.
+    /// Whether a string continues after this quote. It does if no JSON could follow: the rest of the line begins with
+    /// neither punctuation nor another string. If another quote follows directly, that one may be the better end.
     fn goes_on(&self, quote: u8) -> bool {
         let ahead = |from: usize| {
             let rest = &self.text.as_bytes()[from..];
@@ -440,7 +441,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
         }
     }
 
-    /// The text ends.
+    /// At the end of the text.
     fn end(&mut self) -> Result<(), LocatedFault> {
         let at = self.text.len();
         if !self.options.partial {
@@ -448,7 +449,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
                 self.fault(at, "the text ends in a comment: a */ is missing")?;
             }
             match self.frames.last() {
-                // Of a string that does not end it is said where it begins.
+                // An unterminated string was reported where it begins.
                 _ if self.lexer.open_quote().is_some() => {}
                 Some(OpenValue::Array(_)) => {
                     self.fault(at, "the text ends in an array: it was cut, or a ] is missing")?

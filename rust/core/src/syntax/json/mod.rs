@@ -1,4 +1,4 @@
-//! JSON as text: one resumable lexer, strict and relaxed, the compact writer, and whole texts to values. No schema.
+//! JSON as text: a resumable lexer for strict and relaxed JSON, a reader of whole texts, and the compact writer.
 
 mod lexer;
 mod loads;
