@@ -1,43 +1,43 @@
-//! What stands behind a value: never more than blanks, a comma, a key, blanks and one character.
+//! What follows a value. At most whitespace, a comma, a key, more whitespace and one character are scanned.
 
 use super::key::lex_key;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
 
-/// What was found.
+/// What follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Following {
     Need,
     Close,
     End,
-    /// `line`: the blanks in front of it hold a line break.
+    /// `line`: the whitespace before it contains a line break.
     Open {
         line: bool,
     },
-    /// A key of `length` bytes at `at`, and `=` behind it, directly or not.
+    /// A key of `length` bytes at `at`, with `=` after it. `direct`: no whitespace precedes the `=`.
     Pair {
         at: usize,
         length: usize,
         direct: bool,
     },
-    /// This many bytes of punctuation directly after the value, and then CLOSE.
+    /// This many bytes of punctuation directly after the value, then CLOSE.
     Trailing {
         length: usize,
     },
     Other,
 }
 
-/// How far was looked already: blanks may be many, and come one at a time.
+/// How far was scanned already. Whitespace may be long and arrive one character at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lookahead {
     /// Directly after a value, where punctuation may precede CLOSE.
     after_value: bool,
     blanks: usize,
-    /// End of the key, and of the blanks behind it that are known.
+    /// The end of the key, and of the known whitespace after it.
     behind: Option<(usize, usize)>,
 }
 
 impl Lookahead {
-    /// In front of a key of so many bytes, which was seen already.
+    /// Before a key of this many bytes, which was scanned already.
     pub fn at_key(length: usize) -> Self {
         Lookahead { behind: Some((length, length)), ..Lookahead::default() }
     }
@@ -47,7 +47,8 @@ impl Lookahead {
         Lookahead { after_value: true, ..Lookahead::default() }
     }
 
-    /// Looks at `text`, which starts directly behind the value. It must be the same text, grown, until it answers.
+    /// Scans `text`, which starts directly after the value. Until there is an answer, each call must pass the same text
+    /// with more at its end.
     pub fn look(&mut self, text: &str, last: bool, delimiters: &Delimiters) -> Following {
         let bytes = text.as_bytes();
         let comma = bytes.first() == Some(&b',');
@@ -106,12 +107,12 @@ impl Lookahead {
     }
 }
 
-/// Is there a separator in front: blanks, or a comma?
+/// Whether the text begins with whitespace or a comma.
 pub fn separated(text: &str) -> bool {
     text.as_bytes().first().is_some_and(|byte| is_ws(*byte) || *byte == b',')
 }
 
-/// Whether punctuation is allowed first, after which the call is closed.
+/// Whether this punctuation may precede CLOSE.
 pub fn may_trail(byte: u8) -> bool {
     matches!(byte, b',' | b';' | b'>' | b'/')
 }

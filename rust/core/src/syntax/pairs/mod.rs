@@ -1,4 +1,4 @@
-//! `key=value`: keys, what stands ahead of a decision, quoted text, and the writer that is their inverse.
+//! `key=value`: keys, quoted text, what follows a value, and the writer.
 
 mod key;
 mod lookahead;

@@ -1,4 +1,4 @@
-//! The content of a quoted value or key: few escapes, any other backslash is itself.
+//! The content of a quoted value or key. It has few escapes; any other backslash is content.
 
 use crate::syntax::json::{is_plain, unicode_escape};
 use crate::syntax::scan::{Delimiters, Scan};
@@ -6,12 +6,13 @@ use crate::syntax::scan::{Delimiters, Scan};
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum QuotedPart<'w> {
-    /// Content as it stands, without quotes, backslashes or control characters.
+    /// Content without quotes, backslashes or control characters.
     Plain(&'w str),
     Char(char),
-    /// An unescaped quote of the kind that opened; it is not consumed: whether it closes is the reader's business.
+    /// An unescaped quote of the opening kind. It is not consumed, because the reader decides whether it closes the
+    /// text.
     Quote,
-    /// The window ends; nothing of an escape is consumed.
+    /// The window ends. An incomplete escape is not consumed.
     Need,
 }
 
@@ -26,13 +27,14 @@ impl Quoted {
         Quoted { quote }
     }
 
-    /// Is all of the text content that needs no escape, and no delimiter begins in it?
+    /// Whether all of the text is content without escapes, in which no delimiter begins.
     #[inline]
     pub fn is_plain(&self, text: &str, delimiters: &Delimiters) -> bool {
         text.bytes().all(|byte| delimiters.is_plain(byte) && byte != self.quote)
     }
 
-    /// Is all of the text content, whatever follows it: no quote that ends it, no escape that is cut or long?
+    /// Whether all of the text is content, whatever follows: it contains no closing quote and no incomplete or long
+    /// escape.
     #[inline]
     pub fn is_inside(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
@@ -53,7 +55,7 @@ impl Quoted {
         true
     }
 
-    /// The next part of `window` from `*at`, which moves behind it.
+    /// The next part of `window` from `*at`, which moves past it.
     #[inline]
     pub fn next<'w>(&self, window: &'w str, at: &mut usize, last: bool) -> QuotedPart<'w> {
         let bytes = window.as_bytes();

@@ -22,7 +22,7 @@ pub struct TagForm {
     pub end: &'static str,
 }
 
-/// What differs between formats whose arguments are raw text in tags.
+/// A format whose arguments are raw text in tags.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     /// The tag around calls: its word, and how it is opened and closed in the usual form.
@@ -35,13 +35,13 @@ pub struct Row {
     pub parameter_close: &'static str,
     /// One line break at each side of a value belongs to its tags. Otherwise values are verbatim.
     pub line_breaks: bool,
-    /// `True`, `False` and `None` are the literals of JSON, which is no repair.
+    /// `True`, `False` and `None` count as JSON literals, without a repair.
     pub python: bool,
     /// A call ends reasoning that is still open.
     pub call_ends_reasoning: bool,
 }
 
-/// What Qwen3-Coder and Qwen 3.5 and newer write.
+/// The format of Qwen3-Coder, and of Qwen 3.5 and newer.
 pub static QWEN3CODER: Row = Row {
     block: "tool_call",
     block_open: "<tool_call>",

@@ -8,28 +8,28 @@ use super::{Row, TagForm};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
-/// Tags with the name of a function in them.
+/// Tags that contain the name of a function.
 const NAMES: [&str; 2] = ["name", "tool_name"];
-/// Characters between a name and the tag that closes it.
+/// Maximum number of characters between a name and the tag that closes it.
 const CLOSE_CHARS: usize = 16;
 /// Maximum bytes of a parameter's tag.
 const TAG_BYTES: usize = 1024;
-/// Maximum characters of a key whose line ends the value before it.
+/// Maximum number of characters of a key whose line ends the value before it.
 const LINE_KEY_CHARS: usize = 256;
 
-/// What a function is written in; decides what closes it.
+/// The tag that opened a function. It decides what closes the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallTag {
-    /// This word.
+    /// A tag with this word.
     Word(&'static str),
-    /// The tool's own name.
+    /// A tag with the tool's own name.
     Own,
-    /// The block alone.
+    /// Only the block.
     Block,
 }
 
 impl CallTag {
-    /// The number of bytes of the tag that closes the function of this name, if this is one.
+    /// The number of bytes of the tag at the start of the text, if it closes the function of this name.
     pub fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
         match self {
             CallTag::Word(tag) => closes(text, tag, last),
@@ -39,7 +39,7 @@ impl CallTag {
     }
 }
 
-/// The attributes of the tag that opened a function, which its body reads.
+/// The attributes of the tag that opened a function. The body reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attributes {
     /// It has none.
@@ -59,11 +59,11 @@ pub struct OpenTag {
     pub wrapped: bool,
     pub tag: CallTag,
     pub attributes: Attributes,
-    /// It is empty.
+    /// The tag is empty: `<…/>`.
     pub empty: bool,
-    /// In another form than the usual one.
+    /// The tag is not in the usual form.
     pub styled: bool,
-    /// The tag is one of another protocol, in which only its attributes are read so.
+    /// The tag belongs to another protocol. Only its attributes are read by this format.
     pub foreign: bool,
 }
 
@@ -80,13 +80,13 @@ impl OpenTag {
         }
     }
 
-    /// A tag of another format, with this word, whose attributes are the tool's name and the arguments.
+    /// A tag of another format, with this word. Its attributes are the name of the tool and the arguments.
     pub fn of_attributes(row: &'static Row, word: &'static str) -> Self {
         let (tag, attributes) = (CallTag::Word(word), Attributes::Named);
         OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
     }
 
-    /// A function that the block alone, or a name in it, opens.
+    /// The function is opened by the block, or by a name in it.
     fn by_block(self) -> Self {
         OpenTag { tag: CallTag::Block, styled: true, ..self }
     }
@@ -95,26 +95,26 @@ impl OpenTag {
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallOpener {
-    /// Bytes of its first tag.
+    /// The number of bytes of its first tag.
     pub open: usize,
-    /// `None`: it is beyond what was scanned.
+    /// `None`: it is after the scanned text.
     pub name: Option<Range<usize>>,
-    /// Where the first parameter may be, or where the attributes begin.
+    /// Where the first parameter may begin, or where the attributes begin.
     pub body: usize,
-    /// Where the tag ends; `None`: beyond what was scanned.
+    /// Where the tag ends. `None`: after the scanned text.
     pub end: Option<usize>,
-    /// The tag continues beyond the text, inside a quoted value.
+    /// The tag continues after the text, inside a quoted value.
     cut: bool,
     pub opened: OpenTag,
 }
 
 impl CallOpener {
-    /// One that ends with its name, or the tag of its name.
+    /// An opening that ends with the name, or with the tag of the name.
     fn named(name: Range<usize>, end: usize, opened: OpenTag) -> Self {
         CallOpener { open: end, name: Some(name), body: end, end: Some(end), cut: false, opened }
     }
 
-    /// What a tag with that head opens.
+    /// The opening of a tag with this head.
     fn with_head(found: &TagHead, opened: OpenTag) -> Self {
         let attributes = match (found.more, found.by_attribute || found.name.is_none()) {
             (false, _) => Attributes::None,
@@ -126,8 +126,8 @@ impl CallOpener {
         CallOpener { open: body, name: found.name.clone(), body, end: found.end, cut: found.cut, opened }
     }
 
-    /// A match only with a name that a tool could have, and if its tag ends with the message at the latest: `cut` says that the
-    /// message continues after the text.
+    /// Requires a name that a tool could have, and a tag that ends within the message. `cut`: the message continues
+    /// after the text, so the tag may, too.
     fn checked(self, text: &str, cut: bool) -> Scan<CallOpener> {
         let fits = self.name.as_ref().is_none_or(|name| is_name(&text[name.clone()]));
         Scan::some((fits && (cut || !self.cut)).then_some(self))
@@ -139,9 +139,9 @@ impl CallOpener {
 pub struct Parameter {
     /// The name of its tag.
     pub tag: Range<usize>,
-    /// `None`: its tag has attributes that mean nothing here, from byte `end` on.
+    /// `None`: its tag has attributes without a meaning here. They begin at byte `end`.
     pub key: Option<Range<usize>>,
-    /// The key is between tags, so the value needs no closing tag.
+    /// The key is between tags. The value then needs no closing tag.
     pub apart: bool,
     pub empty: bool,
     pub styled: bool,
@@ -154,17 +154,17 @@ impl Parameter {
     }
 }
 
-/// Whether this name, or with `true` one that begins with it, needs no tag of a function.
+/// Whether a function of this name needs no tag. With `true`: whether one of a name with this beginning.
 pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
 
-/// Whether it can be written as a name in a tag.
+/// Whether a tag can contain this name.
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '<' | '>' | '"' | '\'');
     !name.is_empty() && first_chars(name, NAME_CHARS) == name.len() && name.chars().all(fits)
 }
 
 impl TagForm {
-    /// The end of a tag in the usual form, which contains only a name of plain characters: a fast path.
+    /// The end of a tag in the usual form with a name of plain characters only: a fast path.
     fn usual(&self, text: &str) -> Option<usize> {
         let name = text.strip_prefix(self.open)?;
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -174,7 +174,7 @@ impl TagForm {
     }
 }
 
-/// A text up to the closing tag of that name: its range without whitespace around it, and where the tag ends.
+/// A text up to the closing tag of that name: its range without outer whitespace, and where the tag ends.
 fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, usize)> {
     let start = ws_run(text, from);
     let limit = start + first_chars(&text[start..], NAME_CHARS + CLOSE_CHARS);
@@ -193,7 +193,7 @@ pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> S
     own(text, 0, last || cut, OpenTag::new(row), known).and_then(|found| found.checked(text, cut))
 }
 
-/// The same, from its `<` at byte `at` on.
+/// [`own_tag`] from its `<` at byte `at` on.
 fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
     let name = known_name(text, at + 1, last, known).filter(|name| text.as_bytes().get(name.end) != Some(&b'='));
     name.and_then(|name| {
@@ -219,7 +219,7 @@ fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Ra
 }
 
 impl Row {
-    /// What opens a function in the usual form.
+    /// The opening of a function in the usual form.
     fn usual_opener(&'static self, text: &str, block: bool) -> Option<CallOpener> {
         let wrapped = block && text.starts_with(self.block_open);
         let at = if wrapped { ws_run(text, self.block_open.len()) } else { 0 };
@@ -230,7 +230,7 @@ impl Row {
         Some(CallOpener { open, ..CallOpener::named(name, end, opened) })
     }
 
-    /// Looks at what could open a call, in a block or, with `block`, with the block's own tag.
+    /// The opening of a call: in a block or, with `block`, with the tag of the block.
     pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, cut) = (&text[..end], end < text.len());
@@ -264,7 +264,7 @@ impl Row {
         }
     }
 
-    /// A function at byte `at`.
+    /// The opening of a function at byte `at`.
     fn function(&self, text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
         let Some(&first) = text.as_bytes().get(at) else { return Scan::at_end(last) };
         let angle = first == b'<';
@@ -287,7 +287,7 @@ impl Row {
         }
     }
 
-    /// A function at byte `at`, in a tag with one of its words.
+    /// The opening of a function at byte `at`, whose tag has one of the words of functions.
     fn with_word(&self, text: &str, at: usize, tag: &'static str, last: bool, opened: OpenTag) -> Scan<CallOpener> {
         let bytes = text.as_bytes();
         let angle = bytes[at] == b'<';
@@ -313,7 +313,7 @@ impl Row {
         })
     }
 
-    /// Looks at what could open a parameter: with a tag of ours, or one of the `declared` names.
+    /// The opening of a parameter: in one of the format's tags, or in a tag with a `declared` name.
     pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
         let form = &self.parameter;
         if let Some(end) = form.usual(text) {
@@ -350,7 +350,7 @@ impl Row {
         found.or(|| declared_tag(text, last, cut, declared))
     }
 
-    /// Whether a parameter opens here, whatever its key.
+    /// Whether a parameter opens here. Its key does not matter.
     pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
         let tag = text.strip_prefix('<').map_or(Scan::NoMatch, |inner| one_of(inner, self.parameter.words, last));
         match tag {
@@ -359,7 +359,7 @@ impl Row {
         }
     }
 
-    /// Whether the tag of a parameter in the usual form is here, on a line of its own.
+    /// Whether the tag of a parameter is here, in the usual form and on a line of its own.
     pub fn opens_line(&self, text: &str, last: bool) -> Scan {
         let TagForm { open, end, .. } = &self.parameter;
         starts(text, open, last).and_then(|()| {
@@ -376,7 +376,7 @@ impl Row {
         })
     }
 
-    /// Whether something follows that may be in a function. Prose mentions tags, too.
+    /// Whether something that may be in a function follows. Prose mentions tags, too.
     pub fn follows(
         &self,
         rest: &str,
@@ -405,7 +405,7 @@ impl Row {
         closes_one_of(text, self.parameter.words, last)
     }
 
-    /// Whether a whole opening of a call is here, in the usual form.
+    /// Whether a complete opening of a call is here, in the usual form.
     pub fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
         if !self.call_ends_reasoning {
             return Scan::NoMatch;
@@ -418,7 +418,7 @@ impl Row {
     }
 }
 
-/// The name in a tag of its own.
+/// A name in a tag of its own.
 fn name_in_tag(text: &str, at: usize, last: bool, opened: OpenTag) -> Scan<CallOpener> {
     one_of(&text[at + 1..], &NAMES, last).and_then(|tag| {
         let after = at + 1 + tag.len();
@@ -427,7 +427,7 @@ fn name_in_tag(text: &str, at: usize, last: bool, opened: OpenTag) -> Scan<CallO
     })
 }
 
-/// A parameter whose tag is its declared key.
+/// A parameter whose tag is a declared key.
 fn declared_tag(text: &str, last: bool, cut: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
     if !text.starts_with('<') {
         return Scan::NoMatch;

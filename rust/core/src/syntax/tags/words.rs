@@ -5,7 +5,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, starts_as, ws_run};
 /// Maximum number of spaces in a closing tag.
 const CLOSE_SPACES: usize = 16;
 
-/// The length of that word, ignoring case, if the text starts with it and a tag's boundary follows.
+/// The length of that word, ignoring case, if the text starts with it and the word ends there.
 pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
     starts_as(text, word, last).and_then(|()| match text.as_bytes().get(word.len()) {
         Some(byte) if is_ws(*byte) || matches!(byte, b'>' | b'/' | b'=') => Scan::Match(word.len()),
@@ -14,14 +14,14 @@ pub fn begins(text: &str, word: &str, last: bool) -> Scan<usize> {
     })
 }
 
-/// The first of the words that the text starts with.
+/// The word that the text starts with.
 pub fn one_of(text: &str, words: &[&'static str], last: bool) -> Scan<&'static str> {
     Scan::first_of(words.iter().map(|word| begins(text, word, last).map(|_| *word)))
 }
 
-/// The number of bytes of the closing tag of that name, if this is one.
+/// The number of bytes of the closing tag of that name.
 pub fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
-    // The most frequent form.
+    // The most common form.
     if let Some(rest) = text.strip_prefix("</")
         && rest.as_bytes().get(name.len()) == Some(&b'>')
         && rest.starts_with(name)
@@ -38,7 +38,7 @@ pub fn closes(text: &str, name: &str, last: bool) -> Scan<usize> {
     })
 }
 
-/// The closing tag of one of the words.
+/// The number of bytes of the closing tag of one of the words.
 pub fn closes_one_of(text: &str, words: &[&'static str], last: bool) -> Scan<usize> {
     Scan::first_of(words.iter().map(|word| closes(text, word, last)))
 }

@@ -1,7 +1,7 @@
-//! The one lexer of tags. It is fed windows of a text, remembers how far it has looked, and hands out lexemes.
+//! The lexer of XML. It is fed windows of a text, remembers how far it has scanned, and returns lexemes.
 //!
-//! A window starts where the last one was consumed to. Only a tag, or what could begin one, is held back; text, comments and
-//! CDATA come in parts. Which tags fit together is the reader's business.
+//! A window starts where the previous one was consumed to. Only tags and their beginnings are held back; text, comments
+//! and CDATA come in parts. The reader decides which tags match.
 
 use super::entities::entity;
 use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
@@ -9,13 +9,13 @@ use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
 pub enum XmlLexeme<'w> {
-    /// Text as it stands.
+    /// Text that is unchanged from the source.
     Text(&'w str),
-    /// An entity, decoded.
+    /// A decoded entity.
     Char(char),
-    /// `<` or `&` that begins nothing: text.
+    /// `<` or `&` that is text.
     Stray(&'w str),
-    /// A part of a CDATA section, as it stands.
+    /// A part of a CDATA section, unchanged from the source.
     Cdata(&'w str),
     Open {
         name: &'w str,
@@ -23,9 +23,9 @@ pub enum XmlLexeme<'w> {
         empty: bool,
     },
     Close(&'w str),
-    /// A part of what is ignored: a comment, an instruction, a document type.
+    /// A part of a comment, an instruction or a document type. It is ignored.
     Ignored,
-    /// The window ends here; nothing is wrong so far.
+    /// The window ends here. There is no error so far.
     Need,
 }
 
@@ -36,19 +36,19 @@ enum XmlState {
     Cdata,
     Comment,
     Instruction,
-    /// `depth`: brackets of the internal subset.
+    /// `depth`: open brackets of the internal subset.
     Doctype {
         depth: usize,
         quote: Option<u8>,
     },
 }
 
-/// How far the closing tag of a raw element was recognised.
+/// How much of the closing tag of a raw element was recognised.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Ending {
     #[default]
     Slash,
-    /// So many bytes of its name.
+    /// This many bytes of its name.
     Name(usize),
     Behind,
 }
@@ -57,16 +57,16 @@ enum Ending {
 #[derive(Clone, Debug, Default)]
 pub struct XmlLexer {
     state: XmlState,
-    /// Bytes of a held tag that were looked at already, and whether the last of them are in a quote or behind `=`.
+    /// Bytes of a held tag that were scanned already, and whether the last of them are in a quote or after `=`.
     looked: usize,
     quote: Option<u8>,
     equals: bool,
     ending: Ending,
-    /// What the last lexeme has that XML forbids.
+    /// What XML forbids in the last lexeme.
     pub fault: Option<&'static str>,
 }
 
-/// Could this byte begin a name? Digits are no XML, but count items: `<0>`.
+/// Whether this byte can begin a name. XML forbids digits, but here `<0>` is an item of a list.
 fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':') || !byte.is_ascii()
 }
@@ -75,12 +75,12 @@ fn in_name(byte: u8) -> bool {
     begins_name(byte) || matches!(byte, b'-' | b'.')
 }
 
-/// Does XML allow the character, if only as a number?
+/// Whether XML allows the character, also as an entity.
 fn is_allowed(c: char) -> bool {
     !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Bytes of the name that the text starts with.
+/// The length of the name at the start of the text.
 pub fn name_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if !bytes.first().is_some_and(|byte| begins_name(*byte)) {
@@ -89,7 +89,7 @@ pub fn name_length(text: &str) -> usize {
     bytes.iter().position(|byte| !in_name(*byte)).unwrap_or(bytes.len())
 }
 
-/// Can an element have this name, as XML has it?
+/// Whether XML allows this name for an element.
 pub fn is_name(text: &str) -> bool {
     let begins = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     begins && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
@@ -100,17 +100,17 @@ const COMMENT: &str = "<!--";
 const DOCTYPE: &str = "<!DOCTYPE";
 
 impl XmlLexer {
-    /// Is a comment, an instruction, a document type or a CDATA section open?
+    /// Whether a comment, an instruction, a document type or a CDATA section is open.
     pub fn is_inside(&self) -> bool {
         self.state != XmlState::Content
     }
 
-    /// Is nothing open, nor a tag held of which a part was looked at?
+    /// Whether nothing is open, and no scanned part of a tag is held.
     pub fn is_between(&self) -> bool {
         self.state == XmlState::Content && self.looked == 0
     }
 
-    /// One that stands where this one does, for whoever looks at a held tag by other rules.
+    /// A lexer in the same state, which can scan a held tag by other rules.
     pub fn fresh(&self) -> Self {
         XmlLexer { state: self.state, ..XmlLexer::default() }
     }
@@ -130,7 +130,8 @@ impl XmlLexer {
             XmlState::Comment => {
                 let ended = self.until(window, at, last, "--");
                 match (ended, starts(&window[*at..], ">", last)) {
-                    // What stands in front of it first: where it stands must not depend on where windows end.
+                    // What precedes the end is returned first, so that the place of a fault does not depend on the
+                    // windows.
                     (true, _) if *at > start + 2 => {
                         *at -= 2;
                         self.state = XmlState::Comment;
@@ -160,7 +161,7 @@ impl XmlLexer {
         }
     }
 
-    /// Reads to behind `end`, and back to content; false: to where it could begin.
+    /// Reads past `end`, and returns to content. False: `end` was not found, and what could begin it is held back.
     fn until(&mut self, window: &str, at: &mut usize, last: bool, end: &str) -> bool {
         let rest = &window[*at..];
         if let Some(found) = memchr::memmem::find(rest.as_bytes(), end.as_bytes()) {
@@ -224,7 +225,7 @@ impl XmlLexer {
         }
     }
 
-    /// How much of a run of text is one lexeme: up to the end of CDATA, which no text may contain, or that alone.
+    /// The length of the next lexeme in a run of text: up to `]]>`, which text must not contain, or only that.
     fn brackets(&mut self, text: &str, run: usize, last: bool) -> usize {
         const END: &str = "]]>";
         if text.starts_with(END) {
@@ -272,7 +273,7 @@ impl XmlLexer {
         Some(XmlLexeme::Ignored)
     }
 
-    /// Reads on in a document type, of which nothing is heeded. Returns where it, or the window, ends.
+    /// Continues in a document type, which is ignored. Returns where it, or the window, ends.
     fn doctype(&mut self, window: &str, from: usize, mut depth: usize, mut quote: Option<u8>) -> usize {
         for (at, &byte) in window.as_bytes().iter().enumerate().skip(from) {
             match (byte, quote) {
@@ -291,7 +292,7 @@ impl XmlLexer {
         window.len()
     }
 
-    /// Is this the closing tag of that name? Looks at each byte once, however the text is cut.
+    /// Whether this is the closing tag of that name. Each byte is scanned once, whatever the windows are.
     fn closing(&mut self, rest: &str, name: &str, last: bool) -> Scan {
         let bytes = rest.as_bytes();
         let mut at = self.looked.max(1);
@@ -318,7 +319,7 @@ impl XmlLexer {
         mark
     }
 
-    /// A tag, from its `<`. Another `<` outside quotes, or the end, shows that it is none.
+    /// A tag from its `<` on. If another `<` outside quotes, or the end of the text, comes first, it is not a tag.
     fn tag<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> XmlLexeme<'w> {
         let start = *at;
         let bytes = window.as_bytes();
@@ -362,7 +363,7 @@ impl XmlLexer {
     }
 }
 
-/// What stands between `<` and `>`.
+/// The parts of a tag between `<` and `>`.
 fn parts(inner: &str) -> Option<XmlLexeme<'_>> {
     if let Some(rest) = inner.strip_prefix('/') {
         let name = trim(rest);
@@ -375,7 +376,7 @@ fn parts(inner: &str) -> Option<XmlLexeme<'_>> {
     (length > 0 && spaced).then_some(XmlLexeme::Open { name, attributes: rest, empty })
 }
 
-/// One attribute: its name, its value as written, and whether XML allows it so.
+/// The attributes of a tag: names, values as written, and whether XML allows this spelling.
 pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
     let mut at = ws_run(source, 0);
     let mut spaced = at > 0;

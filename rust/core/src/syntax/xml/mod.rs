@@ -1,4 +1,4 @@
-//! XML as models write it: entities, a resumable lexer.
+//! XML as models write it: a resumable lexer, and entities.
 
 mod entities;
 mod lexer;

@@ -1,4 +1,4 @@
-//! Block scalars, `|` and `>`: line by line, or finer.
+//! Block scalars, `|` and `>`. They are read line by line, or in smaller parts.
 
 use std::ops::ControlFlow::Break;
 
@@ -14,11 +14,11 @@ enum Chomp {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockState {
-    /// In the first line, behind its marks.
+    /// In the first line, after its marks.
     Head,
     Indentation,
     Text,
-    /// Behind the last line.
+    /// After the last line.
     Over,
 }
 
@@ -26,27 +26,27 @@ enum BlockState {
 pub struct BlockScalar {
     folded: bool,
     chomp: Chomp,
-    /// The indentation that the first line says, counted from the parent's column.
+    /// The indentation given in the first line, relative to the column of the parent.
     said: Option<usize>,
     /// The indentation of the text.
     indent: Option<usize>,
     state: BlockState,
-    /// Blanks of the line's indentation so far.
+    /// Spaces of the current line's indentation so far.
     pub(super) spaces: usize,
-    /// Line breaks in front that are not passed on yet.
+    /// Pending line breaks.
     breaks: usize,
-    /// There was a line of text; it began with a blank.
+    /// There was a line of text. `deeper`: it began with whitespace.
     begun: bool,
     deeper: bool,
 }
 
-/// About so many bytes of whole lines are one lexeme: more would need memory that was not touched yet.
+/// Approximate bytes of whole lines in one lexeme. More would allocate fresh memory.
 const LINES_BYTES: usize = 4096;
 const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
 const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
 impl BlockScalar {
-    /// The scalar that `|` or `>` and the marks directly after it begin.
+    /// The scalar that begins with `|` or `>` and the marks directly after it.
     pub(super) fn new(marks: &[u8]) -> Option<Self> {
         let (mut said, mut chomp) = (None, None);
         for mark in &marks[1..] {
@@ -70,7 +70,7 @@ impl BlockScalar {
         })
     }
 
-    /// Whether all of the text inside a line, and itself in JSON?
+    /// Whether all of the text is inside a line and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         self.state == BlockState::Text && text.bytes().all(crate::syntax::json::is_plain)
     }
@@ -79,7 +79,7 @@ impl BlockScalar {
         let bytes = w.text.as_bytes();
         loop {
             match self.state {
-                // A comment may follow; it ends nothing that is content.
+                // A comment may follow. It ends nothing that is content.
                 BlockState::Head => {
                     if w.to_line_break()? {
                         return Break(self.over());
@@ -148,7 +148,7 @@ impl BlockScalar {
         if w.last { self.over() } else { YamlLexeme::Need }
     }
 
-    /// Lines of a literal text, as deep as its first, from the line break in front of them on.
+    /// Lines of a literal text with the indentation of the first line. The text starts at the line break before them.
     fn lines(&self, w: &mut TextWindow<'_, '_>) -> Option<String> {
         let indent = self.indent.filter(|_| !self.folded)?;
         let bytes = w.text.as_bytes();
@@ -168,7 +168,7 @@ impl BlockScalar {
         (!out.is_empty()).then_some(out)
     }
 
-    /// What is left of the line breaks behind the text; the end is next.
+    /// Ends the scalar and returns its last line breaks.
     fn over<'w>(&mut self) -> YamlLexeme<'w> {
         self.state = BlockState::Over;
         let breaks = match self.chomp {

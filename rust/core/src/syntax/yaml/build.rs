@@ -1,4 +1,4 @@
-//! What becomes of lexemes: a tree. The structure of YAML is here: which indentation belongs to what.
+//! Builds values from lexemes. Indentation decides which value belongs to which key or dash.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::syntax::json::Value;
 use crate::syntax::position::Position;
 use crate::syntax::tree::UntypedValue;
 
-/// Why a text is not read.
+/// Why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum YamlFault {
     Malformed(Cow<'static, str>),
@@ -51,11 +51,11 @@ struct Entries {
 enum Flow {
     /// A key, or the end.
     Key,
-    /// Behind a key.
+    /// After a key.
     Colon(String),
-    /// Behind its colon.
+    /// After the colon of a key.
     Value(String),
-    /// Behind a value.
+    /// After a value.
     Comma,
 }
 
@@ -91,7 +91,7 @@ pub struct TreeBuilder {
     scalar: Option<(String, bool)>,
     root: Option<UntypedValue>,
     depth: usize,
-    /// The column of what the value belongs to, which stands deeper.
+    /// The column of the parent. The value is indented more.
     base: isize,
 }
 
@@ -114,12 +114,12 @@ impl Entries {
 }
 
 impl TreeBuilder {
-    /// At most `depth` levels; `base` is the column of the key that the value belongs to, -1 for a whole text.
+    /// A builder for at most `depth` levels. `base` is the column of the key of the value, or -1 for a whole text.
     pub fn new(depth: usize, base: isize) -> Self {
         TreeBuilder { stack: Vec::new(), scalar: None, root: None, depth, base }
     }
 
-    /// The next lexeme, which stands in `column`.
+    /// Adds the next lexeme, which is in `column`.
     pub fn lexeme(&mut self, lexeme: YamlLexeme<'_>, column: usize) -> Result<(), YamlFault> {
         if let Some(content) = lexeme.content(&mut [0; 4]) {
             if let Some((text, _)) = &mut self.scalar {
@@ -151,7 +151,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    /// The value is complete; without any it is null.
+    /// The complete value; null without lexemes.
     pub fn finish(mut self) -> Result<UntypedValue, YamlFault> {
         if self.scalar.is_some() || self.in_flow() {
             return malformed(UNCLOSED);
@@ -166,7 +166,7 @@ impl TreeBuilder {
         matches!(self.stack.last(), Some(Collection::FlowMap { .. } | Collection::FlowList { .. }))
     }
 
-    /// The innermost collection is complete.
+    /// Closes the innermost collection.
     fn pop(&mut self) -> Result<(), YamlFault> {
         let tree = match self.stack.pop() {
             Some(Collection::Map { mut entries, key, .. }) => {
@@ -214,7 +214,7 @@ impl TreeBuilder {
         Ok(())
     }
 
-    /// May a value stand here, in block style? Closes what stands as deep or deeper, but a list at `list`.
+    /// Checks that a value in block style may begin in this column. Closes collections in this column or deeper ones.
     fn node(&mut self, column: usize) -> Result<(), YamlFault> {
         if self.in_flow() {
             return Ok(());
@@ -227,7 +227,7 @@ impl TreeBuilder {
         self.expects(column as isize > self.base)
     }
 
-    /// Is a value expected? `inside`: it stands deep enough, should it be the outermost one.
+    /// Checks that a value is expected. `inside`: as the outermost value, it would be indented enough.
     fn expects(&self, inside: bool) -> Result<(), YamlFault> {
         match self.stack.last() {
             None if !inside => malformed(INDENTATION),
@@ -326,7 +326,7 @@ impl TreeBuilder {
     }
 }
 
-/// Reads one YAML text, at most `depth` levels deep, and at most [`RECURSION`].
+/// Reads one YAML text, at most `depth` and at most [`RECURSION`] levels deep.
 pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     let mut lexer = YamlLexer::default();
     let mut builder = TreeBuilder::new(depth.min(RECURSION), -1);
@@ -346,7 +346,7 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     Ok(value(tree))
 }
 
-/// By the core schema. Recursion is bounded by the depth the tree was made with.
+/// Types scalars by the core schema. Callers must limit the depth.
 fn value(tree: UntypedValue) -> Value<'static> {
     match tree {
         UntypedValue::Scalar { text, quoted: false } => match json_of(&text).as_deref() {

@@ -1,20 +1,20 @@
-//! What the lexer hands out, and what it is told of the text around.
+//! The lexemes of YAML, and what surrounds a YAML text.
 
 use crate::syntax::scan::Scan;
 
-/// What a YAML text stands in.
+/// The text around a YAML text.
 pub trait Surroundings {
-    /// Does the text end here? `line`: only blanks stand in front of it in its line.
+    /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan;
 
-    /// Does something begin here, at the start of a line, that is no part of the text?
+    /// Whether something that does not belong to the YAML text begins here, at the start of a line.
     fn open(&self, rest: &str, last: bool) -> Scan;
 
-    /// May the word be a key of the outermost mapping?
+    /// Whether the word may be a key of the outermost mapping.
     fn is_key(&self, word: &str) -> bool;
 }
 
-/// A text that stands alone.
+/// Nothing surrounds the text.
 pub struct NoSurroundings;
 
 impl Surroundings for NoSurroundings {
@@ -31,14 +31,14 @@ impl Surroundings for NoSurroundings {
     }
 }
 
-/// One lexeme. `Part`, `Own` and `Char` are content of the scalar that was started.
+/// One lexeme. `Part`, `Own` and `Char` are content of the current scalar.
 #[derive(Debug, PartialEq, Eq)]
 pub enum YamlLexeme<'w> {
-    /// The window ends here; nothing is wrong so far.
+    /// The window ends here. There is no error so far.
     Need,
-    /// The text ends here: there is no more.
+    /// The text ends here.
     End,
-    /// [`Surroundings::close`] and [`Surroundings::open`] stand here; nothing of them is consumed.
+    /// [`Surroundings::close`] or [`Surroundings::open`] matches here. Nothing of it is consumed.
     Close,
     Open,
     /// The `-` of an item.
@@ -59,14 +59,14 @@ pub enum YamlLexeme<'w> {
     Char(char),
     /// The scalar ends.
     Stop,
-    /// Not YAML, but it can mean one thing only, and is read as that.
+    /// Not YAML, but unambiguous, so it can be read.
     Lax(Lax),
-    /// Not the YAML that is read here.
+    /// Not YAML, or not in the supported subset.
     Bad(&'static str),
 }
 
 impl YamlLexeme<'_> {
-    /// Content of the scalar that was started; `one`: where a lone character is put.
+    /// The content of the current scalar. `one` is memory for a single character.
     pub fn content<'a>(&'a self, one: &'a mut [u8; 4]) -> Option<&'a str> {
         match self {
             YamlLexeme::Part(part) => Some(part),
@@ -79,8 +79,8 @@ impl YamlLexeme<'_> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lax {
-    /// A backslash in front of a character that is no escape.
+    /// A backslash before a character that is not an escape.
     Backslash,
-    /// A plain text that YAML would refuse.
+    /// Plain text that YAML does not allow.
     Verbatim,
 }

@@ -1,7 +1,7 @@
-//! The one YAML lexer. It is fed windows of a text, consumes what it can tell, and hands out lexemes.
+//! The YAML lexer. It is fed windows of a text, consumes what is certain, and returns lexemes.
 //!
-//! It knows lines, quotes, brackets and block scalars, and nothing of what may follow what: where a quote opens and what it
-//! closes never depends on whether the text in front was right. So the same lexer reads on after an error.
+//! It knows lines, quotes, brackets and block scalars, but no grammar. Where a quote opens and what it closes never
+//! depends on whether the text before it was correct, so the same lexer reads the rest after an error.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -16,7 +16,7 @@ use crate::syntax::quoting::Alternation;
 
 /// How far ahead the text is scanned for quotes.
 const AHEAD_BYTES: usize = 256;
-/// Most lexemes are no longer.
+/// Most lexemes are not longer.
 const SHORT_BYTES: usize = 32;
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) enum Mode {
         indent: usize,
         tab: bool,
     },
-    /// A node may start. `inline`: behind a key in the same line.
+    /// A node may begin. `inline`: after a key in the same line.
     Node {
         inline: bool,
     },
@@ -38,12 +38,13 @@ pub(super) enum Mode {
     Quoted(QuotedScalar),
     Block(BlockScalar),
     Text(TextScalar),
-    /// Behind a quoted scalar or a flow collection.
+    /// After a quoted scalar or a flow collection.
     After {
         blank: bool,
     },
     Comment,
-    /// In a flow collection. `adjacent`: behind a quoted scalar or a bracket; `line`: only blanks are in front in the line.
+    /// In a flow collection. `adjacent`: after a quoted scalar or a bracket. `line`: only whitespace precedes it in its
+    /// line.
     Flow {
         blank: bool,
         adjacent: bool,
@@ -54,25 +55,25 @@ pub(super) enum Mode {
 #[derive(Debug)]
 pub struct YamlLexer {
     pub(super) mode: Mode,
-    /// The column of the last key or dash: what belongs to it stands deeper.
+    /// The column of the last key or dash. What belongs to it is indented more.
     pub(super) parent: isize,
-    /// Open brackets.
+    /// The number of open brackets.
     pub(super) flow: usize,
-    /// The value that comes next is a text, whatever it looks like.
+    /// The next value is a text, whatever it looks like.
     pub(super) text: bool,
-    /// Blanks in front of it.
+    /// The whitespace before it.
     pub(super) gap: String,
-    /// Bytes behind the consumed ones that were looked at already.
+    /// Bytes after the consumed ones that were scanned already.
     pub(super) seen: usize,
     pub(super) begun: bool,
-    /// Of the next byte, counted from 0, in characters.
+    /// The line and column of the next byte. They count from 0, in characters.
     line: usize,
     pub(super) column: usize,
-    /// Of the last lexeme.
+    /// The line and column of the last lexeme.
     place: (usize, usize),
-    /// Lines that start in this column or before it are of the outermost mapping.
+    /// Lines that start in this column or before it belong to the outermost mapping.
     pub base: usize,
-    /// The quotes of the consumed text, judged by their places alone, and the scalars in which they are ignored.
+    /// The quotes of the consumed text, judged by the bytes around them, except in scalars that ignore them.
     quotes: Alternation,
     /// This many of the next bytes contain no quote.
     clear: usize,
@@ -80,11 +81,11 @@ pub struct YamlLexer {
     lost: bool,
 }
 
-/// A scalar that ends by its own rules, whatever quotes are in it: one that begins where no quote is open.
+/// A scalar that ends by its own rules, whatever quotes are in it. It began where no quote was open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpaqueScalar {
     No,
-    /// In quotes; `empty`: it is empty so far.
+    /// In quotes. `empty`: it is empty so far.
     Quoted {
         empty: bool,
     },
@@ -119,12 +120,12 @@ impl YamlLexer {
         self.quotes.open()
     }
 
-    /// An error came before, so what looks like a block scalar may not be one.
+    /// Reports an error: from now on, what looks like a block scalar may not be one.
     pub fn lose(&mut self) {
         self.lost = true;
     }
 
-    /// The scalar that is open now, if its own rules may say where it ends.
+    /// The current scalar, if its own rules may decide where it ends.
     #[inline]
     fn scalar(&self) -> OpaqueScalar {
         match &self.mode {
@@ -134,7 +135,7 @@ impl YamlLexer {
         }
     }
 
-    /// Tracks the quotes of a text that was consumed, before the rest of the window. `was`: the scalar that was open before it.
+    /// Tracks the quotes of consumed text. `rest` is the rest of the window, and `was` the scalar before the text.
     #[inline]
     fn follow(&mut self, was: OpaqueScalar, text: &str, rest: &str) {
         let opaque = self.opaque != OpaqueScalar::No || matches!(self.mode, Mode::Quoted(_) | Mode::Block(_));
@@ -162,7 +163,7 @@ impl YamlLexer {
         let now = self.scalar();
         match (&mut self.opaque, now) {
             (OpaqueScalar::No, OpaqueScalar::No) => self.quotes.run(text),
-            // It begins here. One that began while a quote was open is text like any other, to its end.
+            // A scalar begins here. One that began while a quote was open is ordinary text up to its end.
             (OpaqueScalar::No, now) if was == OpaqueScalar::No && self.quotes.open().is_none() => self.opaque = now,
             (OpaqueScalar::No, _) => self.quotes.run(text),
             (OpaqueScalar::Quoted { empty }, OpaqueScalar::Quoted { .. }) => *empty &= text.is_empty(),
@@ -175,17 +176,17 @@ impl YamlLexer {
         }
     }
 
-    /// The value of the key that was just read is a text: what is no YAML is taken to the letter.
+    /// Reads the value of the last key as a text: what is not YAML is taken verbatim.
     pub fn expect_text(&mut self) {
         self.text = true;
     }
 
-    /// Line and column of the last lexeme, counted from 0.
+    /// The line and column of the last lexeme. They count from 0.
     pub fn place(&self) -> (usize, usize) {
         self.place
     }
 
-    /// Is a quote, a bracket or a block scalar open?
+    /// Whether a quote or a bracket is open.
     pub fn is_open(&self) -> bool {
         self.flow > 0 || matches!(self.mode, Mode::Quoted(_))
     }
@@ -194,7 +195,7 @@ impl YamlLexer {
         matches!(self.mode, Mode::Block(_))
     }
 
-    /// Takes text that is inside a scalar that started, all of it, and is in JSON what it is. False: nothing was done.
+    /// Consumes text that is content of the current scalar and needs no escape in JSON. False: nothing was consumed.
     #[inline]
     pub fn feed_plain(&mut self, text: &str) -> bool {
         let taken = match &mut self.mode {
@@ -210,7 +211,8 @@ impl YamlLexer {
         taken
     }
 
-    /// Takes the next line, with the line break in front, if it is a [`Pair`] in column 0. It reads so, lexeme for lexeme.
+    /// Consumes a line break and the next line, if that is a [`Pair`] in column 0. Reading its lexemes has the same
+    /// result.
     pub fn pair<'w>(&mut self, window: &'w str, at: &mut usize, ends: &dyn Surroundings) -> Option<Pair<'w>> {
         if !matches!(self.mode, Mode::Line { .. } | Mode::After { .. }) {
             return None;
@@ -227,14 +229,14 @@ impl YamlLexer {
         self.quotes = quotes;
         self.skip(length, rest);
         *at += length;
-        // A line break is next: in which column it stands nobody asks.
+        // A line break is next, so its column does not matter.
         self.line += 1;
         (self.begun, self.parent, self.mode) = (true, 0, Mode::After { blank: false });
         Some(pair)
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
-    /// start.
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at
+    /// `*at`.
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, ends: &dyn Surroundings) -> YamlLexeme<'w> {
         let mut w = TextWindow { text: window, at: *at, last, ends };
         loop {
@@ -245,7 +247,7 @@ impl YamlLexer {
             self.count(&window[before..w.at]);
             self.follow(was, &window[before..w.at], &window[w.at..]);
             let Break(lexeme) = step else { continue };
-            // Windows may begin anywhere, so only what does not depend on that is a place.
+            // The place of a part of a scalar would depend on the windows, so it is not recorded.
             match lexeme {
                 YamlLexeme::Start { .. } | YamlLexeme::Key { .. } | YamlLexeme::Dash | YamlLexeme::Punct(_) => {
                     self.place = start
@@ -324,7 +326,7 @@ impl YamlLexer {
         }
     }
 
-    /// Behind a quoted scalar or a bracket.
+    /// The mode after a quoted scalar or a bracket.
     pub(super) fn behind(&self) -> Mode {
         match self.flow {
             0 => Mode::After { blank: false },
@@ -332,13 +334,13 @@ impl YamlLexer {
         }
     }
 
-    /// A lexeme, and on in a mode.
+    /// Returns a lexeme and continues in a mode.
     pub(super) fn out<'w>(&mut self, lexeme: YamlLexeme<'w>, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Break(lexeme)
     }
 
-    /// On in a mode.
+    /// Continues in a mode.
     pub(super) fn go<'w>(&mut self, mode: Mode) -> YamlStep<'w> {
         self.mode = mode;
         Continue(())

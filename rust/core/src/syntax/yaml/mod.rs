@@ -1,7 +1,7 @@
-//! YAML 1.2 as text: one resumable lexer, what becomes of its lexemes, and the writer. No schema.
+//! YAML 1.2 as text: a resumable lexer, a builder of values, and the writer.
 //!
-//! A subset: block mappings and sequences, flow collections, all kinds of scalars, comments. Anchors, aliases, tags, directives
-//! and several documents are errors that say so; keys are scalars.
+//! A subset is supported: block mappings and sequences, flow collections, all kinds of scalars, and comments. Keys must
+//! be scalars. Anchors, aliases, tags, directives and multiple documents are errors with a message.
 
 mod block;
 mod build;

@@ -1,4 +1,4 @@
-//! The structure of lines in block style and of flow collections: what a node begins with, and what follows one.
+//! Nodes in block style and in flow collections: how one begins, and what may follow it.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -25,7 +25,7 @@ const BEHIND: &str = "there is text after the value";
 const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };
-/// Directly behind a mark.
+/// Directly after a bracket, a comma or a colon.
 const NEXT: Mode = Mode::Flow { blank: false, adjacent: false, line: false };
 
 impl YamlLexer {
@@ -163,7 +163,7 @@ impl YamlLexer {
         self.out(YamlLexeme::Key { text, quoted }, Mode::Node { inline: true })
     }
 
-    /// The rest of an anchor, alias or tag, which was told to be bad.
+    /// The rest of an anchor, alias or tag, which was reported already.
     pub(super) fn property<'w>(&mut self, w: &mut TextWindow<'w, '_>, inline: bool) -> YamlStep<'w> {
         loop {
             match w.byte()? {
@@ -196,7 +196,7 @@ impl YamlLexer {
         }
     }
 
-    /// To the end of the line.
+    /// Up to the end of the line.
     pub(super) fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         if w.to_line_break()? {
             return Break(YamlLexeme::Close);
@@ -220,7 +220,7 @@ impl YamlLexer {
             }
             (*blank, *line) = (true, true);
         };
-        // Its place is counted from here.
+        // The place of the next lexeme is counted from here.
         if w.at > start {
             return Continue(());
         }

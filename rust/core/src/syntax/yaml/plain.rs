@@ -10,9 +10,9 @@ use crate::syntax::scan::Scan;
 #[derive(Debug, Default)]
 pub struct PlainScalar {
     fold: Fold,
-    /// In the indentation of a line: its blanks, and whether a tab was among them.
+    /// In the indentation of a line: its spaces, and whether it contains a tab.
     line: Option<(usize, bool)>,
-    /// The colon that is next was reported as wrong.
+    /// The next colon was reported as an error already.
     told: bool,
     /// Where it ended.
     pub(super) stopped: Stopped,

@@ -1,4 +1,4 @@
-//! Quoted scalars: escapes in double quotes, doubled single ones, lines folded in both.
+//! Quoted scalars: escapes in double quotes, `''` in single quotes, and folded lines in both.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -13,7 +13,7 @@ pub struct QuotedScalar {
     fold: Fold,
     /// The first line break of the fold was escaped.
     joined: bool,
-    /// The lone backslash that is next was reported.
+    /// The backslash that is next was reported already.
     told: bool,
 }
 
@@ -22,7 +22,7 @@ impl QuotedScalar {
         QuotedScalar { quote, fold: Fold::default(), joined: false, told: false }
     }
 
-    /// The content of a quoted scalar that stands in one line. `None`: a backslash is in it that is no escape.
+    /// The content of a quoted scalar in one line. `None`: it contains a backslash that is not an escape.
     pub(super) fn whole(text: &str) -> Option<String> {
         let mut quoted = QuotedScalar::new(text.as_bytes()[0]);
         let mut w = TextWindow { text, at: 1, last: true, ends: &NoSurroundings };
@@ -36,7 +36,7 @@ impl QuotedScalar {
         }
     }
 
-    /// Is all of the text content, and itself in JSON?
+    /// Whether all of the text is content that needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         self.fold.breaks.is_none()
             && self.fold.blanks.is_empty()
@@ -50,7 +50,7 @@ impl QuotedScalar {
             let special = |byte: &u8| *byte == self.quote || matches!(byte, b'\\' | b'\n' | b'\r');
             let end = bytes[w.at..].iter().position(special).map_or(bytes.len(), |offset| w.at + offset);
             let next = bytes.get(end).copied();
-            // Blanks around a line break are dropped.
+            // Whitespace around a line break is dropped.
             let mut content = &w.text[w.at..end];
             if matches!(next, Some(b'\n' | b'\r') | None) {
                 content = content.trim_end_matches([' ', '\t']);
@@ -74,7 +74,7 @@ impl QuotedScalar {
                 self.fold.line_break();
                 continue;
             }
-            // What is pending precedes whatever this is.
+            // Pending content comes first.
             self.pending()?;
             if byte == self.quote {
                 match bytes.get(end + 1) {
@@ -157,7 +157,7 @@ impl QuotedScalar {
     }
 }
 
-/// The character of `\x` with two digits, or `\U` with eight, and the bytes of its escape.
+/// The character of `\x` with two digits or `\U` with eight digits, and the length of the escape.
 fn hex_escape(text: &str) -> Scan<(char, usize)> {
     let length = if text.as_bytes()[1] == b'x' { 4 } else { 10 };
     let mut code = 0;

@@ -1,7 +1,7 @@
-//! The plain value of a text field: as YAML has it where it is YAML, to the letter where it is not.
+//! The plain value of a text field: read as YAML if it is YAML, otherwise taken verbatim.
 //!
-//! The first line goes out as it comes, if one blank stands in front of it. Whether the lines behind it are folded is known at
-//! the end only: a line that is no deeper than the key, and no key, says that the model meant them as they stand.
+//! If one space precedes it, the first line is returned as it arrives. Only the end shows whether later lines are
+//! folded: a line that is not indented more than the key, and is not a key, means that the text is verbatim.
 
 use std::ops::ControlFlow::{Break, Continue};
 
@@ -13,7 +13,7 @@ use crate::syntax::scan::Scan;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextState {
     Start,
-    /// In brackets, where a quote keeps CLOSE from counting. `token`: a quote may open here.
+    /// In brackets, where CLOSE inside quotes does not end the text. `token`: a quote may open here.
     Brackets {
         depth: usize,
         quote: Option<u8>,
@@ -22,33 +22,33 @@ enum TextState {
     },
     /// In the first line.
     First,
-    /// In the indentation of a line behind it.
+    /// In the indentation of a later line.
     Indentation(usize),
-    /// In such a line.
+    /// In a later line.
     Line,
     Comment,
-    /// The text is complete; in front of a line's first character, if so, with its indentation.
+    /// The text is complete. At the first character of a line: its indentation.
     Over(Option<usize>),
 }
 
 #[derive(Debug)]
 pub struct TextScalar {
-    /// Blanks in front, less the first.
+    /// The whitespace before the text, without the first space.
     gap: String,
-    /// Consumed, and not passed on yet.
+    /// Consumed text that was not returned yet.
     raw: String,
     state: TextState,
-    /// To the letter; `told`: that was said.
+    /// The text is verbatim. `told`: that was reported.
     verbatim: bool,
     told: bool,
-    /// There was a comment: YAML's text ended there.
+    /// There was a comment, where YAML ends the text.
     commented: bool,
-    /// Bytes that were looked at for a key.
+    /// Bytes that were scanned for a key already.
     seen: usize,
 }
 
 impl TextScalar {
-    /// `verbatim`: no plain YAML text begins so.
+    /// `verbatim`: plain YAML text cannot begin like this.
     pub(super) fn new(gap: &str, verbatim: bool) -> Self {
         TextScalar {
             gap: gap.get(1..).unwrap_or("").to_owned(),
@@ -61,7 +61,7 @@ impl TextScalar {
         }
     }
 
-    /// Is all of the text content of a first line that goes out as it comes, and itself in JSON?
+    /// Whether all of the text is content of a first line that is returned at once, and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         let special = |byte: u8| matches!(byte, b':' | b'#' | b'<') || !crate::syntax::json::is_plain(byte);
         self.state == TextState::First
@@ -93,7 +93,7 @@ impl TextScalar {
         }
     }
 
-    /// JSON for a text is that text.
+    /// JSON as the value of a text field is that text.
     fn start<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         self.state = match (bytes[w.at], bytes.get(w.at + 1)) {
@@ -149,13 +149,13 @@ impl TextScalar {
         if w.at > start { Break(YamlLexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
     }
 
-    /// To the end of the line, or of the text.
+    /// Reads to the end of the line or of the text.
     fn line<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         let live = self.state == TextState::First && self.gap.is_empty();
         let start = w.at;
         let mut end = start;
-        // The state after the line; `None`: more of it is needed, or it was refused.
+        // The state after the line. `None`: more text is needed, or a colon shows that this is not YAML.
         let mut refused = false;
         let next = loop {
             let Some(&byte) = bytes.get(end) else { break w.last.then_some(TextState::Over(None)) };
@@ -183,7 +183,7 @@ impl TextScalar {
             }
             end += 1;
         };
-        // In a live line blanks are held while it may end with them.
+        // In a line that is returned at once, whitespace is held back while it may be at the end.
         let run = &w.text[start..end];
         let content = if live { run.trim_end_matches([' ', '\t']) } else { "" };
         if !content.is_empty() {
@@ -210,7 +210,7 @@ impl TextScalar {
         }
     }
 
-    /// Takes a line break, if one is here.
+    /// Consumes a line break, if one is here.
     fn line_break<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w, bool> {
         let found = w.line_break()?;
         if found {
@@ -239,7 +239,7 @@ impl TextScalar {
         if w.last { self.over(None) } else { Break(YamlLexeme::Need) }
     }
 
-    /// At the start of a line: is it still the text's?
+    /// At the start of a line: does it belong to the text?
     fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, indent: usize) -> YamlStep<'w> {
         let blanks = w.blanks();
         let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();
@@ -279,13 +279,13 @@ impl TextScalar {
         Continue(())
     }
 
-    /// The text is complete: what is left of it.
+    /// Ends the text and returns the rest of it.
     fn over<'w>(&mut self, line: Option<usize>) -> YamlStep<'w> {
         self.state = TextState::Over(line);
         let raw = std::mem::take(&mut self.raw);
         let lines = raw.split_once('\n').is_some_and(|(_, behind)| !behind.trim_matches([' ', '\t', '\n']).is_empty());
         let live = self.gap.is_empty();
-        // The indentation of the line that is next is not the text's.
+        // The indentation of the next line does not belong to the text.
         let kept = raw.trim_end_matches([' ', '\t']);
         let out = match (self.verbatim, lines) {
             (true, true) if line.is_some() => format!("{}{kept}", self.gap),
@@ -298,7 +298,7 @@ impl TextScalar {
     }
 }
 
-/// The lines of a plain text as YAML folds them. `behind`: the beginning of the first is in front already.
+/// The lines of a plain text, folded as in YAML. `behind`: the beginning of the first line was returned already.
 fn fold(raw: &str, behind: bool) -> String {
     let mut out = String::new();
     let mut breaks = 0;

@@ -1,11 +1,11 @@
-//! A window of the text, and what is at a place in it.
+//! A window of the text, and scans at a place in it.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use super::lexeme::{Surroundings, YamlLexeme};
 use crate::syntax::scan::Scan;
 
-/// `at`: bytes that are consumed.
+/// `at`: the number of consumed bytes.
 pub(super) struct TextWindow<'w, 'e> {
     pub text: &'w str,
     pub at: usize,
@@ -13,10 +13,10 @@ pub(super) struct TextWindow<'w, 'e> {
     pub ends: &'e dyn Surroundings,
 }
 
-/// The next lexeme, or what is known without one.
+/// The next lexeme, or a result without one.
 pub(super) type YamlStep<'w, T = ()> = ControlFlow<YamlLexeme<'w>, T>;
 
-/// Whether there is a match; where that is not known yet, the lexeme that says so.
+/// Whether there is a match. If more text is needed, the step ends with `Need`.
 pub(super) fn is_match<'w, T>(scan: Scan<T>) -> YamlStep<'w, bool> {
     match scan {
         Scan::Match(_) => Continue(true),
@@ -39,7 +39,7 @@ impl<'w> TextWindow<'w, '_> {
         }
     }
 
-    /// Consumes blanks.
+    /// Consumes spaces and tabs.
     pub fn blanks(&mut self) -> &'w str {
         let rest = self.rest();
         let run = rest.bytes().take_while(|byte| is_blank(*byte)).count();
@@ -47,7 +47,7 @@ impl<'w> TextWindow<'w, '_> {
         &rest[..run]
     }
 
-    /// The bytes of the line break at a place, 0 if none is there. After a carriage return, a line feed may follow.
+    /// The length of the line break at a place, or 0. After a carriage return, a line feed may follow.
     #[inline]
     pub fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
         let bytes = self.text.as_bytes();
@@ -67,18 +67,18 @@ impl<'w> TextWindow<'w, '_> {
         Continue(length > 0)
     }
 
-    /// Whether the text ends here. `line`: only blanks precede it in its line.
+    /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
     #[inline]
     pub fn closes(&self, line: bool) -> YamlStep<'w, bool> {
         is_match(self.ends.close(self.rest(), line, self.last))
     }
 
-    /// [`YamlLexeme::Close`], if the text ends here.
+    /// Ends the step with [`YamlLexeme::Close`] if the YAML text ends here.
     pub fn close(&self, line: bool) -> YamlStep<'w> {
         if self.closes(line)? { Break(YamlLexeme::Close) } else { Continue(()) }
     }
 
-    /// Consumes text up to a line break, or to where the whole text ends: then true.
+    /// Consumes text up to a line break. True: the YAML text ends before it.
     pub fn to_line_break(&mut self) -> YamlStep<'w, bool> {
         let bytes = self.text.as_bytes();
         loop {
@@ -107,7 +107,7 @@ pub(super) fn is_flow_mark(byte: u8) -> bool {
     matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
 }
 
-/// Whether the byte at `at`, after an indicator, is a blank, a line break or the end.
+/// Whether whitespace, a line break or the end is at `at`, after an indicator.
 pub(super) fn separates(bytes: &[u8], at: usize, last: bool) -> Scan {
     match bytes.get(at) {
         None if !last => Scan::Incomplete,
@@ -116,12 +116,12 @@ pub(super) fn separates(bytes: &[u8], at: usize, last: bool) -> Scan {
     }
 }
 
-/// Line breaks and blanks in a scalar that is folded. What they mean depends on what follows.
+/// Whitespace and line breaks in a folded scalar. Their meaning depends on what follows.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Blanks that are content unless a line break follows.
+    /// Whitespace that is content unless a line break follows.
     pub blanks: String,
-    /// Line breaks that are not passed on yet, less the first.
+    /// Pending line breaks, without the first.
     pub breaks: Option<usize>,
 }
 
@@ -132,7 +132,7 @@ impl Fold {
         self.breaks = Some(self.breaks.map_or(0, |breaks| breaks + 1));
     }
 
-    /// The content that is held back, before other content.
+    /// Returns pending content, before other content.
     pub fn pending<'w>(&mut self) -> YamlStep<'w> {
         match self.breaks.take() {
             Some(0) => Break(YamlLexeme::Char(' ')),

@@ -1,4 +1,4 @@
-//! YAML written: what reads back as it was, and no more quotes than that takes.
+//! The YAML writer. What it writes is read back as the same value, with as few quotes as possible.
 
 use std::fmt::Write;
 
@@ -6,21 +6,21 @@ use super::core_schema::json_of;
 use crate::syntax::json::{Value, push_string};
 use crate::syntax::quoting::Alternation;
 
-/// Columns that what belongs to a key or a dash is indented.
+/// Columns of one level of indentation.
 const STEP: usize = INDENT.len();
 const INDENT: &str = "  ";
 
-/// A whole text: the inverse of reading one.
+/// A whole YAML text.
 pub fn format(value: &Value<'_>) -> String {
     let mut out = String::new();
-    // A list may be in the column of what it belongs to.
+    // A list may be in the column of its key.
     if !write_entries(value, 0, false, &mut out) {
         write_scalar(value, 0, &mut out);
     }
     out
 }
 
-/// Appends a key. `exact`: in quotes, so that it is taken as it is.
+/// Appends a key. `exact`: in quotes, so that it is read unchanged.
 pub fn write_key(key: &str, exact: bool, out: &mut String) {
     if !exact && is_plain(key) { out.push_str(key) } else { push_quoted(key, out) }
 }
@@ -32,7 +32,8 @@ pub fn write_value(value: &Value<'_>, column: usize, out: &mut String) {
     }
 }
 
-/// Appends the entries of a collection in this column; false if it has none. `inline`: the first is in the line of a dash.
+/// Appends the entries of a collection in this column. False: it has none. `inline`: the first is in the line of a
+/// dash.
 fn write_entries(value: &Value<'_>, column: usize, inline: bool, out: &mut String) -> bool {
     let begin = |at: usize, out: &mut String| match at {
         0 if inline => out.push(' '),
@@ -85,7 +86,7 @@ fn indent(columns: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(INDENT, columns / STEP));
 }
 
-/// As JSON has it, with escapes for what is special to YAML alone.
+/// Appends a JSON string, with escapes for characters that are special only in YAML.
 fn push_quoted(text: &str, out: &mut String) {
     let start = out.len();
     push_string(out, text);
@@ -100,15 +101,15 @@ fn push_quoted(text: &str, out: &mut String) {
     }
 }
 
-/// Can the character stand nowhere as it is? It is not printable, or a line break to readers of YAML 1.1.
+/// Whether the character must be escaped: it is not printable, or a line break in YAML 1.1.
 fn is_special(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Does the text without quotes read as that text, and as a string?
+/// Whether the text without quotes is read as a string, and as this text.
 fn is_plain(text: &str) -> bool {
-    // Null, where null is allowed.
+    // It would be read as null where null is allowed.
     if text == "None" {
         return false;
     }
@@ -140,7 +141,7 @@ fn is_plain(text: &str) -> bool {
         && json_of(text).is_none()
 }
 
-/// Can the text be a block scalar?
+/// Whether the text can be a block scalar.
 fn is_literal(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memchr(b'\n', bytes).is_some()
@@ -152,7 +153,7 @@ fn is_literal(text: &str) -> bool {
 fn write_literal(text: &str, column: usize, out: &mut String) {
     let body = text.trim_end_matches('\n');
     out.push('|');
-    // The first line with text says how deep the others stand, unless it is said here.
+    // The first line that is not empty sets the indentation, unless it is given here.
     if text.starts_with([' ', '\t', '\n']) {
         out.push((b'0' + STEP as u8) as char);
     }
