@@ -266,7 +266,7 @@ impl Object {
             }
             (JsonLexeme::Punct(b'}'), Expect::Comma) if self.values.in_object() => return self.close(cx, found),
             (JsonLexeme::Punct(b']'), Expect::Comma) if !self.values.in_object() => return self.close(cx, found),
-            (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::behind_comma(self.values.in_object()),
+            (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
             (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
                 self.text = if self.values.string(cx, found) { Text::Live } else { Text::Collect };

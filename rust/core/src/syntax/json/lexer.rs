@@ -52,7 +52,7 @@ impl Expect {
         if bracket == b'{' { Expect::Key { first: true } } else { Expect::Item { first: true } }
     }
 
-    pub fn behind_comma(in_object: bool) -> Self {
+    pub fn after_comma(in_object: bool) -> Self {
         if in_object { Expect::Key { first: false } } else { Expect::Item { first: false } }
     }
 }

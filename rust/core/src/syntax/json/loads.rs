@@ -237,7 +237,7 @@ impl<'t, 'o> JsonReader<'t, 'o> {
                 self.fault(self.at, NO_COLON)
             }
             (JsonLexeme::Bad(_), _) => {
-                self.expect = self.behind_comma();
+                self.expect = self.after_comma();
                 self.fault(self.at, NO_COMMA)
             }
             // `string` reads the parts of strings; `next` and `lexemes` handle the others.
@@ -255,20 +255,20 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     fn comma(&mut self, at: usize, expect: Expect) -> Result<(), LocatedFault> {
         match expect {
             Expect::Comma => {
-                self.expect = self.behind_comma();
+                self.expect = self.after_comma();
                 Ok(())
             }
             Expect::Colon | Expect::Value if !self.frames.is_empty() => {
                 self.drop_key();
-                self.expect = self.behind_comma();
+                self.expect = self.after_comma();
                 self.fault(at, NO_VALUE)
             }
             _ => self.fault(at, "an extra comma"),
         }
     }
 
-    fn behind_comma(&self) -> Expect {
-        Expect::behind_comma(matches!(self.frames.last(), Some(OpenValue::Object { .. })))
+    fn after_comma(&self) -> Expect {
+        Expect::after_comma(matches!(self.frames.last(), Some(OpenValue::Object { .. })))
     }
 
     fn open(&mut self, at: usize, bracket: u8) -> Result<(), LocatedFault> {
@@ -427,15 +427,15 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     /// Whether a string continues after this quote. It does if no JSON could follow: the rest of the line begins with
     /// neither punctuation nor another string. If another quote follows directly, that one may be the better end.
     fn goes_on(&self, quote: u8) -> bool {
-        let ahead = |from: usize| {
+        let rest_of_line = |from: usize| {
             let rest = &self.text.as_bytes()[from..];
             let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             &rest[blanks..]
         };
         if self.text.as_bytes().get(self.at) == Some(&quote) {
-            return matches!(ahead(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
+            return matches!(rest_of_line(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
         }
-        match ahead(self.at) {
+        match rest_of_line(self.at) {
             [] | [b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => false,
             [byte, ..] => !is_ws(*byte),
         }
