@@ -80,10 +80,10 @@ impl Machine {
                 }
             }
             Attempt::Bad(bad) => {
-                let Bad { open, tool, message, closers } = *bad;
+                let Bad { open, tool, message, closers, in_tag } = *bad;
                 window.at = begin + open;
                 call.name = tool.map(|at| tools.tools.at(at).name.clone());
-                (call.tool, call.closers) = (tool, closers);
+                (call.tool, call.closers, call.in_tag) = (tool, closers, in_tag);
                 call.failure = Some(Failure { kind: ErrorKind::MalformedCall, message, skip: Skip::TokenStart });
             }
             Attempt::Need | Attempt::Text(_) => {}
@@ -350,11 +350,11 @@ impl Machine {
 /// Skips the rest of a call that has failed. `Next`: another call begins in its body.
 #[cold]
 fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool) -> Step {
-    let Call { name, tool, found, body, failure: Some(failure), closers, delimiters, tag, .. } = call else {
+    let Call { name, tool, found, body, failure: Some(failure), closers, in_tag, delimiters, tag, .. } = call else {
         return Step::Done;
     };
     // In the opening tag `/>` ends the call; in the text after it, it is content.
-    if closers.in_tag() {
+    if *in_tag {
         let start = window.at;
         let end = failure.skip.read(window.text, &mut window.at, last, &Closer::Text(">"));
         window.at += end.unwrap_or(0);
@@ -364,10 +364,10 @@ fn read_on(tools: &Toolset, call: &mut Call, window: &mut Window<'_>, last: bool
         if end.is_none() {
             return Step::Need;
         }
-        if closers.end(tag) {
+        if tag.ends_with("/>") || closers.end(tag) {
             return Step::Done;
         }
-        (*closers, failure.skip) = (std::mem::take(closers).after_tag(), Skip::TokenStart);
+        (*in_tag, failure.skip) = (false, Skip::TokenStart);
     }
     let close = match closers {
         Closers::Own => Closer::Own(&tools.settings.delimiters),

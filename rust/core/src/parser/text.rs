@@ -138,7 +138,7 @@ impl Machine {
                     Attempt::Text(_) => Attempt::Need,
                     // Had the message gone on, this could have become one call, so the error covers all that is left.
                     Attempt::Bad(bad) => {
-                        let bad = Bad { closers: Closers::Spelled(&[]), ..*bad };
+                        let bad = Bad { closers: Closers::Spelled(&[]), in_tag: false, ..*bad };
                         return Look::Call(other, Attempt::Bad(Box::new(bad)));
                     }
                     attempt => attempt,

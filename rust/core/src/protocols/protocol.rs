@@ -14,7 +14,7 @@ use crate::error::Repair;
 use crate::limits::Limits;
 use crate::schema::{Descriptions, Schema};
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::Spellings;
+use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
 use crate::tools::{Lookup, Tool, Tools};
 
@@ -77,6 +77,8 @@ pub struct Bad {
     pub message: String,
     /// What ends it.
     pub closers: Closers,
+    /// It is in its opening tag, in which `/>` would end it.
+    pub in_tag: bool,
 }
 
 /// What is fixed of a protocol.
@@ -236,9 +238,9 @@ pub struct CallResult<'a> {
 }
 
 /// What can only be meant as a call of this tool, and is written in a way that no reader accepts.
-pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers) -> Attempt {
+pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
     let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
-    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers }))
+    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers, in_tag }))
 }
 
 /// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.
@@ -246,6 +248,8 @@ pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, tex
     match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => Attempt::text(text),
-        Scan::Match((length, tool, closers)) => bad(tools, length, tool, Closers::Spelled(closers)),
+        Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
+            bad(tools, length, tool, Closers::Spelled(closers), in_tag)
+        }
     }
 }

@@ -16,7 +16,7 @@ pub static SPELLINGS: Spellings = Spellings {
         Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
         Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
     ],
-    tag: Some(("<call", &["/>", "</call>"])),
+    tag: Some("<call"),
 };
 
 /// How calls begin, in any spelling, and results.

@@ -13,7 +13,7 @@ pub static HERMES: Family = Family {
     body: FamilyBody::Envelope {
         spellings: Spellings {
             opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
-            tag: Some(("<tool_call", &["/>", "</tool_call>"])),
+            tag: Some("<tool_call"),
         },
         alone: false,
     },

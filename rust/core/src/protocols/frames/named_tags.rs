@@ -12,7 +12,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, ws_run};
-use crate::syntax::tags::{Attributes, OpenedFunction, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::name_length;
 use crate::tools::{Syntax, Tool, Tools};
 
@@ -86,7 +86,7 @@ fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
         Scan::NoMatch => step,
         Scan::Match(inside) => {
             let name = tools.at(tool).name.clone();
-            bad(tools, start + length, tool, Closers::Tag { name, slash: inside })
+            bad(tools, start + length, tool, Closers::Tag(name), inside)
         }
     }
 }
@@ -174,7 +174,7 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
 }
 
 /// What ends a call that begins with one of the words for functions and could not be read.
-const FUNCTION_CLOSERS: [&str; 6] = ["/>", "</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
+const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
 
 /// Looks at a tag of a function, or of a block around one, that no reader accepts: whether it names a declared tool and values
 /// follow. For another tag: as [`near`].
@@ -209,7 +209,7 @@ pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, 
     match goes_on(tools, &|_| true, text, end, cut) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => step,
-        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
+        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS), inside),
     }
 }
 
@@ -218,7 +218,7 @@ fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool
     match meant(&text[at..], last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => Attempt::Text(1),
-        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS[1..])),
+        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS), false),
     }
 }
 
@@ -239,7 +239,7 @@ fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize
     match near_function(tools, settings, row, inner, last) {
         Attempt::Bad(mut bad) => {
             bad.open += at;
-            bad.closers = Closers::Spelled(&FUNCTION_CLOSERS[2..3]);
+            (bad.closers, bad.in_tag) = (Closers::Spelled(&["</tool_call>"]), false);
             Attempt::Bad(bad)
         }
         Attempt::Need => Attempt::Need,
@@ -271,7 +271,7 @@ fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
         Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
-    let opening = Opening::Params(OpenedFunction { foreign: true, ..found.opened });
+    let opening = Opening::Params(OpenTag { foreign: true, ..found.opened });
     Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: None }
 }
 

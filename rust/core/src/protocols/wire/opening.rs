@@ -16,7 +16,7 @@ use crate::syntax::misspelled::{goes_on, meant};
 use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{OpenedFunction, QWEN3CODER, named_tag};
+use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
 use crate::tools::{Lookup, Tools};
 
 /// Namespaces of other formats that models write before a tool's name.
@@ -77,7 +77,7 @@ fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     match head.end.filter(|_| !head.more && !head.empty) {
         Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
-            let opening = Opening::Params(OpenedFunction::of_attributes(&QWEN3CODER, "call"));
+            let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
             Attempt::named(head.from, (name, lookup), head.from, opening)
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Head<'a> {
     }
 
     fn bad(&self, tool: usize) -> Attempt {
-        bad(self.tools, self.open, tool, self.closers())
+        bad(self.tools, self.open, tool, self.closers(), false)
     }
 
     fn call(&self, named: Option<&Named>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {

@@ -114,7 +114,7 @@ pub fn attempt(
         Scan::NoMatch => match meant(rest, last, &settings.delimiters, &|name| tools.find(name)) {
             Scan::Incomplete => Attempt::Need,
             Scan::NoMatch => Attempt::Text(open.len()),
-            Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own),
+            Scan::Match(tool) => bad(tools, open.len(), tool, Closers::Own, false),
         },
         Scan::Match((at, wrapper)) => {
             Attempt::call(open.len(), open.len() + at, Opening::Envelope(wrapper, Markers::Close))

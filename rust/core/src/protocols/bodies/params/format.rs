@@ -12,7 +12,7 @@ use crate::protocols::protocol::{Attempt, Protocol, Settings};
 use crate::schema::{NodeId, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_spaced_object};
 use crate::syntax::scan::{Scan, first_chars, ws_run};
-use crate::syntax::tags::{self, Attributes, Form, Row, is_name, push_name};
+use crate::syntax::tags::{self, Attributes, Row, TagForm, is_name, push_name};
 use crate::tools::{Lookup, Syntax, Tools};
 
 /// The text of a value in its tags: a string as it is, all else as JSON. `None`: it would be read as something else.
@@ -37,7 +37,7 @@ fn parameters(row: &'static Row, cx: &Context<'_>, arguments: &[Member<'_>]) -> 
             return None;
         }
         let text = value_text(row, cx, cx.schema.member(root, key).unwrap_or(UNKNOWN), value)?;
-        let Form { open, end, .. } = row.parameter;
+        let TagForm { open, end, .. } = row.parameter;
         out.extend([open, key, end, "\n", &text, "\n", row.parameter_close, "\n"]);
     }
     Some(out)

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closers, Scan, ws_run};
-use crate::syntax::tags::{Attribute, Attributes, FunctionTag, attribute, is_name};
+use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
 use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
@@ -173,11 +173,11 @@ impl Params {
             Scan::NoMatch => {
                 let name = match tag {
                     _ if self.opened.wrapped => self.opened.row.block,
-                    FunctionTag::Word(word) => word,
-                    FunctionTag::Own => cx.tool,
-                    FunctionTag::Block => self.opened.row.block,
+                    CallTag::Word(word) => word,
+                    CallTag::Own => cx.tool,
+                    CallTag::Block => self.opened.row.block,
                 };
-                self.state = State::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
+                self.state = State::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
                 if self.failed { Ok(None) } else { Err(self.malformed("A call with attributes has no other content.")) }
             }
         }
