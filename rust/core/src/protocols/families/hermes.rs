@@ -1,7 +1,7 @@
 //! Calls as JSON objects between two markers: `<tool_call>{"name":…,"arguments":{…}}</tool_call>`; for Gemma, in a fence.
 
 use crate::protocols::frames::flat::{Family, FamilyBody};
-use crate::protocols::frames::results::ResultForm;
+use crate::protocols::results::ResultForm;
 use crate::syntax::misspelled::{Spelling, Spellings};
 
 pub static HERMES: Family = Family {

@@ -10,9 +10,9 @@ use crate::protocols::bodies::envelope::format;
 use crate::protocols::bodies::envelope::unmarked::{Look, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
-use crate::protocols::frames::results::ResultForm;
 use crate::protocols::prompt::{Examples, Prompt};
 use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
 use crate::syntax::json::Member;
 use crate::syntax::scan::{
     Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,

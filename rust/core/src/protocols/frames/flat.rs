@@ -3,9 +3,10 @@
 use crate::arguments::{CallWriter, Context};
 use crate::protocols::bodies::{envelope, params, shared};
 use crate::protocols::body::{Body, Opening};
-use crate::protocols::frames::results::{ResultForm, is_result_tag};
+use crate::protocols::named_tags;
 use crate::protocols::prompt::{Examples, Prompt};
 use crate::protocols::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
+use crate::protocols::results::{ResultForm, is_result_tag};
 use crate::schema::Schema;
 use crate::syntax::json::Member;
 use crate::syntax::misspelled::Spellings;
@@ -145,7 +146,7 @@ impl Protocol for Flat {
     fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
         match &self.0.body {
             FamilyBody::Envelope { .. } => envelope::format::signature(prompt, tool),
-            FamilyBody::Params(_) => super::named_tags::signature(self, prompt, tool),
+            FamilyBody::Params(_) => named_tags::signature(self, prompt, tool),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{holds, reads_as};
 use crate::arguments::{Context, is_misnamed};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Opening;
-use crate::protocols::frames::named_tags::{self, near_function};
+use crate::protocols::named_tags::{self, near_function};
 use crate::protocols::prompt::{Examples, Prompt};
 use crate::protocols::protocol::{Attempt, Protocol, Settings};
 use crate::schema::{NodeId, UNKNOWN};
