@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::arguments::elements::{ElementWriter, is_nestable};
 use crate::arguments::elements::{Outcome, Reader, UNCLOSED, is_member};
-use crate::arguments::{Context, Found, Lists, write_tree};
+use crate::arguments::tree::At;
+use crate::arguments::{Context, Found, Lists, TreeWriter};
 use crate::error::SyntaxError;
 use crate::limits::{Limits, RECURSION};
 use crate::protocols::Xml;
@@ -185,7 +186,8 @@ impl Document {
             }
             tree => (0, tree),
         };
-        if let Err((_, message)) = write_tree(&cx, &mut found, schema.root, "", above, tree, Lists::Elements) {
+        let mut writer = TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements };
+        if let Err((_, message)) = writer.value(schema.root, &At::root(""), above, tree) {
             notes.fail(&message, *place);
         }
         found.args.json.push_str(if above > 0 { "}" } else { "" });

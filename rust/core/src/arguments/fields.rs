@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::builder::{Step, Target, To};
-use super::tree::{At, Lists, is_whole_list, repeats, twice, write_at};
+use super::tree::{At, Lists, TreeWriter, is_whole_list, repeats};
 use super::{Args, Bad, Context, Found, keys, messages};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
@@ -68,7 +68,7 @@ impl Fields {
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
                 slot.begin(cx, found)?;
-                write_at(cx, found, node, &At::field(&slot.key), 1, &tree, self.lists)?;
+                TreeWriter { cx, found, lists: self.lists }.value(node, &At::field(&slot.key), 1, &tree)?;
                 return slot.done(found);
             }
             let target = slot.place(cx, found, true)?;
@@ -94,7 +94,7 @@ impl Fields {
             let start = found.args.begin(waiting.target, key);
             match &waiting.first {
                 Some(tree) => {
-                    write_at(cx, found, waiting.node, &At::field(key), 1, tree, self.lists)?;
+                    TreeWriter { cx, found, lists: self.lists }.value(waiting.node, &At::field(key), 1, tree)?;
                 }
                 None => {
                     found.args.json.push('[');
@@ -115,7 +115,7 @@ impl Waiting {
     fn add(&mut self, cx: &Context<'_>, found: &mut Found, at: &At<'_>, tree: &Tree, lists: Lists) -> Result<(), Bad> {
         let start = found.args.json.len();
         let node = cx.schema.item(self.node, self.count);
-        write_at(cx, found, node, &at.item(self.count), 2, tree, lists)?;
+        TreeWriter { cx, found, lists }.value(node, &at.item(self.count), 2, tree)?;
         if self.count > 0 {
             self.items.push(',');
         }
@@ -202,6 +202,6 @@ impl Slot {
     }
 
     fn twice(&self) -> Bad {
-        twice(&self.path())
+        messages::twice(&self.path())
     }
 }

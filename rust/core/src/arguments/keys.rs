@@ -90,7 +90,7 @@ pub fn is_index(key: &str, index: usize) -> bool {
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, (ErrorKind, String)> {
+pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, Bad> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
@@ -115,9 +115,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
             }
             segment => {
                 if let Segment::Bracketed(name) = segment {
-                    cx.repair(found, Repair::KeyStyle).map_err(|kind| {
+                    cx.repair_or(found, Repair::KeyStyle, || {
                         let path = messages::join(&field.path(), name);
-                        (kind, format!("The key {} must be written as {path}.", messages::shorten(key)))
+                        format!("The key {} must be written as {path}.", messages::shorten(key))
                     })?;
                 }
                 let mut known = None;
@@ -129,8 +129,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                             field.declared |= at == 0;
                             name.clone()
                         } else if let Some((name, node)) = object.folded(text).filter(|_| !object.explicitly_open()) {
-                            cx.repair(found, Repair::KeyStyle)
-                                .map_err(|kind| (kind, messages::misnamed(cx, node, text, name)))?;
+                            cx.repair_or(found, Repair::KeyStyle, || messages::misnamed(cx, node, text, name))?;
                             name.clone()
                         } else {
                             Arc::from(*text)
@@ -150,26 +149,16 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
                 (To::Key(name), next)
             }
         };
-        let wanted = if matches!(to, To::Key(_)) { Choice::Object } else { Choice::Array };
+        let bracket = if matches!(to, To::Key(_)) { b'{' } else { b'[' };
+        let wanted = if bracket == b'{' { Choice::Object } else { Choice::Array };
         if at > 0 && !node.is_unknown() && !node.has(&wanted) {
-            wrong_container(cx, found, &field, &wanted);
+            found.violation(cx, id, ProblemKind::WrongType, || field.path(), messages::container(bracket));
         }
         field.steps.push(Step { from: id, to });
         field.node = next;
         at += used;
     }
     Ok(field)
-}
-
-/// A key goes into a field that has no members: a problem.
-fn wrong_container(cx: &Context<'_>, found: &mut Found, field: &Field, wanted: &Choice) {
-    if found.is_full() {
-        return;
-    }
-    let path = field.path();
-    let value = if *wanted == Choice::Object { "{…}" } else { "[…]" };
-    let message = messages::violation(cx, field.node, ProblemKind::WrongType, &path, value);
-    found.problem(ProblemKind::WrongType, path, message);
 }
 
 /// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
@@ -192,7 +181,7 @@ pub fn named(
             None => numbered(object, key, &|name| has(&found.args, name)).map(|alike| (Repair::KeyNumber, alike)),
         };
         if let Some((repair, (name, node))) = alike {
-            cx.repair(found, repair).map_err(|kind| (kind, messages::misnamed(cx, node, key, name)))?;
+            cx.repair_or(found, repair, || messages::misnamed(cx, node, key, name))?;
             return Ok((name.clone(), node));
         }
     }

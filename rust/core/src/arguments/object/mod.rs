@@ -5,7 +5,7 @@ mod values;
 
 use std::mem::take;
 
-use super::{Bad, Context, Failure, Found, Io, messages};
+use super::{Bad, Context, Failure, Flow, Found, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
@@ -62,10 +62,14 @@ impl Object {
         Object { lexer: Lexer::new(!cx.strict).in_calls(), values: Values::new(node, path, above), ..Object::default() }
     }
 
+    /// For the whole of the arguments.
+    pub fn arguments(cx: &Context<'_>) -> Self {
+        Object::new(cx, cx.schema.root, String::new(), 0)
+    }
+
     /// For the whole of the arguments as Python writes them: `(key=value, …)`.
     pub fn keywords(cx: &Context<'_>) -> Self {
-        let object = Object::new(cx, cx.schema.root, String::new(), 0).in_parentheses();
-        Object { notation: Notation::Keywords, ..object }
+        Object { notation: Notation::Keywords, ..Object::arguments(cx).in_parentheses() }
     }
 
     /// The same for a value in parentheses.
@@ -113,20 +117,18 @@ impl Object {
         })
     }
 
-    /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Result<bool, Failure> {
-        match self.read(io) {
-            Ok(()) => Ok(self.expect == Expect::Nothing),
-            Err((kind, message)) => {
-                let skip = match (self.brackets(), self.notation, self.open_quote()) {
-                    (0, ..) => self.skip(),
-                    (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
-                    (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
-                    _ => self.skip(),
-                };
-                Err(Failure { kind, message, skip })
-            }
-        }
+    /// Reads the value from `io.at`, up to its end.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Flow {
+        let Err((kind, message)) = self.read(io) else {
+            return if self.expect == Expect::Nothing { Ok(()) } else { Err(Step::Need) };
+        };
+        let skip = match (self.brackets(), self.notation, self.open_quote()) {
+            (0, ..) => self.skip(),
+            (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
+            (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
+            _ => self.skip(),
+        };
+        Err(Step::Failed(Failure { kind, message, skip }))
     }
 
     fn read(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -234,7 +236,7 @@ impl Object {
 
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
-            (Lexeme::Bad(_), Expect::Colon) if self.values.path().trim_end_matches('"').ends_with('=') => {
+            (Lexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
             (Lexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),

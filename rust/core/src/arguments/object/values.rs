@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::coercion::{self, Outcome};
 use crate::arguments::tree::unquoted_literal;
-use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, keys, messages};
+use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
@@ -118,6 +118,14 @@ impl Values {
         self.path_of(&self.frames)
     }
 
+    /// The key of the value that comes next, if it is a member.
+    pub fn last_key(&self) -> Option<&str> {
+        match &self.frames.last()?.shape {
+            Shape::Object { key, .. } => Some(key),
+            Shape::Array { .. } | Shape::Lone => None,
+        }
+    }
+
     fn path_of(&self, frames: &[Frame]) -> String {
         let mut path = self.path.clone();
         for frame in frames {
@@ -159,8 +167,7 @@ impl Values {
                 });
                 let name = match alike {
                     Some((repair, (declared, node))) => {
-                        cx.repair(found, repair)
-                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
+                        cx.repair_or(found, repair, || messages::misnamed(cx, node, written, declared))?;
                         declared.clone()
                     }
                     None => Arc::from(written),
@@ -260,20 +267,15 @@ impl Values {
 
     #[cold]
     fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
-        cx.repair(found, repair).map_err(|kind| {
+        cx.repair_or(found, repair, || {
             let expected = messages::expected(cx.schema, self.node);
-            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+            format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
         })
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
-        if found.is_full() {
-            return;
-        }
-        let field = self.path();
         let kind = coercion::violation(cx.schema.node(self.node));
-        let message = messages::violation(cx, self.node, kind, &field, value);
-        found.problem(kind, field, message);
+        found.violation(cx, self.node, kind, || self.path(), value);
     }
 
     pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
@@ -303,7 +305,7 @@ impl Values {
                 self.node = item;
             } else {
                 if !wraps {
-                    self.violation(cx, found, shown(bracket));
+                    self.violation(cx, found, messages::container(bracket));
                 }
                 self.node = UNKNOWN;
             }
@@ -325,7 +327,7 @@ impl Values {
     #[cold]
     fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
-        cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
+        cx.repair_or(found, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
@@ -359,7 +361,7 @@ impl Values {
         self.node = node;
         let mut text = found.args.json.split_off(start);
         if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
-            self.repair(cx, found, repair, shown(b'{'))?;
+            self.repair(cx, found, repair, messages::container(b'{'))?;
             text = inner;
         }
         // A word ends where a blank follows.
@@ -367,7 +369,9 @@ impl Values {
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
         let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
-        object.feed(&mut io).map_err(|failure| (failure.kind, failure.message))?;
+        if let Err(Step::Failed(failure)) = object.feed(&mut io) {
+            return Err((failure.kind, failure.message));
+        }
         if holds {
             found.args.release();
         }
@@ -405,7 +409,7 @@ impl Values {
         if let Some((start, holds)) = literal {
             if !equal_literal(cx, found, node, start) {
                 self.node = node;
-                self.violation(cx, found, shown(bracket));
+                self.violation(cx, found, messages::container(bracket));
             }
             if holds {
                 found.args.release();
@@ -427,9 +431,7 @@ impl Values {
                 None => keys.push(key.clone(), *start..found.args.json.len()),
                 Some(Again { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
-                        let path = self.path();
-                        let message = format!("{path} is given twice, with different values. Give it once.");
-                        return Err((ErrorKind::DuplicateArgument, message));
+                        return Err(messages::twice(&self.path()));
                     }
                     found.args.json.truncate(*start);
                     if holds {
@@ -471,11 +473,6 @@ fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, Strin
         value.write(&mut json);
         (Repair::ValueWrapper, json)
     })
-}
-
-/// A container, in messages.
-fn shown(bracket: u8) -> &'static str {
-    if bracket == b'{' { "{…}" } else { "[…]" }
 }
 
 /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{At, Lists, Writer, repeats, twice};
+use super::{At, Lists, TreeWriter, repeats};
 use crate::arguments::coercion;
 use crate::arguments::object::equal_literal;
 use crate::arguments::{Args, Bad, keys, messages};
@@ -13,7 +13,7 @@ use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::push_string;
 use crate::syntax::tree::Tree;
 
-impl Writer<'_, '_> {
+impl TreeWriter<'_, '_> {
     fn deeper(&self, above: usize) -> Result<(), Bad> {
         if above < self.cx.limits.depth.min(RECURSION) {
             return Ok(());
@@ -31,8 +31,7 @@ impl Writer<'_, '_> {
     }
 
     fn misplaced(&mut self, id: NodeId, at: &At<'_>, bracket: u8) {
-        let shown = if bracket == b'{' { "{…}" } else { "[…]" };
-        self.violation(id, at, coercion::violation(self.node(id)), shown);
+        self.violation(id, at, coercion::violation(self.node(id)), messages::container(bracket));
     }
 
     /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one.
@@ -196,7 +195,7 @@ impl Writer<'_, '_> {
             match end {
                 None => end = Some(json.len()),
                 Some(end) if json[start..end] == json[from..] => json.truncate(from),
-                Some(_) => return Err(twice(&at.path())),
+                Some(_) => return Err(messages::twice(&at.path())),
             }
         }
         Ok(())

@@ -6,7 +6,7 @@
 mod at;
 mod containers;
 
-use super::{Bad, Context, Found, Io, Object, messages};
+use super::{Bad, Context, Found, Io, Object, Step, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::FEW_CHOICES;
@@ -39,36 +39,6 @@ pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
 }
 
-pub(super) fn twice(path: &str) -> Bad {
-    (ErrorKind::DuplicateArgument, format!("{path} is given twice, with different values. Give it once."))
-}
-
-/// Appends the typed JSON of a value of type `id`, which stands at `path`, `above` levels deep in the arguments.
-pub fn write_tree(
-    cx: &Context<'_>,
-    found: &mut Found,
-    id: NodeId,
-    path: &str,
-    above: usize,
-    tree: &Tree,
-    lists: Lists,
-) -> Result<(), Bad> {
-    write_at(cx, found, id, &At::root(path), above, tree, lists)
-}
-
-/// The same for a value that stands at that place.
-pub fn write_at(
-    cx: &Context<'_>,
-    found: &mut Found,
-    id: NodeId,
-    at: &At<'_>,
-    above: usize,
-    tree: &Tree,
-    lists: Lists,
-) -> Result<(), Bad> {
-    Writer { cx, found, lists }.value(id, at, above, tree)
-}
-
 /// Appends the text that stands for a value of type `id` between the tags of an element, before any escapes: a string as it
 /// is where that reads back as it, all else as JSON.
 pub fn push_text(cx: &Context<'_>, id: NodeId, value: &Value<'_>, out: &mut String) {
@@ -87,19 +57,20 @@ fn is_plain_text(cx: &Context<'_>, id: NodeId, text: &str) -> bool {
     coercion::scalar(cx.schema, id, text, false, &mut json) == Outcome::default() && json.starts_with('"')
 }
 
-struct Writer<'w, 'c> {
-    cx: &'w Context<'c>,
-    found: &'w mut Found,
-    lists: Lists,
+/// Appends typed values to the arguments.
+pub struct TreeWriter<'w, 'c> {
+    pub cx: &'w Context<'c>,
+    pub found: &'w mut Found,
+    pub lists: Lists,
 }
 
-impl<'c> Writer<'_, 'c> {
+impl<'c> TreeWriter<'_, 'c> {
     fn node(&self, id: NodeId) -> &'c Node {
         self.cx.schema.node(id)
     }
 
-    /// Recursion is as deep as the limits allow.
-    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
+    /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
+    pub fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
         match tree {
             Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
             Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
@@ -109,15 +80,11 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn repair(&mut self, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
-        self.cx.repair(self.found, repair).map_err(|kind| (kind, message()))
+        self.cx.repair_or(self.found, repair, message)
     }
 
     fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
-        if !self.found.is_full() {
-            let field = at.path();
-            let message = messages::violation(self.cx, id, kind, &field, value);
-            self.found.problem(kind, field, message);
-        }
+        self.found.violation(self.cx, id, kind, || at.path(), value);
     }
 
     fn bare(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
@@ -231,9 +198,9 @@ fn read_json(
 ) -> Result<(), Bad> {
     let mut io = Io { cx: *cx, found, window: text, at: 0, last: true };
     match Object::new(cx, id, path, above).feed(&mut io) {
-        Ok(true) if trim(io.rest()).is_empty() => Ok(()),
-        Ok(_) => Err((ErrorKind::InvalidJson, String::new())),
-        Err(failure) => Err((failure.kind, failure.message)),
+        Ok(()) if trim(io.rest()).is_empty() => Ok(()),
+        Err(Step::Failed(failure)) => Err((failure.kind, failure.message)),
+        _ => Err((ErrorKind::InvalidJson, String::new())),
     }
 }
 

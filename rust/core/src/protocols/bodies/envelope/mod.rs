@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{Args, Bad, Context, Failure, Found, Io, Object, Step};
+use crate::arguments::{Args, Bad, Context, Failure, Flow, Found, Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
@@ -22,7 +22,7 @@ use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{Look, look};
 
 use lost::Lost;
-use members::{KEYS, Role, known};
+use members::{KEYS, Role};
 
 #[derive(Debug, Default)]
 enum State {
@@ -83,18 +83,18 @@ impl Body for Envelope {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match self.step(io) {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => {
+                Ok(()) => {}
+                Err(Step::Failed(failure)) => {
                     let sound = !matches!(
-                        kind,
+                        failure.kind,
                         ErrorKind::InvalidJson
                             | ErrorKind::UnterminatedValue
                             | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
                     );
                     self.lose(sound, (io.window, io.at));
-                    return Step::Failed(Failure { kind, message, skip: Skip::Body });
+                    return Step::Failed(Failure { skip: Skip::Body, ..failure });
                 }
+                Err(step) => return step,
             }
         }
     }
@@ -181,30 +181,27 @@ impl Envelope {
         });
     }
 
-    fn step(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
         match &self.state {
             State::Start => self.start(io),
             State::Key { .. } | State::InKey(_) | State::Colon => self.key(io),
-            State::Value => {
-                if !self.name.is_empty()
-                    && let Some(json) = self.held.take()
-                {
+            State::Value => match self.held.take_if(|_| !self.name.is_empty()) {
+                Some(json) => {
                     self.state = State::Comma;
-                    self.arguments(io, &json)?;
-                    return Ok(None);
+                    self.arguments(io, &json)
                 }
-                self.value(io)
-            }
+                None => self.value(io),
+            },
             State::Reading { live } => self.reading(io, *live),
             State::Comma => self.comma(io),
             State::Between { .. } => self.between(io),
             State::Tail => self.tail(io),
-            State::Lost(_) => Ok(Some(Step::Need)),
+            State::Lost(_) => Err(Step::Need),
         }
     }
 
     /// In a value. What does not go out is written beside the arguments.
-    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Result<Option<Step>, Bad> {
+    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Flow {
         let mut aside = self.aside.as_mut().filter(|_| !live);
         if let Some(aside) = &mut aside {
             swap(&mut io.found.args, aside);
@@ -213,89 +210,75 @@ impl Envelope {
         if let Some(aside) = aside {
             swap(&mut io.found.args, aside);
         }
-        if !read.map_err(|failure| (failure.kind, failure.message))? {
-            return Ok(Some(Step::Need));
-        }
+        read?;
         self.state = State::Comma;
-        if live { Ok(None) } else { self.read(io) }
+        if live { Ok(()) } else { self.read(io) }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
         if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
             self.repair(io, Repair::JsonWrapper, "nothing may surround the JSON object")?;
         }
-        io.at = ws_run(io.window, io.at);
-        match io.rest().bytes().next() {
-            None => return Ok(Some(Step::Need)),
-            Some(b'[') if !self.list => self.list = true,
-            Some(_) if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
-                Some(Look::Need) => return Ok(Some(Step::Need)),
+        match io.next_byte()? {
+            b'[' if !self.list => self.list = true,
+            _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
+                Some(Look::Need) => return Err(Step::Need),
                 Some(Look::Text) => {
-                    return Err(self.bad(ErrorKind::MalformedCall, "an object in the list has no arguments"));
+                    return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
                 _ => self.state = State::Key { first: true },
             },
-            Some(_) => self.state = State::Key { first: true },
+            _ => self.state = State::Key { first: true },
         }
         io.at += 1;
-        Ok(None)
+        Ok(())
     }
 
     fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-        io.cx.repair(io.found, repair).map_err(|kind| (kind, self.said(what)))
+        io.cx.repair_or(io.found, repair, || said(what))
     }
 
-    fn said(&self, what: &str) -> String {
-        format!("The call cannot be read: {what}.")
-    }
-
-    fn bad(&self, kind: ErrorKind, what: &str) -> Bad {
-        (kind, self.said(what))
-    }
-
-    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: Place) -> Result<Option<Lexeme<'w>>, Bad> {
+    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: Place) -> Flow<Lexeme<'w>> {
         let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
         if take(&mut self.lexer.repaired) {
             io.found.repair(Repair::RelaxedJson);
         }
         match lexeme {
-            Lexeme::Need => Ok(None),
-            Lexeme::Bad(what) => Err(self.bad(ErrorKind::InvalidJson, what)),
-            Lexeme::Lax(what) => Err(self.bad(ErrorKind::Strict(Repair::RelaxedJson), what)),
+            Lexeme::Need => Err(Step::Need),
+            Lexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
+            Lexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
             Lexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
-                None => Ok(Some(lexeme)),
+                None => Ok(lexeme),
                 Some(close) => {
                     io.at -= word.len() - close;
-                    Err(self.bad(ErrorKind::InvalidJson, "a key is expected"))
+                    fail(ErrorKind::InvalidJson, "a key is expected")
                 }
             },
-            lexeme => Ok(Some(lexeme)),
+            lexeme => Ok(lexeme),
         }
     }
 
-    fn key(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
+    fn key(&mut self, io: &mut Io<'_>) -> Flow {
         if matches!(self.state, State::Key { .. }) && !self.lexer.in_comment() {
             io.at = ws_run(io.window, io.at);
             if let Some((key, length)) = plain_string(io.rest()) {
                 io.at += length;
-                self.key = known(key);
-                self.state = State::Colon;
+                self.named_key(key);
             }
         }
         let place = if matches!(self.state, State::Colon) { Place::Punctuation } else { Place::Key };
-        let Some(lexeme) = self.next_lexeme(io, place)? else { return Ok(Some(Step::Need)) };
+        let lexeme = self.next_lexeme(io, place)?;
         match (&mut self.state, lexeme) {
             (State::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
             (State::InKey(key), Lexeme::Char(c)) => key.push(c),
             (State::InKey(key), Lexeme::StringEnd) => {
-                self.key = known(key);
-                self.state = State::Colon;
+                let key = take(key);
+                self.named_key(&key);
             }
             (State::Key { .. }, Lexeme::StringStart) => self.state = State::InKey(String::new()),
             (State::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
-                self.key = known(word);
-                self.state = State::Colon;
+                self.named_key(word);
             }
             (State::Key { first }, Lexeme::Punct(b'}')) => {
                 if !*first {
@@ -304,24 +287,30 @@ impl Envelope {
                 return self.end(io);
             }
             (State::Colon, Lexeme::Punct(b':')) => self.state = State::Value,
-            (State::Colon, lexeme) => return Err(self.misplaced(io, lexeme, "a colon is missing after a key")),
-            (_, lexeme) => return Err(self.misplaced(io, lexeme, "a key is expected")),
+            (State::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
+            (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// A key is read; most are known.
+    fn named_key(&mut self, key: &str) {
+        let known = KEYS.iter().find(|known| **known == key);
+        self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
+        self.state = State::Colon;
     }
 
     /// A lexeme that was not expected; brackets count when reading on.
-    fn misplaced(&self, io: &mut Io<'_>, lexeme: Lexeme<'_>, what: &str) -> Bad {
+    fn misplaced(&self, io: &mut Io<'_>, lexeme: Lexeme<'_>, what: &str) -> Flow {
         if matches!(lexeme, Lexeme::Punct(_)) {
             io.at -= 1;
         }
-        self.bad(ErrorKind::InvalidJson, what)
+        fail(ErrorKind::InvalidJson, what)
     }
 
     /// In front of a value.
-    fn value(&mut self, io: &mut Io<'_>) -> Result<Option<Step>, Bad> {
-        io.at = ws_run(io.window, io.at);
-        let Some(byte) = io.rest().bytes().next() else { return Ok(Some(Step::Need)) };
+    fn value(&mut self, io: &mut Io<'_>) -> Flow {
+        let byte = io.next_byte()?;
         if self.role() == Role::Name
             && let Some((name, length)) = plain_string(io.rest())
         {
@@ -334,14 +323,14 @@ impl Envelope {
             io.at += 1;
             self.inner = true;
             self.state = State::Key { first: true };
-            return Ok(None);
+            return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
         if arguments && self.key != "arguments" {
             self.repair(io, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
         }
         let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';
-        self.given |= arguments && live;
+        self.given |= live;
         let node = if live { io.cx.schema.root } else { UNKNOWN };
         if !live {
             self.aside.get_or_insert_default().reset();
@@ -350,6 +339,15 @@ impl Envelope {
         let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
         self.state = State::Reading { live };
-        Ok(None)
+        Ok(())
     }
+}
+
+/// A sentence for the model.
+fn said(what: &str) -> String {
+    format!("The call cannot be read: {what}.")
+}
+
+fn fail<T>(kind: ErrorKind, what: &str) -> Flow<T> {
+    Err((kind, said(what)).into())
 }

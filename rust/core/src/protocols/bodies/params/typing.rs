@@ -1,7 +1,7 @@
 //! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
 
 use crate::arguments::coercion;
-use crate::arguments::tree::{At, Lists, is_json, is_literal, write_at};
+use crate::arguments::tree::{At, Lists, TreeWriter, is_json, is_literal};
 use crate::arguments::{Bad, Context, Found};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
@@ -53,12 +53,11 @@ pub fn write_text(
         return Ok(());
     }
     let scalar = |text: &str, quoted| Tree::Scalar { text: text.to_owned(), quoted };
-    let write = |found: &mut Found, tree: &Tree| write_at(cx, found, id, at, 1, tree, Lists::Own);
+    let write = |found: &mut Found, tree: &Tree| TreeWriter { cx, found, lists: Lists::Own }.value(id, at, 1, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
             let empty = if node.has(&Choice::Array) { Tree::List(Vec::new()) } else { Tree::Map(Vec::new()) };
-            let message = || format!("{} is empty.", at.path());
-            cx.repair(found, Repair::Coerced).map_err(|kind| (kind, message()))?;
+            cx.repair_or(found, Repair::Coerced, || format!("{} is empty.", at.path()))?;
             return write(found, &empty);
         }
         return write(found, &scalar(text, false));

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 
 use super::typing::write_text;
-use crate::arguments::Slot;
-use crate::arguments::{Bad, Context, Found, Io};
+use crate::arguments::{Bad, Context, Flow, Found, Io, Slot, Step};
 use crate::error::ErrorKind;
 use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
@@ -13,15 +12,6 @@ use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
 use crate::syntax::tags::{Row, Tag, closes};
-
-/// How a value ends.
-pub enum Read {
-    Need,
-    /// With its closing tag.
-    Closed,
-    /// Before another tag.
-    Open,
-}
 
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,8 +169,16 @@ impl Value {
         Ok(())
     }
 
-    /// Reads on from `io.at`.
-    pub fn read(&mut self, io: &mut Io<'_>, function: Tag) -> Result<Read, Bad> {
+    /// Reads on from `io.at` to the value's end. True: that is its closing tag; false: another tag.
+    pub fn read(&mut self, io: &mut Io<'_>, function: Tag) -> Flow<bool> {
+        let read = self.read_to_end(io, function);
+        if matches!(read, Err(Step::Need)) {
+            self.go_live(&io.cx, io.found)?;
+        }
+        read
+    }
+
+    fn read_to_end(&mut self, io: &mut Io<'_>, function: Tag) -> Flow<bool> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         loop {
@@ -191,30 +189,27 @@ impl Value {
                 self.take(io.found, part);
                 io.at += part.len();
                 if end.is_none() {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
+                    return Err(Step::Need);
                 }
             }
-            let function = (function, io.cx.tool);
-            let quoted = self.since.and_then(Alternation::open);
-            match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
-                Scan::Match(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+            let function = (function, cx.tool);
+            let quoted = self.since.and_then(Alternation::open).is_some();
+            let found =
+                self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked).decided()?;
+            match found {
+                Some(End::Close(_) | End::Before) if quoted && self.slot.is_some() => {
                     let message = format!(
                         "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
                         cx.tool
                     );
-                    return Err((ErrorKind::MalformedCall, message));
+                    return Err((ErrorKind::MalformedCall, message).into());
                 }
-                Scan::Incomplete => {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
-                }
-                Scan::Match(End::Close(length)) if quoted.is_none() => {
+                Some(End::Close(length)) if !quoted => {
                     io.at += length;
-                    return Ok(Read::Closed);
+                    return Ok(true);
                 }
-                Scan::Match(End::Before) if quoted.is_none() => return Ok(Read::Open),
-                Scan::Match(End::Kept(length)) => {
+                Some(End::Before) if !quoted => return Ok(false),
+                Some(End::Kept(length)) => {
                     (self.kept, self.looked) = (true, 0);
                     let tag = &io.window[io.at..io.at + length];
                     self.take(io.found, tag);
@@ -222,14 +217,8 @@ impl Value {
                     io.at += length;
                 }
                 found => {
-                    match self.opened.nearly_closes(io.rest(), io.last, &declared) {
-                        Scan::Incomplete => {
-                            self.go_live(&io.cx, io.found)?;
-                            return Ok(Read::Need);
-                        }
-                        Scan::Match(()) => self.kept = true,
-                        Scan::NoMatch => self.kept |= found == Scan::Match(End::Text),
-                    }
+                    let near = self.opened.nearly_closes(io.rest(), io.last, &declared).decided()?;
+                    self.kept |= near.is_some() || found == Some(End::Text);
                     self.looked = 0;
                     self.take(io.found, "<");
                     io.at += 1;

@@ -13,13 +13,13 @@ mod write;
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::keys::{Field, is_declared, resolve};
-use crate::arguments::{Context, Failure, Found, Io, Object, Step, messages};
+use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Scan, is_ws, ws_run};
+use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
@@ -90,22 +90,22 @@ fn behind(quoted: bool) -> State {
     State::After { quoted, empty: false, ahead: Ahead::after_value() }
 }
 
-/// What one state made of the window.
-enum Move {
-    To(State),
-    /// More text is needed.
-    Stay,
-    Done,
-    Fail(Failure),
-}
+/// The next state, or what the parser is told.
+type Move = Flow<State>;
 
 /// Whether the end of a value was guessed.
 fn is_unsure(found: &Found) -> bool {
     found.used(Repair::UnquotedSpaces) || found.used(Repair::InnerQuotes)
 }
 
-fn fail(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Move {
-    Move::Fail(Failure { kind, message: message.into(), skip })
+fn fail<T>(kind: ErrorKind, message: impl Into<String>, skip: Skip) -> Flow<T> {
+    Err(Step::Failed(Failure { kind, message: message.into(), skip }))
+}
+
+/// A repair. Where that is an error, the rest is read with this `skip`.
+fn repair(io: &mut Io<'_>, repair: Repair, skip: Skip, message: impl FnOnce() -> String) -> Flow {
+    let repaired = io.cx.repair_or(io.found, repair, message);
+    repaired.map_err(|(kind, message)| Step::Failed(Failure { kind, message, skip }))
 }
 
 impl Body for Pairs {
@@ -196,22 +196,18 @@ impl Pairs {
                 State::Bare(bare) => bare.step(io, bare_mark),
                 State::Typographic(typographic) => typographic.step(io),
                 State::Verbatim { value, skip } => verbatim(io, value, skip),
-                State::Json { field, target, start, object } => match object.feed(io) {
-                    Ok(false) => Move::Stay,
-                    Err(failure) => Move::Fail(failure),
-                    Ok(true) if io.found.args.end(*target, *start) => Move::To(behind(false)),
-                    Ok(true) => duplicate(field, Skip::After),
-                },
+                State::Json { field, target, start, object } => object.feed(io).and_then(|()| {
+                    let fits = io.found.args.end(*target, *start);
+                    if fits { Ok(behind(false)) } else { duplicate(field, Skip::After) }
+                }),
                 State::After { quoted, empty, ahead } => {
                     let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
                     after(io, *quoted, skip, ahead)
                 }
             };
             match moved {
-                Move::To(next) => self.state = next,
-                Move::Stay => return Step::Need,
-                Move::Done => return Step::Done,
-                Move::Fail(failure) => return Step::Failed(failure),
+                Ok(next) => self.state = next,
+                Err(step) => return step,
             }
         }
     }
@@ -221,7 +217,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
-    *line |= crate::syntax::scan::has_line_break(&io.window[io.at..token]);
+    *line |= has_line_break(&io.window[io.at..token]);
     io.at = token;
     let rest = io.rest();
     let broken = || no_pair(&cx, rest, bare && !*line);
@@ -230,30 +226,26 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Next::Need | Next::End => return Move::Stay,
-        Next::Close => return Move::Done,
+        Next::Need | Next::End => return Err(Step::Need),
+        Next::Close => return Err(Step::Done),
         Next::Open { .. } if *line => {
-            let unsure = is_unsure(io.found).then_some(ErrorKind::MalformedCall);
-            return match unsure.map_or_else(|| cx.repair(io.found, Repair::MissingClose), Err) {
-                Ok(()) => Move::Done,
-                Err(kind) => fail(kind, messages::UNCLOSED, Skip::TokenStart),
-            };
+            if is_unsure(io.found) {
+                return fail(ErrorKind::MalformedCall, messages::UNCLOSED, Skip::TokenStart);
+            }
+            repair(io, Repair::MissingClose, Skip::TokenStart, || messages::UNCLOSED.to_owned())?;
+            return Err(Step::Done);
         }
         // A parenthesis that begins a key is not one of a name.
         Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
         Next::Pair { length, direct, .. } => (length, direct),
-        Next::Other => match colon_pair(&cx, rest, false) {
-            Scan::Incomplete => return Move::Stay,
-            Scan::NoMatch => return broken(),
-            Scan::Match((length, end)) => {
-                let written = &rest[..length];
-                if let Err(kind) = cx.repair(io.found, Repair::ColonSeparator) {
-                    return fail(kind, format!("Write = instead of a colon: {written}=…"), Skip::TokenStart);
-                }
-                io.at += end;
-                return equals(io, written, true);
-            }
-        },
+        Next::Other => {
+            let Some((length, end)) = colon_pair(&cx, rest, false).decided()? else { return broken() };
+            let written = &rest[..length];
+            let message = || format!("Write = instead of a colon: {written}=…");
+            repair(io, Repair::ColonSeparator, Skip::TokenStart, message)?;
+            io.at += end;
+            return equals(io, written, true);
+        }
         Next::Open { .. } | Next::Trailing { .. } => return broken(),
     };
     let written = &rest[..length];
@@ -261,9 +253,8 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
         if !is_declared(cx.schema, written) {
             return broken();
         }
-        if let Err(kind) = cx.repair(io.found, Repair::SpacedEquals) {
-            return fail(kind, format!("Do not put spaces around `=`: write {written}=…"), Skip::TokenStart);
-        }
+        let message = || format!("Do not put spaces around `=`: write {written}=…");
+        repair(io, Repair::SpacedEquals, Skip::TokenStart, message)?;
     }
     io.at += ws_run(rest, length) + 1;
     equals(io, written, false)
@@ -286,7 +277,7 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Move::To(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
+    Ok(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
@@ -300,11 +291,7 @@ fn follows_colon(io: &Io<'_>, rest: &str) -> Scan {
     if from == 0 || !io.found.used(Repair::ColonSeparator) {
         return Scan::NoMatch;
     }
-    match colon_pair(&io.cx, &rest[from..], io.last) {
-        Scan::Incomplete => Scan::Incomplete,
-        Scan::NoMatch => Scan::NoMatch,
-        Scan::Match(_) => Scan::Match(()),
-    }
+    colon_pair(&io.cx, &rest[from..], io.last).void()
 }
 
 fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
@@ -327,48 +314,39 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
         _ if quoted => ErrorKind::Strict(Repair::InnerQuotes),
         _ => ErrorKind::MalformedCall,
     };
-    match (rest.as_bytes().first(), cx.delimiters.closes(rest, io.last).void()) {
-        (None, _) | (_, Scan::Incomplete) => Move::Stay,
-        (_, Scan::Match(())) => Move::To(gap(false)),
-        (Some(byte), Scan::NoMatch) if is_ws(*byte) => Move::To(gap(false)),
-        (Some(byte), Scan::NoMatch) => {
-            let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other };
-            let colon = if next == Next::Other { follows_colon(io, rest) } else { Scan::NoMatch };
-            match (next, colon) {
-                (Next::Need, _) | (_, Scan::Incomplete) => Move::Stay,
-                (Next::Pair { .. }, _) | (_, Scan::Match(())) => comma(io, Move::To(gap(false))),
-                (Next::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
-                _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
-                _ => {
-                    let message =
-                        format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
-                    fail(junk, message, skip)
-                }
-            }
+    let (Some(byte), closes) = (rest.bytes().next(), cx.delimiters.closes(rest, io.last).decided()?) else {
+        return Err(Step::Need);
+    };
+    if closes.is_some() || is_ws(byte) {
+        return Ok(gap(false));
+    }
+    match if may_trail(byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other } {
+        Next::Need => return Err(Step::Need),
+        Next::Pair { .. } => comma(io)?,
+        Next::Trailing { length } => trailing(io, length)?,
+        Next::Other if follows_colon(io, rest).decided()?.is_some() => comma(io)?,
+        _ if byte == b',' => return fail(junk, NO_COMMAS, Skip::After),
+        _ => {
+            let message = format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);
+            return fail(junk, message, skip);
         }
     }
+    Ok(gap(false))
 }
 
 /// Passes over a comma between two pairs.
-fn comma(io: &mut Io<'_>, then: Move) -> Move {
-    match io.cx.repair(io.found, Repair::CommaSeparator) {
-        Ok(()) => {
-            io.at += 1;
-            then
-        }
-        Err(kind) => fail(kind, NO_COMMAS, Skip::After),
-    }
+fn comma(io: &mut Io<'_>) -> Flow {
+    repair(io, Repair::CommaSeparator, Skip::After, || NO_COMMAS.to_owned())?;
+    io.at += 1;
+    Ok(())
 }
 
 /// Passes over punctuation after the last value.
-fn trailing(io: &mut Io<'_>, length: usize, then: Move) -> Move {
-    match io.cx.repair(io.found, Repair::TrailingCharacters) {
-        Ok(()) => {
-            io.at += length;
-            then
-        }
-        Err(kind) => fail(kind, "Nothing may follow the last value of the call.", Skip::After),
-    }
+fn trailing(io: &mut Io<'_>, length: usize) -> Flow {
+    let message = || "Nothing may follow the last value of the call.".to_owned();
+    repair(io, Repair::TrailingCharacters, Skip::After, message)?;
+    io.at += length;
+    Ok(())
 }
 
 const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=2";

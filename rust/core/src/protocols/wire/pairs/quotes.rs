@@ -3,7 +3,7 @@
 use super::value::{Text, Value};
 use super::{Move, State, behind, fail, follows_colon, gap_ahead};
 use crate::arguments::keys::is_declared;
-use crate::arguments::{Context, Failure, Io, messages};
+use crate::arguments::{Context, Flow, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::syntax::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
@@ -87,18 +87,15 @@ impl InQuotes {
                     value.push_char(io.found, c);
                     continue;
                 }
-                Part::Need => return Move::Stay,
+                Part::Need => return Err(Step::Need),
                 Part::Quote => {}
             }
             let rest = &window[io.at + 1..];
             if *triple {
-                match starts(&window[io.at..], if quote == b'"' { "\"\"\"" } else { "'''" }, false) {
-                    Scan::Match(()) => {
-                        io.at += 3;
-                        return value.done(io, true, behind(false));
-                    }
-                    Scan::Incomplete => return Move::Stay,
-                    Scan::NoMatch => {}
+                let close = if quote == b'"' { "\"\"\"" } else { "'''" };
+                if let Some(()) = starts(&window[io.at..], close, false).decided()? {
+                    io.at += 3;
+                    return value.done(io, true, behind(false));
                 }
                 io.at += 1;
                 value.push_char(io.found, quote as char);
@@ -116,7 +113,7 @@ impl InQuotes {
                 _ => ahead.look(rest, last, cx.delimiters),
             };
             let closes = match next {
-                Next::Need => return Move::Stay,
+                Next::Need => return Err(Step::Need),
                 Next::Close | Next::End | Next::Open { line: true } => true,
                 Next::Pair { at, length, .. } => {
                     separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
@@ -124,16 +121,11 @@ impl InQuotes {
                 Next::Trailing { .. } => kept.is_none() && !marks.seen,
                 Next::Open { line: false } => false,
                 Next::Other if kept.is_some() => false,
-                Next::Other => match follows_colon(io, rest) {
-                    Scan::Incomplete => return Move::Stay,
-                    mark => mark == Scan::Match(()),
-                },
+                Next::Other => follows_colon(io, rest).decided()?.is_some(),
             };
             if closes {
                 io.at += 1;
-                if let Some(inside) = self.opens_another(io, next) {
-                    return Move::Fail(inside);
-                }
+                self.check_second_reading(io, next)?;
                 let InQuotes { value, kept, marks, .. } = self;
                 if kept.is_some() && marks.seen {
                     let path = value.field.path();
@@ -149,25 +141,18 @@ impl InQuotes {
                 let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
-            if kept.is_none() {
-                match closes_on_its_line(&cx, rest, last) {
-                    Scan::Incomplete => return Move::Stay,
-                    Scan::NoMatch => {}
-                    Scan::Match(length) => {
-                        let message = format!(
-                            "{}: {} follows a quoted value. Write quotes inside quotes as \\\".",
-                            value.field.path(),
-                            messages::shorten(rest[..length].trim())
-                        );
-                        io.at += 1 + length;
-                        return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
-                    }
-                }
+            if kept.is_none()
+                && let Some(length) = closes_on_its_line(&cx, rest, last).decided()?
+            {
+                let (path, junk) = (value.field.path(), messages::shorten(rest[..length].trim()));
+                io.at += 1 + length;
+                let message = format!("{path}: {junk} follows a quoted value. Write quotes inside quotes as \\\".");
+                return fail(ErrorKind::MalformedCall, message, Skip::TokenStart);
             }
             // A second value may begin there, and the first one may have ended at the quote that was kept.
             io.at += 1;
             if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
-                return Move::Fail(ambiguous(value, Skip::opened_by(quote)));
+                return ambiguous(value, Skip::opened_by(quote));
             }
             *ahead = Ahead::after_value();
             io.found.repair(Repair::InnerQuotes);
@@ -180,24 +165,24 @@ impl InQuotes {
 
     /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
-    fn opens_another(&self, io: &Io<'_>, next: Next) -> Option<Failure> {
+    fn check_second_reading(&self, io: &Io<'_>, next: Next) -> Flow {
         let open = match self.kept {
-            Some(otherwise) => otherwise.opened()?,
+            Some(otherwise) => otherwise.opened(),
             // If the closing quote was left out, the next value's opening quote looks like it.
-            None if next == Next::Open { line: true } && ends_in_a_key(&self.value, io) => self.quoted.quote,
-            None => return None,
+            None if next == Next::Open { line: true } && ends_in_a_key(&self.value, io) => Some(self.quoted.quote),
+            None => None,
         };
-        Some(ambiguous(&self.value, Skip::in_quotes(open)))
+        open.map_or(Ok(()), |open| ambiguous(&self.value, Skip::in_quotes(open)))
     }
 }
 
 /// The call fails inside a quoted text.
-fn ambiguous(value: &Value, skip: Skip) -> Failure {
+fn ambiguous<T>(value: &Value, skip: Skip) -> Flow<T> {
     let message = format!(
         "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
         value.field.path()
     );
-    Failure { kind: ErrorKind::MalformedCall, message, skip }
+    fail(ErrorKind::MalformedCall, message, skip)
 }
 
 /// Whether the value ends in a declared key and `=`.
@@ -255,5 +240,5 @@ pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> M
         }
     }
     value.push_str(io.found, &io.window[start..io.at]);
-    Move::Stay
+    Err(Step::Need)
 }

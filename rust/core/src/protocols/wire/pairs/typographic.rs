@@ -3,7 +3,7 @@
 use super::quotes::may_follow;
 use super::value::Value;
 use super::{Move, behind, fail};
-use crate::arguments::Io;
+use crate::arguments::{Io, Step};
 use crate::error::ErrorKind;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
@@ -41,7 +41,7 @@ impl Typographic {
             io.at += end;
             let after = end + self.close.len_utf8();
             match rest.as_bytes().get(after) {
-                None => return Move::Stay,
+                None => return Err(Step::Need),
                 Some(byte) if may_follow(*byte, &io.cx) => {}
                 Some(_) => {
                     self.value.push_char(io.found, self.close);

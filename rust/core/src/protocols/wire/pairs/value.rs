@@ -1,10 +1,10 @@
 //! A value's text: where it goes, and what it becomes when it is complete.
 
-use super::{Move, State, fail, gap};
+use super::{Move, State, fail, gap, repair};
 use crate::arguments::builder::{Collision, Probe, Target};
 use crate::arguments::coercion;
 use crate::arguments::keys::Field;
-use crate::arguments::{Context, Found, Io, messages};
+use crate::arguments::{Bad, Context, Flow, Found, Io, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::{Choice, NodeId};
 use crate::syntax::json::{push_char, push_str};
@@ -71,10 +71,10 @@ impl Value {
         match std::mem::replace(&mut self.text, Text::Collect(String::new())) {
             Text::Live { target, start } => {
                 io.found.args.json.push('"');
-                if io.found.args.end(target, start) { Move::To(next) } else { duplicate(&self.field, skip) }
+                if io.found.args.end(target, start) { Ok(next) } else { duplicate(&self.field, skip) }
             }
             Text::Collect(text) => match typed(io, &self.field, &text, quoted) {
-                Ok(()) => Move::To(next),
+                Ok(()) => Ok(next),
                 Err((kind, message)) => fail(kind, message, skip),
             },
         }
@@ -101,20 +101,18 @@ pub(super) fn takes_strings_as_items(cx: &Context<'_>, id: NodeId) -> bool {
 
 /// `a=` without a value.
 pub(super) fn empty(io: &mut Io<'_>, field: &Field) -> Move {
-    if let Err(kind) = io.cx.repair(io.found, Repair::EmptyValue) {
-        let message = format!("Write the empty string as {}=\"\"", field.path());
-        return fail(kind, message, Skip::TokenStart);
-    }
+    let message = || format!("Write the empty string as {}=\"\"", field.path());
+    repair(io, Repair::EmptyValue, Skip::TokenStart, message)?;
     match typed(io, field, "", true) {
-        Ok(()) => Move::To(gap(false)),
+        Ok(()) => Ok(gap(false)),
         Err((kind, message)) => fail(kind, message, Skip::TokenStart),
     }
 }
 
 /// Types a complete text and puts it into its place.
-pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), (ErrorKind, String)> {
+pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) -> Result<(), Bad> {
     let (cx, id) = (io.cx, field.node);
-    let repeated = |_| (ErrorKind::DuplicateArgument, twice(field));
+    let repeated = |_| messages::twice(&field.path());
     let probe = io.found.args.probe(&field.steps);
     let length = match probe {
         Probe::Items(length) => Some(length),
@@ -139,30 +137,26 @@ pub(super) fn typed(io: &mut Io<'_>, field: &Field, text: &str, quoted: bool) ->
         }
     };
     if outcome.converted {
-        cx.repair(io.found, Repair::Coerced)
-            .map_err(|kind| (kind, messages::not_as_written(&cx, id, &field.path(), text)))?;
+        let message = || messages::not_as_written(&cx, id, &field.path(), text);
+        cx.repair_or(io.found, Repair::Coerced, message)?;
     }
     if again == Some(false) {
-        return Err((ErrorKind::DuplicateArgument, twice(field)));
+        return Err(messages::twice(&field.path()));
     }
     if let Some(kind) = outcome.problem
         && again.is_none()
     {
-        let message = messages::violation(&cx, id, kind, &field.path(), text);
-        io.found.problem(kind, field.path(), message);
+        io.found.violation(&cx, id, kind, || field.path(), text);
     }
     Ok(())
 }
 
-fn twice(field: &Field) -> String {
-    format!("{} is given twice, with different values. Give it once.", field.path())
+pub(super) fn duplicate<T>(field: &Field, skip: Skip) -> Flow<T> {
+    let (kind, message) = messages::twice(&field.path());
+    fail(kind, message, skip)
 }
 
-pub(super) fn duplicate(field: &Field, skip: Skip) -> Move {
-    fail(ErrorKind::DuplicateArgument, twice(field), skip)
-}
-
-pub(super) fn collided(field: &Field, collision: Collision) -> Move {
+pub(super) fn collided<T>(field: &Field, collision: Collision) -> Flow<T> {
     match collision {
         Collision::Taken => duplicate(field, Skip::ValueStart),
         Collision::Gap { next } => {

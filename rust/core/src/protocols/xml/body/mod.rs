@@ -8,14 +8,14 @@ mod fast_path;
 mod recovery;
 
 use crate::arguments::elements::{Fault, Outcome, Reader, content};
-use crate::arguments::{Bad, Context, Failure, Fields, Found, Io, Lists, Object, Slot, Step, messages};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages};
 use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
 use crate::schema::Schema;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
-use crate::syntax::recovery::Skip;
-use crate::syntax::scan::{Delimiters, Scan, ws_run};
+use crate::syntax::scan::{Delimiters, ws_run};
 use crate::syntax::tags::TYPES;
 use crate::syntax::tree::Tree;
 use crate::syntax::xml::{self, Lexeme, Lexer};
@@ -36,15 +36,12 @@ enum State {
         slot: Slot,
         reader: Reader,
     },
-    Json(Object),
-    /// Behind it.
-    Behind,
+    Json(ObjectInTag),
     /// In text that stands for the one field.
     Text(String),
-    /// Reading on after an error: between elements, in one of this name, or in JSON.
+    /// Reading on after an error: between elements, or in one of this name.
     On,
     InElement(String),
-    InJson(Skip),
     Closed,
 }
 
@@ -80,30 +77,18 @@ pub fn lone_text(schema: &Schema) -> Option<&str> {
 impl Body for Elements {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
-            let step = match &mut self.state {
+            let flow = match &mut self.state {
                 State::Start => self.start(io),
                 State::Between => self.between(io),
                 State::Live { .. } => self.live(io),
                 State::Collect { .. } => self.collect(io),
-                State::Json(object) => match object.feed(io) {
-                    Err(Failure { kind, message, skip }) => {
-                        self.state = State::InJson(skip);
-                        Err((kind, message))
-                    }
-                    Ok(true) => {
-                        self.state = State::Behind;
-                        Ok(None)
-                    }
-                    Ok(false) => Ok(Some(Step::Need)),
-                },
-                State::Behind => self.behind(io),
+                State::Json(ObjectInTag::Complete) => self.behind(io),
+                State::Json(object) => object.feed(io),
                 State::Text(_) => self.text(io),
-                State::On | State::InElement(_) | State::InJson(_) | State::Closed => return Step::Done,
+                State::On | State::InElement(_) | State::Closed => Err(Step::Done),
             };
-            match step {
-                Ok(None) => {}
-                Ok(Some(step)) => return step,
-                Err((kind, message)) => return Step::Failed(Failure { kind, message, skip: Skip::Body }),
+            if let Err(step) = flow {
+                return step;
             }
         }
     }
@@ -129,7 +114,8 @@ impl Body for Elements {
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Start | State::Between | State::Behind | State::Closed)
+        let json = matches!(self.state, State::Json(ObjectInTag::Complete));
+        !(json || matches!(self.state, State::Start | State::Between | State::Closed))
     }
 
     /// The call is closed.
@@ -163,43 +149,28 @@ impl Elements {
         }
     }
 
-    fn start(&mut self, io: &mut Io<'_>) -> Progress {
-        let near_miss = match self.form {
-            Form::Line => Some((Repair::BareName, "A call must be enclosed in tags with the tool's name.")),
-            Form::Broken => Some((Repair::UnclosedTag, "The opening tag of a call must end with >.")),
-            Form::Open | Form::Empty => None,
-        };
-        if let Some((repair, what)) = near_miss {
-            note(io, repair, what)?;
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        match self.form {
+            Form::Line => io.repair(Repair::BareName, "A call must be enclosed in tags with the tool's name.")?,
+            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Open => {}
+            Form::Empty => return self.close(io),
         }
-        if self.form == Form::Empty {
-            return self.close(io);
-        }
-        io.at = ws_run(io.window, io.at);
-        match io.rest().as_bytes().first() {
-            None => return Ok(Some(Step::Need)),
-            Some(b'{') => {
-                self.json = true;
-                self.state = State::Json(Object::new(&io.cx, io.cx.schema.root, String::new(), 0));
-            }
-            Some(_) => self.state = State::Between,
-        }
-        Ok(None)
+        self.json = io.next_byte()? == b'{';
+        self.state = if self.json { State::Json(ObjectInTag::new(&io.cx)) } else { State::Between };
+        Ok(())
     }
 
-    fn between(&mut self, io: &mut Io<'_>) -> Progress {
+    fn between(&mut self, io: &mut Io<'_>) -> Flow {
         let behind_line = self.form == Form::Line && self.any;
-        if behind_line && let Some(step) = self.behind_line(io)? {
-            return Ok(Some(step));
+        if behind_line {
+            self.behind_line(io)?;
         }
         if !self.lexer.is_inside() && self.in_quotes(io) {
             if !io.rest().starts_with('<') {
                 return self.close_at_end(io);
             }
-            return Err((
-                ErrorKind::MalformedCall,
-                "A call may contain only fields, without quotes around them.".into(),
-            ));
+            return malformed("A call may contain only fields, without quotes around them.");
         }
         if self.lexer.is_between() {
             let begin = io.at;
@@ -209,15 +180,11 @@ impl Elements {
             }
             if fast_path::element(io).is_some() {
                 self.any = true;
-                return Ok(None);
+                return Ok(());
             }
         }
-        if !behind_line {
-            match self.end_mark(io) {
-                Scan::Match(()) => return self.close(io),
-                Scan::Incomplete => return Ok(Some(Step::Need)),
-                Scan::NoMatch => {}
-            }
+        if !behind_line && let Some(()) = self.end_mark(io).decided()? {
+            return self.close(io);
         }
         let begin = io.at;
         match self.next(io) {
@@ -233,9 +200,9 @@ impl Elements {
                 }
             }
             Lexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            Lexeme::Close(_) => note(io, Repair::Markup, "A closing tag has no opening tag.")?,
+            Lexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Skips text between elements, while a quote is open in it, to its end or to a tag. Returns whether the quote is still open.
@@ -263,34 +230,29 @@ impl Elements {
         Lexeme::Text(&rest[..length])
     }
 
-    fn stray(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
+    fn stray(&mut self, io: &mut Io<'_>) -> Flow {
         self.stray = true;
-        note(io, Repair::Markup, "A call may contain only fields.")
+        Ok(io.repair(Repair::Markup, "A call may contain only fields.")?)
     }
 
     /// The opening tag of a field.
-    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<(), Bad> {
+    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Flow {
         self.any = true;
         self.quotes = Alternation::START;
         self.quotes.run(attributes);
-        let begun = match self.quotes.open() {
-            None => self.begin(io, name, attributes, closed),
-            Some(_) => {
-                self.state = State::On;
-                return Err((ErrorKind::MalformedCall, "A quote in a tag is not closed.".into()));
-            }
-        };
+        if self.quotes.open().is_some() {
+            self.state = State::On;
+            return malformed("A quote in a tag is not closed.");
+        }
         self.quotes = Alternation::START;
-        match begun {
-            Ok(state) => {
-                self.state = state;
-                Ok(())
-            }
+        match self.begin(io, name, attributes, closed) {
+            Ok(state) => self.state = state,
             Err(bad) => {
                 self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
-                Err(bad)
+                return Err(bad.into());
             }
         }
+        Ok(())
     }
 
     fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<State, Bad> {
@@ -304,7 +266,7 @@ impl Elements {
                 let message = format!("A field must not have attributes. Write: {}", cx.writer.example(&cx));
                 return Err((ErrorKind::MalformedCall, message));
             }
-            note(io, Repair::Markup, "A field must not have attributes.")?;
+            io.repair(Repair::Markup, "A field must not have attributes.")?;
         }
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;
@@ -330,11 +292,11 @@ impl Elements {
         Ok(State::Collect { name: name.to_owned(), slot, reader })
     }
 
-    fn live(&mut self, io: &mut Io<'_>) -> Progress {
-        let State::Live { name, slot } = &self.state else { return Ok(None) };
+    fn live(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Live { name, slot } = &self.state else { return Ok(()) };
         loop {
             match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                Lexeme::Need => return Ok(Some(Step::Need)),
+                Lexeme::Need => return Err(Step::Need),
                 Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => slot.push(io.found, text),
                 Lexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
                 Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored => break,
@@ -344,11 +306,11 @@ impl Elements {
             slot.end(io.found)?;
         }
         self.state = State::Between;
-        Ok(None)
+        Ok(())
     }
 
-    fn collect(&mut self, io: &mut Io<'_>) -> Progress {
-        let State::Collect { reader, .. } = &mut self.state else { return Ok(None) };
+    fn collect(&mut self, io: &mut Io<'_>) -> Flow {
+        let State::Collect { reader, .. } = &mut self.state else { return Ok(()) };
         let mut refused = None;
         let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
         let mut at = io.at;
@@ -356,66 +318,52 @@ impl Elements {
             reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
         io.at = at;
         let tree = match outcome {
-            Outcome::Need => return Ok(Some(Step::Need)),
+            Outcome::Need => return Err(Step::Need),
             Outcome::Done(tree) | Outcome::Unclosed(tree) => tree,
-            Outcome::TooDeep => return Err((ErrorKind::TooDeep, messages::too_deep(io.cx.limits))),
-            Outcome::Refused => return Err(refused.unwrap_or((ErrorKind::MalformedCall, String::new()))),
+            Outcome::TooDeep => return Err((ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into()),
+            Outcome::Refused => return Err(refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into()),
         };
         if let State::Collect { slot, .. } = std::mem::replace(&mut self.state, State::On) {
             self.fields.close(&io.cx, io.found, slot, tree)?;
         }
         self.state = State::Between;
-        Ok(None)
+        Ok(())
     }
 
-    fn text(&mut self, io: &mut Io<'_>) -> Progress {
-        let Some(key) = lone_text(io.cx.schema) else { return Ok(None) };
+    fn text(&mut self, io: &mut Io<'_>) -> Flow {
+        let Some(key) = lone_text(io.cx.schema) else { return Ok(()) };
         let begin = io.at;
-        let mark = self.end_mark(io);
-        let lexeme = match mark {
-            Scan::Match(()) => Lexeme::Close(""),
-            Scan::Incomplete => Lexeme::Need,
-            Scan::NoMatch => self.next(io),
-        };
-        let State::Text(source) = &mut self.state else { return Ok(None) };
+        let closed = self.end_mark(io).decided()?.is_some();
+        let lexeme = if closed { Lexeme::Close("") } else { self.next(io) };
+        let State::Text(source) = &mut self.state else { return Ok(()) };
         match lexeme {
-            Lexeme::Need => return Ok(Some(Step::Need)),
+            Lexeme::Need => return Err(Step::Need),
             Lexeme::Open { name, attributes, empty } if name == key => {
                 self.stray(io)?;
                 self.field(io, name, attributes, empty)?;
             }
-            Lexeme::Close(_) if mark == Scan::Match(()) => {
+            Lexeme::Close(_) if closed => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = State::Closed;
-                note(io, Repair::BareText, &format!("The text must be in <{key}> tags."))?;
+                io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
                 let slot = self.fields.open(&io.cx, io.found, key, true)?;
                 self.fields.close(&io.cx, io.found, slot, Tree::Scalar { text, quoted: true })?;
                 return self.close(io);
             }
             _ => source.push_str(&io.window[begin..io.at]),
         }
-        Ok(None)
+        Ok(())
     }
 }
 
-/// The next step, if it is one for the parser.
-type Progress = Result<Option<Step>, Bad>;
-
-fn note(io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
-    let Io { cx, found, .. } = io;
-    cx.repair(found, repair).map_err(|kind| (kind, what.to_owned()))
+fn malformed(message: &str) -> Flow {
+    Err((ErrorKind::MalformedCall, message.to_owned()).into())
 }
 
-/// May what has this fault be read all the same?
+/// Whether a fault is repairable in the current mode.
 fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
-    match fault {
-        Fault::Xml(_) => true,
-        Fault::Markup(what) => match note(io, Repair::Markup, what) {
-            Ok(()) => true,
-            Err(bad) => {
-                *refused = Some(bad);
-                false
-            }
-        },
+    if let Fault::Markup(what) = fault {
+        *refused = io.repair(Repair::Markup, what).err();
     }
+    refused.is_none()
 }

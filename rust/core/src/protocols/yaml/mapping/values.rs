@@ -1,15 +1,15 @@
 //! Keys and their values: passed on as they come, or built up and typed.
 
 use super::typed::resolve;
-use super::{Mapping, NO_MAPPING, Progress, State, note};
-use crate::arguments::{Bad, Io, Slot};
+use super::{Mapping, NO_MAPPING, State};
+use crate::arguments::{Bad, Flow, Io, Slot};
 use crate::error::Repair;
 use crate::syntax::tree::Tree;
 use crate::syntax::yaml::{Builder, Lexeme, Pair, json_of};
 
 impl Mapping {
     /// Lines that need no lexer, as far as they go.
-    pub(super) fn lines(&mut self, io: &mut Io<'_>) -> Progress {
+    pub(super) fn lines(&mut self, io: &mut Io<'_>) -> Flow {
         while let Some(Pair { key, value, quoted }) =
             self.lexer.pair(io.window, &mut io.at, &self.tag.around(&io.cx, true))
         {
@@ -98,7 +98,7 @@ impl Mapping {
         match std::mem::replace(&mut self.state, State::Between) {
             State::Value(mut slot) if slot.is_string(&io.cx) => {
                 let key = slot.path();
-                note(io, Repair::EmptyValue, &format!("{key} has no value; write empty text as \"\"."))?;
+                io.repair(Repair::EmptyValue, format!("{key} has no value; write empty text as \"\"."))?;
                 slot.start(&io.cx, io.found)?;
                 slot.end(io.found)
             }
