@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::builder::Args;
+use super::builder::ArgumentsBuilder;
 use super::example::{Given, example_members};
 use super::messages;
 use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
@@ -88,7 +88,7 @@ impl<'a> Io<'a> {
 /// What a body has found so far.
 #[derive(Debug, Default)]
 pub struct Found {
-    pub args: Args,
+    pub args: ArgumentsBuilder,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
 }
@@ -120,6 +120,16 @@ pub enum Step {
 
 /// How a body goes on: with the rest of its window, or by telling the parser something.
 pub type Flow<T = ()> = Result<T, Step>;
+
+/// Goes on step by step, until the parser is told something.
+#[inline(always)]
+pub fn steps(mut step: impl FnMut() -> Flow) -> Step {
+    loop {
+        if let Err(step) = step() {
+            return step;
+        }
+    }
+}
 
 impl From<Bad> for Step {
     fn from((kind, message): Bad) -> Self {
@@ -200,17 +210,29 @@ impl Found {
         cx: &Context<'_>,
         id: NodeId,
         path: &dyn Fn() -> String,
-        has: impl Fn(&Args, &str) -> bool,
+        has: impl Fn(&ArgumentsBuilder, &str) -> bool,
     ) {
-        let Some(object) = &cx.schema.node(id).object else { return };
         let room = MAX_PROBLEMS - self.problems.len();
-        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
-        for name in missing {
-            let field = messages::join(&path(), name);
-            let message = messages::missing(cx, id, &field, name);
-            self.problem(ProblemKind::MissingRequired, field, message);
+        for problem in missing(cx, id, path, room, |name| has(&self.args, name)) {
+            self.problem(problem.kind, problem.field, problem.message);
         }
     }
+}
+
+/// The first few fields that an object of type `id` requires and does not have.
+pub fn missing(
+    cx: &Context<'_>,
+    id: NodeId,
+    path: &dyn Fn() -> String,
+    room: usize,
+    has: impl Fn(&str) -> bool,
+) -> Vec<Problem> {
+    let required = cx.schema.node(id).object.iter().flat_map(|object| &object.required);
+    let problem = |name: &String| {
+        let field = messages::join(&path(), name);
+        Problem { kind: ProblemKind::MissingRequired, message: messages::missing(cx, id, &field, name), field }
+    };
+    required.filter(|name| !has(name)).take(room).map(problem).collect()
 }
 
 impl<'a> Context<'a> {

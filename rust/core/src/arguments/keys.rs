@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::builder::{Args, Step, To};
+use super::builder::{ArgumentsBuilder, PathSegment, To};
 use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
@@ -13,14 +13,14 @@ use crate::syntax::pairs::{Segment, segments};
 
 /// Where the value of a key goes.
 #[derive(Debug, Default)]
-pub struct Field {
-    pub steps: SmallVec<[Step; 1]>,
+pub struct ResolvedKey {
+    pub steps: SmallVec<[PathSegment; 1]>,
     pub node: NodeId,
     /// The first step is literally a property of the root.
     pub declared: bool,
 }
 
-impl Field {
+impl ResolvedKey {
     /// Is the value a piece of something?
     pub fn is_piece(&self) -> bool {
         self.steps.len() > 1
@@ -40,8 +40,8 @@ impl Field {
 
     pub fn root_key(&self) -> &str {
         match self.steps.first() {
-            Some(Step { to: To::Key(key), .. }) => key,
-            Some(Step { to: To::Index(_), .. }) | None => "",
+            Some(PathSegment { to: To::Key(key), .. }) => key,
+            Some(PathSegment { to: To::Index(_), .. }) | None => "",
         }
     }
 }
@@ -84,19 +84,21 @@ fn is_array_only(node: &Node) -> bool {
     node.has(&Choice::Array) && node.choices.iter().all(|choice| matches!(choice, Choice::Array | Choice::Null))
 }
 
-/// Is the key of a member this index, as an item's index is written?
-pub fn is_index(key: &str, index: usize) -> bool {
-    key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']))
+/// Whether an object with these keys is a list: `item`, once or more often, or the indexes of the items.
+pub fn are_of_list<'k>(mut keys: impl Iterator<Item = &'k str> + Clone) -> bool {
+    let is_index =
+        |(index, key): (usize, &str)| key.parse() == Ok(index) && (key == "0" || !key.starts_with(['0', '+']));
+    keys.clone().all(|key| key == "item") || keys.by_ref().enumerate().all(is_index)
 }
 
 /// Resolves a key against the tool's schema. The error is the kind, and a sentence.
-pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, Bad> {
+pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<ResolvedKey, Bad> {
     let segments = segments(key);
     if segments.len() > cx.limits.key_segments {
         let message = format!("The key {} has more than {} segments.", messages::shorten(key), cx.limits.key_segments);
         return Err((ErrorKind::TooDeep, message));
     }
-    let mut field = Field { steps: SmallVec::new(), node: cx.schema.root, declared: false };
+    let mut field = ResolvedKey { steps: SmallVec::new(), node: cx.schema.root, declared: false };
     let mut at = 0;
     while at < segments.len() {
         let id = field.node;
@@ -154,7 +156,7 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Field, 
         if at > 0 && !node.is_unknown() && !node.has(&wanted) {
             found.violation(cx, id, ProblemKind::WrongType, || field.path(), messages::container(bracket));
         }
-        field.steps.push(Step { from: id, to });
+        field.steps.push(PathSegment { from: id, to });
         field.node = next;
         at += used;
     }
@@ -170,7 +172,7 @@ pub fn named(
     key: &str,
     exact: bool,
     path: &dyn Fn() -> String,
-    has: &dyn Fn(&Args, &str) -> bool,
+    has: &dyn Fn(&ArgumentsBuilder, &str) -> bool,
 ) -> Result<(Arc<str>, NodeId), Bad> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {

@@ -1,7 +1,7 @@
 //! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
 
 use crate::arguments::coercion::is_string_bare;
-use crate::arguments::tree::At;
+use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Found, Lists, TreeWriter, is_misnamed, push_text};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
@@ -126,7 +126,8 @@ impl ElementWriter<'_, '_> {
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
         let tree = Tree::Scalar { text: text.to_owned(), quoted: false };
-        let read = TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &At::root(""), 1, &tree);
+        let read =
+            TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &ValuePath::root(""), 1, &tree);
         let mut wanted = String::from("[");
         item.write(&mut wanted);
         wanted.push(']');

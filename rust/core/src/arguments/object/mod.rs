@@ -21,7 +21,7 @@ const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 
 /// What becomes of the string that is being read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Text {
+enum StringUse {
     /// It is a key.
     #[default]
     Key,
@@ -47,7 +47,7 @@ enum Notation {
 pub struct Object {
     lexer: Lexer,
     expect: Expect,
-    text: Text,
+    text: StringUse,
     /// Of the string, what is not passed on.
     collected: String,
     values: Values,
@@ -110,7 +110,7 @@ impl Object {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
-        let plain = !kept && self.text == Text::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
             found.args.json.push_str(text);
             true
@@ -147,7 +147,7 @@ impl Object {
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
             match lexeme {
                 Lexeme::Need => return Ok(()),
-                Lexeme::StringEnd if self.text != Text::Key => {
+                Lexeme::StringEnd if self.text != StringUse::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => self.agrees()?,
@@ -241,11 +241,11 @@ impl Object {
             }
             (Lexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (Lexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            (Lexeme::Plain(part), _) if self.text == Text::Live => found.args.json.push_str(part),
+            (Lexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
             (Lexeme::Plain(part), _) => self.collected.push_str(part),
             (Lexeme::Char(c), _) => self.push(found, c),
             (Lexeme::StringEnd, _) => return self.string_end(cx, found),
-            (Lexeme::StringStart, Expect::Key { .. }) => self.text = Text::Key,
+            (Lexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
             (Lexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
                 self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
@@ -267,7 +267,7 @@ impl Object {
             (Lexeme::Punct(b','), Expect::Comma) => self.expect = Expect::behind_comma(self.values.in_object()),
             (Lexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (Lexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
-                self.text = if self.values.string(cx, found) { Text::Live } else { Text::Collect };
+                self.text = if self.values.string(cx, found) { StringUse::Live } else { StringUse::Collect };
                 if let Some(quotes) = &mut self.quotes {
                     quotes.start = found.args.json.len();
                 }
@@ -342,7 +342,7 @@ impl Object {
     /// What was read of the string, if its quotes need not be escaped.
     fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
         match &self.quotes {
-            Some(quotes) if self.text == Text::Live => &found.args.json[quotes.start..],
+            Some(quotes) if self.text == StringUse::Live => &found.args.json[quotes.start..],
             _ => &self.collected,
         }
     }
@@ -350,8 +350,8 @@ impl Object {
     /// One character of the string.
     fn push(&mut self, found: &mut Found, c: char) {
         match self.text {
-            Text::Live => push_char(&mut found.args.json, c),
-            Text::Key | Text::Collect => self.collected.push(c),
+            StringUse::Live => push_char(&mut found.args.json, c),
+            StringUse::Key | StringUse::Collect => self.collected.push(c),
         }
     }
 
@@ -419,12 +419,12 @@ impl Object {
         }
         let mut text = take(&mut self.collected);
         let read = match self.text {
-            Text::Key => self.key(cx, found, &text),
-            Text::Live => {
+            StringUse::Key => self.key(cx, found, &text),
+            StringUse::Live => {
                 found.args.json.push('"');
                 self.values.end(found).map(|all| self.behind(all))
             }
-            Text::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Object;
+use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
 use crate::arguments::tree::unquoted_literal;
 use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
-use crate::syntax::json::{Value, parse, push_string};
+use crate::syntax::json::{Value, parse};
 
 #[derive(Debug)]
 enum Shape {
@@ -19,7 +20,7 @@ enum Shape {
         keys: KeyMap<Range<usize>>,
         key: Arc<str>,
         start: usize,
-        again: Option<Again>,
+        again: Option<Repeated>,
     },
     Array {
         count: usize,
@@ -30,20 +31,20 @@ enum Shape {
 
 /// The key was there before: its first value, and whether this one holds back what is written.
 #[derive(Debug)]
-struct Again {
+struct Repeated {
     first: Range<usize>,
     holds: bool,
 }
 
 #[derive(Debug)]
-struct Frame {
+struct ValueFrame {
     node: NodeId,
     shape: Shape,
     /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
     literal: Option<(usize, bool)>,
 }
 
-impl Frame {
+impl ValueFrame {
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object { .. })
     }
@@ -52,7 +53,7 @@ impl Frame {
 /// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
 /// typed, when it is complete.
 #[derive(Debug)]
-struct Wrapper {
+struct PossibleWrapper {
     /// What it stands in place of.
     node: NodeId,
     start: usize,
@@ -67,7 +68,7 @@ struct Wrapper {
 /// A value while it is written, and all in it.
 #[derive(Debug, Default)]
 pub struct Values {
-    frames: Vec<Frame>,
+    frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
     /// The type of the value that comes next.
@@ -79,7 +80,7 @@ pub struct Values {
     above: usize,
     /// The keys of the last object, for their memory.
     spare: KeyMap<Range<usize>>,
-    wrapper: Option<Wrapper>,
+    wrapper: Option<PossibleWrapper>,
     /// Nothing in it is taken for a wrapper: it was in one, or looked like one.
     unwrapped: bool,
 }
@@ -104,7 +105,7 @@ impl Values {
 
     /// Is the innermost bracket that of an object?
     pub fn in_object(&self) -> bool {
-        self.frames.last().is_some_and(Frame::is_object)
+        self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
     /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
@@ -126,7 +127,7 @@ impl Values {
         }
     }
 
-    fn path_of(&self, frames: &[Frame]) -> String {
+    fn path_of(&self, frames: &[ValueFrame]) -> String {
         let mut path = self.path.clone();
         for frame in frames {
             // No message has more of it.
@@ -147,7 +148,9 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, Some(written))?;
         }
-        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
+        let Some(ValueFrame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Ok(());
+        };
         let id = *id;
         let object = cx.schema.node(id).object.as_ref();
         let name = match object.and_then(|object| object.properties.entry(written)) {
@@ -177,18 +180,12 @@ impl Values {
                 name
             }
         };
-        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+        let Some(ValueFrame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
         match keys.get(&name) {
-            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
-            None => {
-                if !keys.is_empty() {
-                    found.args.json.push(',');
-                }
-                push_string(&mut found.args.json, &name);
-                found.args.json.push(':');
-            }
+            Some(first) => *again = Some(Repeated { first: first.clone(), holds: found.args.hold() }),
+            None => push_key(&mut found.args.json, &name),
         }
         *key = name;
         *start = found.args.json.len();
@@ -197,10 +194,8 @@ impl Values {
 
     /// A value begins. In an array: writes the comma, and finds the type of the item.
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
-        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
-            if *count > 0 {
-                found.args.json.push(',');
-            }
+        if let Some(ValueFrame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
+            push_comma(&mut found.args.json);
             self.node = cx.schema.item(*node, *count);
         }
     }
@@ -294,14 +289,14 @@ impl Values {
             let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.near_misses;
             if wraps {
                 let (start, holds) = (found.args.json.len(), found.args.hold());
-                self.wrapper = Some(Wrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
+                self.wrapper = Some(PossibleWrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
             }
             if lone {
                 if !wraps {
                     self.lone(cx, found, self.frames.len())?;
                 }
                 found.args.json.push('[');
-                self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+                self.frames.push(ValueFrame { node: self.node, shape: Shape::Lone, literal: None });
                 self.node = item;
             } else {
                 if !wraps {
@@ -318,7 +313,7 @@ impl Values {
         } else {
             Shape::Array { count: 0 }
         };
-        self.frames.push(Frame { node: self.node, shape, literal });
+        self.frames.push(ValueFrame { node: self.node, shape, literal });
         self.brackets += 1;
         Ok(())
     }
@@ -333,7 +328,7 @@ impl Values {
     /// What may be a lone item has this for its first key, or none.
     #[cold]
     fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
-        let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
+        let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
         }
@@ -356,8 +351,8 @@ impl Values {
 
     /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
-        let Wrapper { node, start, holds, .. } = wrapper;
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+        let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
         let mut text = found.args.json.split_off(start);
         if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
@@ -383,7 +378,7 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, None)?;
         }
-        let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
+        let Some(ValueFrame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         let bracket = match shape {
             Shape::Object { mut keys, .. } => {
@@ -420,7 +415,7 @@ impl Values {
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
     pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
-        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+        while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             found.args.json.push(']');
             self.frames.pop();
         }
@@ -429,7 +424,7 @@ impl Values {
             Shape::Array { count } => *count += 1,
             Shape::Object { keys, key, start, again } => match again.take() {
                 None => keys.push(key.clone(), *start..found.args.json.len()),
-                Some(Again { first, holds }) => {
+                Some(Repeated { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
                         return Err(messages::twice(&self.path()));
                     }
@@ -447,32 +442,19 @@ impl Values {
 
 /// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
 fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
-    let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
-    let (first, value) = members.first()?;
+    let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
+    let schema = cx.schema;
+    let own = |key: &str| !schema.node(id).has(&Choice::Array) || schema.declares(schema.item(id, 0), key);
+    let list = !own(&members.first()?.0) && keys::are_of_list(members.iter().map(|(key, _)| &**key));
+    let (repair, value) = match &members[..] {
+        [(key, Value::Array(_))] if list && key == "item" => (Repair::ListWrapper, members.pop()?.1),
+        _ if list => (Repair::ListWrapper, Value::Array(members.into_iter().map(|(_, item)| item).collect())),
+        [(key, _)] if key == "value" => (Repair::ValueWrapper, members.pop()?.1),
+        _ => return None,
+    };
     let mut json = String::with_capacity(text.len());
-    let numbered = || members.iter().enumerate().all(|(index, (key, _))| keys::is_index(key, index));
-    if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
-        let items = match value {
-            Value::Array(_) if first == "item" && members.len() == 1 => {
-                value.write(&mut json);
-                return Some((Repair::ListWrapper, json));
-            }
-            _ if first == "item" && members.len() == 1 || numbered() => &members,
-            _ => &Vec::new(),
-        };
-        for (_, item) in items {
-            json.push(if json.is_empty() { '[' } else { ',' });
-            item.write(&mut json);
-        }
-        if !json.is_empty() {
-            json.push(']');
-            return Some((Repair::ListWrapper, json));
-        }
-    }
-    (first == "value" && members.len() == 1).then(|| {
-        value.write(&mut json);
-        (Repair::ValueWrapper, json)
-    })
+    value.write(&mut json);
+    Some((repair, json))
 }
 
 /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can

@@ -3,8 +3,8 @@
 //! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
 
-mod at;
 mod containers;
+mod path;
 
 use super::{Bad, Context, Found, Io, Object, Step, messages};
 use crate::arguments::coercion::{self, Outcome};
@@ -15,7 +15,7 @@ use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::{is_ws, trim};
 use crate::syntax::tree::Tree;
 
-pub use at::At;
+pub use path::ValuePath;
 
 /// How a protocol writes lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
-    pub fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
+    pub fn value(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
         match tree {
             Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
             Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
@@ -83,11 +83,11 @@ impl<'c> TreeWriter<'_, 'c> {
         self.cx.repair_or(self.found, repair, message)
     }
 
-    fn violation(&mut self, id: NodeId, at: &At<'_>, kind: ProblemKind, value: &str) {
+    fn violation(&mut self, id: NodeId, at: &ValuePath<'_>, kind: ProblemKind, value: &str) {
         self.found.violation(self.cx, id, kind, || at.path(), value);
     }
 
-    fn bare(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn bare(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
         let node = self.node(id);
         if node.is_string() {
             push_string(&mut self.found.args.json, text);
@@ -125,7 +125,7 @@ impl<'c> TreeWriter<'_, 'c> {
         self.scalar(id, at, text, false)
     }
 
-    fn quoted(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<(), Bad> {
+    fn quoted(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<(), Bad> {
         let node = self.node(id);
         let bracket = trim(text).bytes().next().filter(|byte| matches!(byte, b'{' | b'['));
         if bracket.is_some_and(|bracket| node.takes(bracket))
@@ -137,7 +137,7 @@ impl<'c> TreeWriter<'_, 'c> {
         self.scalar(id, at, text, true)
     }
 
-    fn scalar(&mut self, id: NodeId, at: &At<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
+    fn scalar(&mut self, id: NodeId, at: &ValuePath<'_>, text: &str, quoted: bool) -> Result<(), Bad> {
         let schema = self.cx.schema;
         let json = &mut self.found.args.json;
         let start = json.len();
@@ -158,7 +158,7 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// Writes what is JSON. False: it is none, and nothing was written.
-    fn json(&mut self, id: NodeId, at: &At<'_>, above: usize, text: &str) -> Result<bool, Bad> {
+    fn json(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, text: &str) -> Result<bool, Bad> {
         let (length, problems, repairs) =
             (self.found.args.json.len(), self.found.problems.len(), self.found.repairs.len());
         // What may be taken back must not go out.
@@ -216,10 +216,7 @@ pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
 
 /// Is the text, to the letter, a string of the enum?
 pub fn is_literal(node: &Node, text: &str) -> bool {
-    node.candidates(text).iter().any(|choice| match choice {
-        Choice::Literal(literal) => literal.text.as_deref() == Some(text),
-        _ => false,
-    })
+    node.candidates(text).iter().any(|choice| coercion::is_literal(choice, text))
 }
 
 /// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.

@@ -8,7 +8,7 @@ use super::hermes::Hermes;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::Examples;
-use crate::protocols::bodies::envelope::unmarked::{Look, look};
+use crate::protocols::bodies::envelope::unmarked::{Unmarked, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
 use crate::protocols::protocol::{Attempt, Protocol, Style};
@@ -87,15 +87,15 @@ impl Protocol for Bare {
             _ => return step,
         }
         match look(&tools.tools, &text[body..], last) {
-            Look::Call { body: inner, wrapped } => {
+            Unmarked::Call { body: inner, wrapped } => {
                 let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);
                 Attempt::Call { lead, open, name: None, body, opening, style: Style::default() }
             }
-            Look::Need => Attempt::Need,
-            Look::Text | Look::Unknown | Look::Broken => step,
+            Unmarked::Need => Attempt::Need,
+            Unmarked::Text | Unmarked::Unknown | Unmarked::Broken => step,
         }
     }
 

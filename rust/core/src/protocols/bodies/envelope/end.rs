@@ -2,7 +2,7 @@
 
 use std::mem::take;
 
-use super::{Envelope, State, fail};
+use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::{Bad, Flow, Io, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{Lexeme, Place};
@@ -16,7 +16,7 @@ impl Envelope {
                 self.missing_bracket(io)?;
                 return self.end(io);
             }
-            Some(b',') => self.state = State::Key { first: false },
+            Some(b',') => self.state = EnvelopeState::Key { first: false },
             Some(b'}') => return self.end(io),
             Some(byte) => return self.misplaced(io, Lexeme::Punct(byte), "a comma or } is expected"),
         }
@@ -42,10 +42,10 @@ impl Envelope {
     /// The object's last bracket is read.
     pub(super) fn end(&mut self, io: &mut Io<'_>) -> Flow {
         if take(&mut self.inner) {
-            self.state = State::Comma;
+            self.state = EnvelopeState::Comma;
             return Ok(());
         }
-        self.state = if self.list { State::Between { comma: false } } else { State::Tail };
+        self.state = if self.list { EnvelopeState::Between { comma: false } } else { EnvelopeState::Tail };
         if self.name.is_empty() {
             return fail(ErrorKind::MalformedCall, "it has no \"name\"");
         }
@@ -54,13 +54,13 @@ impl Envelope {
 
     /// Behind an object of a list.
     pub(super) fn between(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Between { comma } = self.state else { return Ok(()) };
+        let EnvelopeState::Between { comma } = self.state else { return Ok(()) };
         self.state = match self.punct(io)? {
             None => {
                 self.missing_bracket(io)?;
-                State::Tail
+                EnvelopeState::Tail
             }
-            Some(b',') if !comma => State::Between { comma: true },
+            Some(b',') if !comma => EnvelopeState::Between { comma: true },
             Some(b'{') => {
                 io.at -= 1;
                 if !comma {
@@ -72,7 +72,7 @@ impl Envelope {
                 if comma {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede ]")?;
                 }
-                State::Tail
+                EnvelopeState::Tail
             }
             Some(byte) => return self.misplaced(io, Lexeme::Punct(byte), "a comma or ] is expected"),
         };

@@ -2,7 +2,7 @@
 
 use std::mem::{swap, take};
 
-use super::{Envelope, State, fail};
+use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::object::Quotes;
 use crate::arguments::{Flow, Io, Step, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
@@ -83,7 +83,7 @@ impl Envelope {
         }
         self.name.push_str(name);
         if self.held.is_some() {
-            self.state = State::Value;
+            self.state = EnvelopeState::Value;
         }
         Err(Step::Named(name.to_owned()))
     }

@@ -4,28 +4,28 @@
 //! and written as JSON that is typed when the name is there.
 
 mod end;
-mod lost;
 mod members;
+mod recovery;
 pub mod unmarked;
 
 use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{Args, Bad, Context, Failure, Flow, Found, Io, Object, Step};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{Lexeme, Lexer, Place, plain_string};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
-use unmarked::{Look, look};
+use unmarked::{Unmarked, look};
 
-use lost::Lost;
 use members::{KEYS, Role};
+use recovery::EnvelopeRecovery;
 
 #[derive(Debug, Default)]
-enum State {
+enum EnvelopeState {
     /// At the opening bracket.
     #[default]
     Start,
@@ -49,12 +49,12 @@ enum State {
     /// Behind the last bracket.
     Tail,
     /// Behind an error.
-    Lost(Lost),
+    Lost(EnvelopeRecovery),
 }
 
 #[derive(Debug, Default)]
 pub struct Envelope {
-    state: State,
+    state: EnvelopeState,
     lexer: Lexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
@@ -76,7 +76,7 @@ pub struct Envelope {
     held: Option<String>,
     given: bool,
     /// Where JSON is written that is not passed on.
-    aside: Option<Box<Args>>,
+    aside: Option<Box<ArgumentsBuilder>>,
 }
 
 impl Body for Envelope {
@@ -100,19 +100,19 @@ impl Body for Envelope {
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
-        if !matches!(self.state, State::Lost(_)) {
+        if !matches!(self.state, EnvelopeState::Lost(_)) {
             self.lose(true, ("", 0));
         }
         let list = if self.list { self.around() } else { 0 };
         match &mut self.state {
-            State::Lost(lost) => lost.read(io, self.bare, list),
+            EnvelopeState::Lost(lost) => lost.read(io, self.bare, list),
             _ => Step::Need,
         }
     }
 
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
         match self.state {
-            State::Reading { live: true } => self.object.feed_plain(found, text),
+            EnvelopeState::Reading { live: true } => self.object.feed_plain(found, text),
             _ => None,
         }
     }
@@ -125,11 +125,11 @@ impl Body for Envelope {
     }
 
     fn closable(&self, _: &Found) -> bool {
-        matches!(self.state, State::Tail)
+        matches!(self.state, EnvelopeState::Tail)
     }
 
     fn unterminated(&self) -> bool {
-        !matches!(self.state, State::Tail)
+        !matches!(self.state, EnvelopeState::Tail)
     }
 
     fn finish(&self, _: &Context<'_>, found: &mut Found) {
@@ -153,7 +153,7 @@ impl Envelope {
         };
         self.lexer = Lexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
-        (self.state, self.wrapper, self.list) = (State::Start, wrapper, false);
+        (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
         (self.inner, self.held, self.given) = (false, None, false);
     }
 
@@ -170,33 +170,33 @@ impl Envelope {
     /// From here on only the call's end is looked for.
     fn lose(&mut self, sound: bool, place: (&str, usize)) {
         let (around, within) = (self.around(), self.within());
-        self.state = State::Lost(match &self.state {
-            State::Tail => Lost::behind(),
-            State::Start => Lost::inside(around, None, sound, false, place),
-            State::Between { .. } => Lost::inside(around, None, sound, true, place),
-            State::Reading { .. } => {
-                Lost::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
+        self.state = EnvelopeState::Lost(match &self.state {
+            EnvelopeState::Tail => EnvelopeRecovery::behind(),
+            EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
+            EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
+            EnvelopeState::Reading { .. } => {
+                EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
             }
-            _ => Lost::inside(within, self.lexer.open_quote(), sound, false, place),
+            _ => EnvelopeRecovery::inside(within, self.lexer.open_quote(), sound, false, place),
         });
     }
 
     fn step(&mut self, io: &mut Io<'_>) -> Flow {
         match &self.state {
-            State::Start => self.start(io),
-            State::Key { .. } | State::InKey(_) | State::Colon => self.key(io),
-            State::Value => match self.held.take_if(|_| !self.name.is_empty()) {
+            EnvelopeState::Start => self.start(io),
+            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(io),
+            EnvelopeState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
                 Some(json) => {
-                    self.state = State::Comma;
+                    self.state = EnvelopeState::Comma;
                     self.arguments(io, &json)
                 }
                 None => self.value(io),
             },
-            State::Reading { live } => self.reading(io, *live),
-            State::Comma => self.comma(io),
-            State::Between { .. } => self.between(io),
-            State::Tail => self.tail(io),
-            State::Lost(_) => Err(Step::Need),
+            EnvelopeState::Reading { live } => self.reading(io, *live),
+            EnvelopeState::Comma => self.comma(io),
+            EnvelopeState::Between { .. } => self.between(io),
+            EnvelopeState::Tail => self.tail(io),
+            EnvelopeState::Lost(_) => Err(Step::Need),
         }
     }
 
@@ -211,7 +211,7 @@ impl Envelope {
             swap(&mut io.found.args, aside);
         }
         read?;
-        self.state = State::Comma;
+        self.state = EnvelopeState::Comma;
         if live { Ok(()) } else { self.read(io) }
     }
 
@@ -222,13 +222,13 @@ impl Envelope {
         match io.next_byte()? {
             b'[' if !self.list => self.list = true,
             _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
-                Some(Look::Need) => return Err(Step::Need),
-                Some(Look::Text) => {
+                Some(Unmarked::Need) => return Err(Step::Need),
+                Some(Unmarked::Text) => {
                     return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
-                _ => self.state = State::Key { first: true },
+                _ => self.state = EnvelopeState::Key { first: true },
             },
-            _ => self.state = State::Key { first: true },
+            _ => self.state = EnvelopeState::Key { first: true },
         }
         io.at += 1;
         Ok(())
@@ -259,35 +259,35 @@ impl Envelope {
     }
 
     fn key(&mut self, io: &mut Io<'_>) -> Flow {
-        if matches!(self.state, State::Key { .. }) && !self.lexer.in_comment() {
+        if matches!(self.state, EnvelopeState::Key { .. }) && !self.lexer.in_comment() {
             io.at = ws_run(io.window, io.at);
             if let Some((key, length)) = plain_string(io.rest()) {
                 io.at += length;
                 self.named_key(key);
             }
         }
-        let place = if matches!(self.state, State::Colon) { Place::Punctuation } else { Place::Key };
+        let place = if matches!(self.state, EnvelopeState::Colon) { Place::Punctuation } else { Place::Key };
         let lexeme = self.next_lexeme(io, place)?;
         match (&mut self.state, lexeme) {
-            (State::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
-            (State::InKey(key), Lexeme::Char(c)) => key.push(c),
-            (State::InKey(key), Lexeme::StringEnd) => {
+            (EnvelopeState::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
+            (EnvelopeState::InKey(key), Lexeme::Char(c)) => key.push(c),
+            (EnvelopeState::InKey(key), Lexeme::StringEnd) => {
                 let key = take(key);
                 self.named_key(&key);
             }
-            (State::Key { .. }, Lexeme::StringStart) => self.state = State::InKey(String::new()),
-            (State::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
+            (EnvelopeState::Key { .. }, Lexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
+            (EnvelopeState::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
                 self.named_key(word);
             }
-            (State::Key { first }, Lexeme::Punct(b'}')) => {
+            (EnvelopeState::Key { first }, Lexeme::Punct(b'}')) => {
                 if !*first {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(io);
             }
-            (State::Colon, Lexeme::Punct(b':')) => self.state = State::Value,
-            (State::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
+            (EnvelopeState::Colon, Lexeme::Punct(b':')) => self.state = EnvelopeState::Value,
+            (EnvelopeState::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
             (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
         }
         Ok(())
@@ -297,7 +297,7 @@ impl Envelope {
     fn named_key(&mut self, key: &str) {
         let known = KEYS.iter().find(|known| **known == key);
         self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
-        self.state = State::Colon;
+        self.state = EnvelopeState::Colon;
     }
 
     /// A lexeme that was not expected; brackets count when reading on.
@@ -315,14 +315,14 @@ impl Envelope {
             && let Some((name, length)) = plain_string(io.rest())
         {
             io.at += length;
-            self.state = State::Comma;
+            self.state = EnvelopeState::Comma;
             return self.named(io, name);
         }
         if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
             self.repair(io, Repair::KeyAlias, "name and arguments must not be in another object")?;
             io.at += 1;
             self.inner = true;
-            self.state = State::Key { first: true };
+            self.state = EnvelopeState::Key { first: true };
             return Ok(());
         }
         let arguments = self.role() == Role::Arguments;
@@ -338,7 +338,7 @@ impl Envelope {
         // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
         let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
         self.object.renew(self.lexer.fresh(), node, quotes);
-        self.state = State::Reading { live };
+        self.state = EnvelopeState::Reading { live };
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::typing::write_text;
-use super::{Params, State};
+use super::{Params, ParamsState};
 use crate::arguments::{Flow, Io, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
@@ -13,7 +13,7 @@ use crate::syntax::tags::{Attribute, Attributes, Tag, attribute, is_name};
 use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
-pub struct Head {
+pub struct TagAttributes {
     /// The tag is a parameter's, and has failed: its value follows.
     parameter: bool,
     /// Bytes that were already scanned.
@@ -29,9 +29,9 @@ pub struct Head {
     slash: bool,
 }
 
-impl Head {
+impl TagAttributes {
     pub fn of_parameter() -> Self {
-        Head { parameter: true, ..Head::default() }
+        TagAttributes { parameter: true, ..TagAttributes::default() }
     }
 }
 
@@ -80,7 +80,7 @@ impl Params {
 
     /// In a tag that has failed: its end is searched for, outside of quotes.
     fn rest_of_tag(&mut self, io: &mut Io<'_>) -> Flow {
-        let Head { quotes, slash, .. } = &mut self.head;
+        let TagAttributes { quotes, slash, .. } = &mut self.head;
         while let Some(&byte) = io.window.as_bytes().get(io.at) {
             io.at += 1;
             let outside = quotes.open().is_none();
@@ -109,15 +109,15 @@ impl Params {
     fn head_ends(&mut self, empty: bool) -> Flow {
         self.head.looked = 0;
         if self.head.parameter {
-            return self.to(if empty { State::Between } else { State::Value });
+            return self.to(if empty { ParamsState::Between } else { ParamsState::Value });
         }
         if self.opened.attributes == Attributes::OfBlock {
             self.opened.attributes = Attributes::None;
-            self.state = State::Opener;
+            self.state = ParamsState::Opener;
             return if self.failed { Ok(()) } else { malformed("The tag around calls must not have attributes.") };
         }
         self.opened.empty = empty;
-        self.state = State::Named;
+        self.state = ParamsState::Named;
         if self.failed || self.named {
             return Ok(());
         }
@@ -127,7 +127,7 @@ impl Params {
                 Err(Step::Named(name))
             }
             None => {
-                self.state = State::Alone;
+                self.state = ParamsState::Alone;
                 malformed("The tag of a call must have the tool's name.")
             }
         }
@@ -135,7 +135,7 @@ impl Params {
 
     /// The attributes become arguments.
     pub(super) fn arguments(&mut self, io: &mut Io<'_>) -> Flow {
-        self.state = State::Headed;
+        self.state = ParamsState::Headed;
         if self.failed {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl Params {
     /// After the tag. If nothing follows that can continue a call, the tag is a call that is not closed.
     pub(super) fn headed(&mut self, io: &mut Io<'_>) -> Flow {
         if self.opened.empty {
-            return self.to(State::Opened);
+            return self.to(ParamsState::Opened);
         }
         let cx = io.cx;
         let at = ws_run(io.window, io.at + self.head.looked);
@@ -164,7 +164,7 @@ impl Params {
             false => self.opened.row.follows(rest, io.last, (tag, cx.tool), &declared),
         };
         if follows.decided()?.is_some() {
-            return self.to(State::Opened);
+            return self.to(ParamsState::Opened);
         }
         let name = match tag {
             _ if self.opened.wrapped => self.opened.row.block,
@@ -172,7 +172,7 @@ impl Params {
             Tag::Own => cx.tool,
             Tag::Block => self.opened.row.block,
         };
-        self.state = State::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
+        self.state = ParamsState::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
         if self.failed { Ok(()) } else { malformed("A call with attributes has no other content.") }
     }
 }

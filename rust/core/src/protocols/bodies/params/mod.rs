@@ -4,7 +4,7 @@ mod head;
 mod typing;
 mod value;
 
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Step};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Step, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
@@ -14,14 +14,14 @@ use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
 use crate::syntax::tags::{Attributes, Opened, Parameter, Tag, begins, closes};
 
-use head::Head;
-use value::Value;
+use head::TagAttributes;
+use value::ParameterValue;
 
 pub use typing::reads_as;
 pub use value::holds;
 
 #[derive(Debug)]
-enum State {
+enum ParamsState {
     /// A function of the same block is opened here.
     Opener,
     /// In a tag, before an attribute.
@@ -50,11 +50,11 @@ enum State {
 #[derive(Debug)]
 pub struct Params {
     opened: Opened,
-    state: State,
+    state: ParamsState,
     fields: Fields,
-    head: Head,
+    head: TagAttributes,
     /// Of the parameter that was opened last.
-    value: Value,
+    value: ParameterValue,
     /// The tool's name is known.
     named: bool,
     /// The arguments were one JSON object.
@@ -66,18 +66,14 @@ pub struct Params {
 
 impl Body for Params {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            if let Err(step) = self.step(io) {
-                return step;
-            }
-        }
+        steps(|| self.step(io))
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         if !self.failed {
             self.failed = true;
             self.value.fail();
-            if let State::Object(object) = &mut self.state {
+            if let ParamsState::Object(object) = &mut self.state {
                 *object = ObjectInTag::Failed(object.skip());
             }
         }
@@ -85,20 +81,20 @@ impl Body for Params {
     }
 
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        matches!(self.state, State::Value).then(|| self.value.feed_plain(found, text))?
+        matches!(self.state, ParamsState::Value).then(|| self.value.feed_plain(found, text))?
     }
 
     /// The next function of the block.
     fn next(&mut self) -> Option<Box<dyn Body>> {
-        Some(Box::new(Params { state: State::Opener, ..Params::new(self.opened, "") }))
+        Some(Box::new(Params { state: ParamsState::Opener, ..Params::new(self.opened, "") }))
     }
 
     fn is_complete(&self) -> bool {
-        !self.opened.wrapped && !self.failed && matches!(self.state, State::Tail { .. })
+        !self.opened.wrapped && !self.failed && matches!(self.state, ParamsState::Tail { .. })
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, State::Value | State::Object(ObjectInTag::Reading(_)) | State::Head)
+        matches!(self.state, ParamsState::Value | ParamsState::Object(ObjectInTag::Reading(_)) | ParamsState::Head)
     }
 
     fn finish(&self, _: &Context<'_>, found: &mut Found) {
@@ -106,15 +102,15 @@ impl Body for Params {
     }
 }
 
-fn first(opened: Opened) -> State {
-    if opened.attributes == Attributes::None { State::Opened } else { State::Head }
+fn first(opened: Opened) -> ParamsState {
+    if opened.attributes == Attributes::None { ParamsState::Opened } else { ParamsState::Head }
 }
 
 impl Params {
     /// As new, with its memory.
     pub fn renew(&mut self, opened: Opened, name: &str) {
         self.fields.reset();
-        self.head = Head::default();
+        self.head = TagAttributes::default();
         (self.opened, self.state) = (opened, first(opened));
         (self.named, self.whole, self.failed) = (!name.is_empty(), false, false);
         self.quotes = Alternation::START;
@@ -126,8 +122,8 @@ impl Params {
             opened,
             state: first(opened),
             fields: Fields::new(Lists::Own),
-            head: Head::default(),
-            value: Value::new(opened.row),
+            head: TagAttributes::default(),
+            value: ParameterValue::new(opened.row),
             named: !name.is_empty(),
             whole: false,
             failed: false,
@@ -137,34 +133,34 @@ impl Params {
 
     fn step(&mut self, io: &mut Io<'_>) -> Flow {
         match &mut self.state {
-            State::Opener => self.opener(io),
-            State::Head => self.attribute(io),
-            State::Named => self.arguments(io),
-            State::Headed => self.headed(io),
-            State::Opened => self.opened(io),
-            State::Between => self.between(io),
-            State::Value => self.value(io),
-            State::Object(object) => {
+            ParamsState::Opener => self.opener(io),
+            ParamsState::Head => self.attribute(io),
+            ParamsState::Named => self.arguments(io),
+            ParamsState::Headed => self.headed(io),
+            ParamsState::Opened => self.opened(io),
+            ParamsState::Between => self.between(io),
+            ParamsState::Value => self.value(io),
+            ParamsState::Object(object) => {
                 match object {
                     ObjectInTag::Failed(skip) => read_over(io, skip)?,
                     object => object.feed(io)?,
                 }
-                self.to(State::Between)
+                self.to(ParamsState::Between)
             }
-            State::Tail { blanks } => {
+            ParamsState::Tail { blanks } => {
                 let blanks = *blanks;
                 self.tail(io, blanks)
             }
-            State::Alone => Err(Step::Done),
-            State::Lost(skip, closers) => {
+            ParamsState::Alone => Err(Step::Done),
+            ParamsState::Lost(skip, closers) => {
                 let close = skip.read(io.window, &mut io.at, io.last, &Closer::Other(closers));
                 io.at += close.ok_or(Step::Need)?;
-                self.to(State::Alone)
+                self.to(ParamsState::Alone)
             }
         }
     }
 
-    fn to(&mut self, state: State) -> Flow {
+    fn to(&mut self, state: ParamsState) -> Flow {
         self.state = state;
         Ok(())
     }
@@ -196,7 +192,7 @@ impl Params {
 
     fn opener(&mut self, io: &mut Io<'_>) -> Flow {
         let Some(found) = self.opened.row.opener(io.rest(), io.last, false, &|_, _| false).decided()? else {
-            return self.to(State::Opened);
+            return self.to(ParamsState::Opened);
         };
         let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
@@ -219,15 +215,15 @@ impl Params {
         match io.next_byte() {
             Ok(b'{') => {}
             Err(need) if !io.last => return Err(need),
-            _ => return self.to(State::Between),
+            _ => return self.to(ParamsState::Between),
         }
         if self.failed || self.head.given {
-            self.state = State::Object(ObjectInTag::Failed(Skip::TokenStart));
+            self.state = ParamsState::Object(ObjectInTag::Failed(Skip::TokenStart));
             let message = || format!("{}: a JSON object cannot follow attributes.", io.cx.tool);
             return if self.failed { Ok(()) } else { Err((ErrorKind::MalformedCall, message()).into()) };
         }
         self.whole = true;
-        self.to(State::Object(ObjectInTag::new(&io.cx)))
+        self.to(ParamsState::Object(ObjectInTag::new(&io.cx)))
     }
 
     fn between(&mut self, io: &mut Io<'_>) -> Flow {
@@ -325,12 +321,12 @@ impl Params {
         io.at += end;
         self.value.open(&rest[tag], apart, styled);
         let Some(key) = key else {
-            self.head = Head::of_parameter();
-            self.state = State::Head;
+            self.head = TagAttributes::of_parameter();
+            self.state = ParamsState::Head;
             let message = || format!("{}: the tag of a parameter must not have attributes.", cx.tool);
             return if self.failed { Ok(true) } else { Err((ErrorKind::MalformedCall, message()).into()) };
         };
-        self.state = if empty { State::Between } else { State::Value };
+        self.state = if empty { ParamsState::Between } else { ParamsState::Value };
         if styled {
             self.repair(io, Repair::TagStyle)?;
         }
@@ -346,11 +342,11 @@ impl Params {
 
     fn value(&mut self, io: &mut Io<'_>) -> Flow {
         let closed = self.value.read(io, self.opened.tag)?;
-        self.state = State::Between;
+        self.state = ParamsState::Between;
         if !closed && self.value.kept && !self.failed {
             return Err((ErrorKind::UnterminatedValue, "A value is not closed.".into()).into());
         }
-        if !closed && !self.value.apart {
+        if !closed && !self.value.opened.apart {
             self.usual_repair(io, Repair::MissingClose);
         }
         Ok(self.value.end(&io.cx, io.found)?)
@@ -358,7 +354,7 @@ impl Params {
 
     /// The function is closed.
     fn closed(&mut self, io: &mut Io<'_>) -> Flow {
-        self.state = State::Tail { blanks: 0 };
+        self.state = ParamsState::Tail { blanks: 0 };
         self.complete(io)?;
         if self.opened.foreign { Err(Step::Done) } else { Ok(()) }
     }
@@ -369,14 +365,14 @@ impl Params {
             return Step::Done;
         }
         // A call that counts for nothing is read on by the same body.
-        (self.state, self.quotes) = (State::Opener, Alternation::START);
+        (self.state, self.quotes) = (ParamsState::Opener, Alternation::START);
         Step::Next
     }
 
     fn tail(&mut self, io: &mut Io<'_>, looked: usize) -> Flow {
         let row = self.opened.row;
         let blanks = ws_run(io.rest(), looked);
-        self.state = State::Tail { blanks };
+        self.state = ParamsState::Tail { blanks };
         let (rest, last) = (&io.rest()[blanks..], io.last);
         if self.opened.foreign || (!self.opened.wrapped && blanks > ATTEMPT_CHARS) {
             return Err(Step::Done);
@@ -399,7 +395,7 @@ impl Params {
                 if let Scan::Match(length) = stray {
                     self.repair(io, Repair::TagStyle)?;
                     io.at += blanks + length;
-                    return self.to(State::Tail { blanks: 0 });
+                    return self.to(ParamsState::Tail { blanks: 0 });
                 }
                 needs |= function.is_incomplete() || stray.is_incomplete();
             }

@@ -1,7 +1,7 @@
 //! How the text of a parameter is typed. Where a string is possible, the text is taken verbatim.
 
 use crate::arguments::coercion;
-use crate::arguments::tree::{At, Lists, TreeWriter, is_json, is_literal};
+use crate::arguments::tree::{Lists, TreeWriter, ValuePath, is_json, is_literal};
 use crate::arguments::{Bad, Context, Found};
 use crate::error::Repair;
 use crate::schema::{Choice, Node, NodeId};
@@ -36,7 +36,7 @@ pub fn write_text(
     found: &mut Found,
     row: &Row,
     id: NodeId,
-    at: &At<'_>,
+    at: &ValuePath<'_>,
     text: &str,
 ) -> Result<(), Bad> {
     let node = cx.schema.node(id);
@@ -87,7 +87,7 @@ pub fn reads_as(cx: &Context<'_>, row: &Row, id: NodeId, text: &str, value: &Val
     }
     let cx = Context { strict: true, ..*cx };
     let mut found = Found::default();
-    let read = write_text(&cx, &mut found, row, id, &At::root(""), text);
+    let read = write_text(&cx, &mut found, row, id, &ValuePath::root(""), text);
     let mut json = String::new();
     value.write(&mut json);
     read.is_ok() && found.problems.is_empty() && found.repairs.is_empty() && found.args.json == json

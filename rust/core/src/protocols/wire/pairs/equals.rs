@@ -2,11 +2,11 @@
 
 use super::quotes::InQuotes;
 use super::typographic::{Typographic, closing_mark};
-use super::value::{Value, collided, empty, takes_strings_as_items, text};
+use super::value::{PairValue, collided, empty, takes_strings_as_items, text};
 use super::word::{Bare, InWord};
 use super::write::takes_tuples;
-use super::{Move, State, fail, repair};
-use crate::arguments::keys::{Field, is_declared};
+use super::{NextState, PairsState, fail, repair};
+use crate::arguments::keys::{ResolvedKey, is_declared};
 use crate::arguments::{Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::pairs::{Ahead, LIKE_QUOTES, Next};
@@ -16,14 +16,14 @@ use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 
 #[derive(Debug)]
 pub(super) struct Equals {
-    pub(super) field: Field,
+    pub(super) field: ResolvedKey,
     pub(super) ahead: Ahead,
     /// It was a colon, after which there may be whitespace.
     pub(super) colon: bool,
 }
 
 impl Equals {
-    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> NextState {
         *bare_mark = false;
         let rest = io.rest();
         let Some(&byte) = rest.as_bytes().first() else { return Err(Step::Need) };
@@ -35,7 +35,7 @@ impl Equals {
     }
 
     /// Whitespace follows: the value is empty, or begins after it.
-    fn spaced(&mut self, io: &mut Io<'_>) -> Move {
+    fn spaced(&mut self, io: &mut Io<'_>) -> NextState {
         let Equals { field, ahead, colon } = self;
         let (cx, rest) = (io.cx, io.rest());
         match ahead.look(rest, io.last, cx.delimiters) {
@@ -59,7 +59,7 @@ impl Equals {
     }
 
     /// The value begins with `rest`.
-    fn value(&mut self, io: &mut Io<'_>, rest: &str) -> Move {
+    fn value(&mut self, io: &mut Io<'_>, rest: &str) -> NextState {
         let (cx, field) = (io.cx, &mut self.field);
         let node = cx.schema.node(field.node);
         let byte = rest.as_bytes()[0];
@@ -93,24 +93,24 @@ impl Equals {
             let start = io.found.args.begin(target, field.root_key());
             let object = Object::new(&cx, field.node, field.path(), field.steps.len());
             let object = Box::new(if tuple { object.in_parentheses() } else { object });
-            return Ok(State::Json { field, target, start, object });
+            return Ok(PairsState::Json { field, target, start, object });
         }
         let text = text(io, &field, is_quote(byte) || closing.is_some());
         let text = text.or_else(|collision| collided(&field, collision))?;
-        let value = Value { field, text };
+        let value = PairValue { field, text };
         Ok(if is_quote(byte) {
             io.at += 1;
-            State::Quoted(InQuotes::new(value, byte))
+            PairsState::Quoted(InQuotes::new(value, byte))
         } else if let Some(close) = closing {
             io.at += first.len_utf8();
-            State::Typographic(Typographic { value, close, quotes: Alternation::START })
+            PairsState::Typographic(Typographic { value, close, quotes: Alternation::START })
         } else if ["{\"", "[\"", "[{"].iter().any(|start| rest.starts_with(start)) {
-            State::Verbatim { value, skip: Skip::ValueStart }
+            PairsState::Verbatim { value, skip: Skip::ValueStart }
         } else {
             let open_ended = (node.takes_string() || takes_strings_as_items(&cx, value.field.node))
                 && cx.schema.declares_properties(cx.schema.root)
                 && !self.colon;
-            State::Bare(InWord { value, word: Bare::new(open_ended), ahead: Ahead::after_value() })
+            PairsState::Bare(InWord { value, word: Bare::new(open_ended), ahead: Ahead::after_value() })
         })
     }
 }

@@ -12,9 +12,9 @@ mod write;
 
 use crate::arguments::MAX_PROBLEMS;
 use crate::arguments::builder::{Collision, Probe, Target};
-use crate::arguments::keys::{Field, is_declared, resolve};
-use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages};
-use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
+use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages, missing, steps};
+use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
 use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
@@ -23,13 +23,13 @@ use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
 use equals::Equals;
 use quotes::{InQuotes, verbatim};
 use typographic::Typographic;
-use value::{Text, Value, collided, duplicate};
+use value::{PairValue, ValueText, collided, duplicate};
 use word::InWord;
 
 pub use write::write_pairs;
 
 #[derive(Debug)]
-enum State {
+enum PairsState {
     /// Between pairs. `line`: a line break was among the blanks; `bare`: a bare value that may take in tokens is in front.
     Gap {
         line: bool,
@@ -43,11 +43,11 @@ enum State {
     Typographic(Typographic),
     /// Bracketed text that is a string, to the letter.
     Verbatim {
-        value: Value,
+        value: PairValue,
         skip: Skip,
     },
     Json {
-        field: Field,
+        field: ResolvedKey,
         target: Target,
         start: usize,
         object: Box<Object>,
@@ -63,7 +63,7 @@ enum State {
 
 #[derive(Debug)]
 pub struct Pairs {
-    state: State,
+    state: PairsState,
     /// The last value was bare, and a delimiter's first character is in it.
     bare_mark: bool,
 }
@@ -74,24 +74,24 @@ impl Default for Pairs {
     }
 }
 
-fn gap(bare: bool) -> State {
-    State::Gap { line: false, bare, key: Ahead::default() }
+fn gap(bare: bool) -> PairsState {
+    PairsState::Gap { line: false, bare, key: Ahead::default() }
 }
 
 /// Behind a value, with what was seen ahead of it.
-fn gap_ahead(bare: bool, next: Next) -> State {
+fn gap_ahead(bare: bool, next: Next) -> PairsState {
     match next {
-        Next::Pair { length, direct: true, .. } => State::Gap { line: false, bare, key: Ahead::at_key(length) },
+        Next::Pair { length, direct: true, .. } => PairsState::Gap { line: false, bare, key: Ahead::at_key(length) },
         _ => gap(bare),
     }
 }
 
-fn behind(quoted: bool) -> State {
-    State::After { quoted, empty: false, ahead: Ahead::after_value() }
+fn behind(quoted: bool) -> PairsState {
+    PairsState::After { quoted, empty: false, ahead: Ahead::after_value() }
 }
 
 /// The next state, or what the parser is told.
-type Move = Flow<State>;
+type NextState = Flow<PairsState>;
 
 /// Whether the end of a value was guessed.
 fn is_unsure(found: &Found) -> bool {
@@ -110,41 +110,46 @@ fn repair(io: &mut Io<'_>, repair: Repair, skip: Skip, message: impl FnOnce() ->
 
 impl Body for Pairs {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        let step = self.run(io);
+        let step = steps(|| self.step(io));
         read_close(io, step)
     }
 
     fn skip(&self) -> Skip {
         match &self.state {
-            State::Gap { .. } => Skip::TokenStart,
-            State::Equals(_) => Skip::ValueStart,
-            State::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
-            State::Bare(InWord { word, .. }) => word.skip(),
-            State::Typographic(typographic) => typographic.skip(),
-            State::Verbatim { skip, .. } => *skip,
-            State::Json { object, .. } => object.skip(),
-            State::After { empty: true, .. } => Skip::AfterEmpty,
-            State::After { empty: false, .. } => Skip::After,
+            PairsState::Gap { .. } => Skip::TokenStart,
+            PairsState::Equals(_) => Skip::ValueStart,
+            PairsState::Quoted(InQuotes { quoted, .. }) => Skip::in_quotes(quoted.quote),
+            PairsState::Bare(InWord { word, .. }) => word.skip(),
+            PairsState::Typographic(typographic) => typographic.skip(),
+            PairsState::Verbatim { skip, .. } => *skip,
+            PairsState::Json { object, .. } => object.skip(),
+            PairsState::After { empty: true, .. } => Skip::AfterEmpty,
+            PairsState::After { empty: false, .. } => Skip::After,
         }
     }
 
     fn closable(&self, found: &Found) -> bool {
         let between = match &self.state {
-            State::Gap { .. } | State::After { .. } => true,
-            State::Equals(_) | State::Quoted(_) | State::Bare(_) | State::Typographic(_) => false,
-            State::Verbatim { .. } | State::Json { .. } => false,
+            PairsState::Gap { .. } | PairsState::After { .. } => true,
+            PairsState::Equals(_) | PairsState::Quoted(_) | PairsState::Bare(_) | PairsState::Typographic(_) => false,
+            PairsState::Verbatim { .. } | PairsState::Json { .. } => false,
         };
         between && !self.bare_mark && !is_unsure(found)
     }
 
     fn unterminated(&self) -> bool {
-        matches!(self.state, State::Quoted(_) | State::Typographic(_) | State::Verbatim { .. } | State::Json { .. })
+        matches!(
+            self.state,
+            PairsState::Quoted(_) | PairsState::Typographic(_) | PairsState::Verbatim { .. } | PairsState::Json { .. }
+        )
     }
 
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, delimiters: &Delimiters) -> Option<bool> {
-        let State::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else { return None };
-        if !matches!(value.text, Text::Live { .. }) {
+        let PairsState::Quoted(InQuotes { value, quoted, marks, kept: None, .. }) = &mut self.state else {
+            return None;
+        };
+        if !matches!(value.text, ValueText::Live { .. }) {
             return None;
         }
         if marks.is_idle() && quoted.is_plain(text, delimiters) {
@@ -180,40 +185,37 @@ impl Body for Pairs {
 }
 
 impl Pairs {
-    /// Reads the body from `io.at`.
-    fn run(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            let bare_mark = &mut self.bare_mark;
-            let moved = match &mut self.state {
-                State::Gap { line, bare, key } => {
-                    if let Some(open_ended) = fast_path::pairs(io) {
-                        (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
-                    }
-                    gap_step(io, line, *bare, key)
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+        let bare_mark = &mut self.bare_mark;
+        self.state = match &mut self.state {
+            PairsState::Gap { line, bare, key } => {
+                if let Some(open_ended) = fast_path::pairs(io) {
+                    (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
                 }
-                State::Equals(equals) => equals.step(io, bare_mark),
-                State::Quoted(quoted) => quoted.step(io),
-                State::Bare(bare) => bare.step(io, bare_mark),
-                State::Typographic(typographic) => typographic.step(io),
-                State::Verbatim { value, skip } => verbatim(io, value, skip),
-                State::Json { field, target, start, object } => object.feed(io).and_then(|()| {
-                    let fits = io.found.args.end(*target, *start);
-                    if fits { Ok(behind(false)) } else { duplicate(field, Skip::After) }
-                }),
-                State::After { quoted, empty, ahead } => {
-                    let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
-                    after(io, *quoted, skip, ahead)
-                }
-            };
-            match moved {
-                Ok(next) => self.state = next,
-                Err(step) => return step,
+                gap_step(io, line, *bare, key)?
             }
-        }
+            PairsState::Equals(equals) => equals.step(io, bare_mark)?,
+            PairsState::Quoted(quoted) => quoted.step(io)?,
+            PairsState::Bare(bare) => bare.step(io, bare_mark)?,
+            PairsState::Typographic(typographic) => typographic.step(io)?,
+            PairsState::Verbatim { value, skip } => verbatim(io, value, skip)?,
+            PairsState::Json { field, target, start, object } => {
+                object.feed(io)?;
+                if !io.found.args.end(*target, *start) {
+                    return duplicate(field, Skip::After);
+                }
+                behind(false)
+            }
+            PairsState::After { quoted, empty, ahead } => {
+                let skip = if *empty { Skip::AfterEmpty } else { Skip::After };
+                after(io, *quoted, skip, ahead)?
+            }
+        };
+        Ok(())
     }
 }
 
-fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Move {
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> NextState {
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
@@ -261,7 +263,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
 }
 
 /// After a key and `=`, or a colon.
-fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
+fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> NextState {
     let cx = io.cx;
     let field = match resolve(&cx, io.found, written) {
         Ok(field) => field,
@@ -277,7 +279,7 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Ok(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
+    Ok(PairsState::Equals(Equals { field, ahead: Ahead::default(), colon }))
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
@@ -294,7 +296,7 @@ fn follows_colon(io: &Io<'_>, rest: &str) -> Scan {
     colon_pair(&io.cx, &rest[from..], io.last).void()
 }
 
-fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
+fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> NextState {
     // Not the whole token: its end may not be there yet.
     let length = match cx.delimiters.key_run(rest) {
         0 => rest.chars().next().map_or(0, char::len_utf8),
@@ -306,7 +308,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
+fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> NextState {
     let cx = io.cx;
     let rest = io.rest();
     let junk = match rest.as_bytes().first() {
@@ -353,18 +355,13 @@ const NO_COMMAS: &str = "Separate arguments with spaces, not with commas: a=1 b=
 
 /// Puts pieces into their places, and reports what is missing.
 fn finish(cx: &Context<'_>, found: &mut Found) {
-    let mut missing: Vec<(String, String)> = Vec::new();
+    let mut problems = Vec::new();
     found.args.write_pieces(&mut |id, path, has| {
-        let Some(object) = &cx.schema.node(id).object else { return };
-        let room = MAX_PROBLEMS - missing.len();
-        for name in object.required.iter().filter(|name| !has(name)).take(room) {
-            let field = messages::join(path, name);
-            let message = messages::missing(cx, id, &field, name);
-            missing.push((field, message));
-        }
+        let room = MAX_PROBLEMS - problems.len();
+        problems.extend(missing(cx, id, &|| path.to_owned(), room, has));
     });
-    for (field, message) in missing {
-        found.problem(ProblemKind::MissingRequired, field, message);
+    for problem in problems {
+        found.problem(problem.kind, problem.field, problem.message);
     }
     found.missing(cx, cx.schema.root, &String::new, |args, name| args.has_root_key(name));
     found.args.close();

@@ -1,7 +1,7 @@
 //! A value in quotes, and bracketed text that is a string to the letter.
 
-use super::value::{Text, Value};
-use super::{Move, State, behind, fail, follows_colon, gap_ahead};
+use super::value::{PairValue, ValueText};
+use super::{NextState, PairsState, behind, fail, follows_colon, gap_ahead};
 use crate::arguments::keys::is_declared;
 use crate::arguments::{Context, Flow, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
@@ -13,7 +13,7 @@ use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, 
 
 #[derive(Debug)]
 pub(super) struct InQuotes {
-    pub(super) value: Value,
+    pub(super) value: PairValue,
     pub(super) quoted: Quoted,
     /// Three quotes ended what three opened.
     pub(super) triple: bool,
@@ -57,12 +57,12 @@ impl Marks {
 
 impl InQuotes {
     /// After the opening quote.
-    pub(super) fn new(value: Value, quote: u8) -> Self {
+    pub(super) fn new(value: PairValue, quote: u8) -> Self {
         let (quoted, ahead) = (Quoted::new(quote), Ahead::after_value());
         InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
     }
 
-    pub(super) fn step(&mut self, io: &mut Io<'_>) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>) -> NextState {
         let InQuotes { value, quoted, triple, kept, marks, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let quote = quoted.quote;
@@ -138,7 +138,8 @@ impl InQuotes {
                 let seen = !cx.strict
                     && next != Next::Other
                     && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
-                let after = State::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
+                let after =
+                    PairsState::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
             if kept.is_none()
@@ -177,7 +178,7 @@ impl InQuotes {
 }
 
 /// The call fails inside a quoted text.
-fn ambiguous<T>(value: &Value, skip: Skip) -> Flow<T> {
+fn ambiguous<T>(value: &PairValue, skip: Skip) -> Flow<T> {
     let message = format!(
         "{}: the end of the value is ambiguous. Close each quoted value, and write quotes inside one as \\\".",
         value.field.path()
@@ -186,7 +187,7 @@ fn ambiguous<T>(value: &Value, skip: Skip) -> Flow<T> {
 }
 
 /// Whether the value ends in a declared key and `=`.
-fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
+fn ends_in_a_key(value: &PairValue, io: &Io<'_>) -> bool {
     let Some(text) = value.so_far(io.found).strip_suffix('=') else { return false };
     let text = text.trim_end_matches(' ');
     let is_key = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '$');
@@ -194,7 +195,7 @@ fn ends_in_a_key(value: &Value, io: &Io<'_>) -> bool {
     let (before, mut key) = text.split_at(start);
     // What is written as JSON may have an escape there, of which the letters are none of the key.
     let backslashes = before.bytes().rev().take_while(|byte| *byte == b'\\').count();
-    if matches!(value.text, Text::Live { .. }) && backslashes % 2 == 1 {
+    if matches!(value.text, ValueText::Live { .. }) && backslashes % 2 == 1 {
         key = key.get(if key.starts_with('u') { 5 } else { 1 }..).unwrap_or("");
     }
     key.split('.').all(|segment| !segment.is_empty()) && is_declared(io.cx.schema, key)
@@ -229,7 +230,7 @@ fn closes_on_its_line(cx: &Context<'_>, rest: &str, last: bool) -> Scan<usize> {
     })
 }
 
-pub(super) fn verbatim(io: &mut Io<'_>, value: &mut Value, skip: &mut Skip) -> Move {
+pub(super) fn verbatim(io: &mut Io<'_>, value: &mut PairValue, skip: &mut Skip) -> NextState {
     let start = io.at;
     while let Some(&byte) = io.window.as_bytes().get(io.at) {
         *skip = skip.step(byte);

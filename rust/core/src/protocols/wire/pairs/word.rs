@@ -1,7 +1,7 @@
 //! A bare value: up to blanks or CLOSE, and what it takes in where a string fits.
 
-use super::value::Value;
-use super::{Move, comma, fail, follows_colon, gap_ahead, trailing};
+use super::value::PairValue;
+use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::arguments::keys::is_declared;
 use crate::arguments::{Context, Io, Step};
 use crate::error::{ErrorKind, Repair};
@@ -12,7 +12,7 @@ use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_ru
 
 #[derive(Debug)]
 pub(super) struct InWord {
-    pub(super) value: Value,
+    pub(super) value: PairValue,
     pub(super) word: Bare,
     pub(super) ahead: Ahead,
 }
@@ -35,7 +35,7 @@ pub(super) struct Bare {
 }
 
 impl InWord {
-    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> Move {
+    pub(super) fn step(&mut self, io: &mut Io<'_>, bare_mark: &mut bool) -> NextState {
         let InWord { value, word, ahead } = self;
         let Io { cx, window, last, .. } = *io;
         let bytes = window.as_bytes();
@@ -164,12 +164,12 @@ impl Bare {
     }
 
     /// The value ends here.
-    fn done(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool) -> Move {
+    fn done(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
         self.done_ahead(io, value, bare_mark, Next::Need)
     }
 
     /// The value ends here, and what follows was seen.
-    fn done_ahead(self, io: &mut Io<'_>, value: &mut Value, bare_mark: &mut bool, next: Next) -> Move {
+    fn done_ahead(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool, next: Next) -> NextState {
         if !self.runs_into_call() && self.quotes.open().is_none() {
             *bare_mark = self.has_mark;
             return value.done(io, false, gap_ahead(self.open_ended, next));

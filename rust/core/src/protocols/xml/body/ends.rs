@@ -1,6 +1,6 @@
 //! Where a call in elements ends.
 
-use super::{Elements, State, malformed};
+use super::{Elements, ElementsState, malformed};
 use crate::arguments::{Flow, Io, Step, is_field};
 use crate::error::Repair;
 use crate::limits::ATTEMPT_CHARS;
@@ -12,7 +12,7 @@ use crate::syntax::xml::name_length;
 impl Elements {
     /// Everything is read: what has waited is written.
     pub(super) fn close(&mut self, io: &mut Io<'_>) -> Flow {
-        self.state = State::Closed;
+        self.state = ElementsState::Closed;
         if self.styled {
             io.repair(Repair::Markup, "The closing tag must have the name of the opening tag.")?;
         }
@@ -90,7 +90,7 @@ impl Elements {
             return self.close_at_end(io);
         }
         match (self.end_mark(io).decided()?, &mut self.state) {
-            (None, State::Json(object)) => Err(object.not_closed(&self.name)),
+            (None, ElementsState::Json(object)) => Err(object.not_closed(&self.name)),
             _ => self.close(io),
         }
     }

@@ -7,8 +7,8 @@ mod ends;
 mod fast_path;
 mod recovery;
 
-use crate::arguments::elements::{Fault, Outcome, Reader, content};
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages};
+use crate::arguments::elements::{ElementReader, Fault, Halt, content};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
@@ -22,7 +22,7 @@ use crate::syntax::xml::{self, Lexeme, Lexer};
 use recovery::on_in;
 
 #[derive(Debug)]
-enum State {
+enum ElementsState {
     /// Behind the opening tag.
     Start,
     Between,
@@ -34,7 +34,7 @@ enum State {
     Collect {
         name: String,
         slot: Slot,
-        reader: Reader,
+        reader: ElementReader,
     },
     Json(ObjectInTag),
     /// In text that stands for the one field.
@@ -52,7 +52,7 @@ pub struct Elements {
     form: Form,
     lexer: Lexer,
     fields: Fields,
-    state: State,
+    state: ElementsState,
     /// Fields were read; text was, which is none.
     any: bool,
     stray: bool,
@@ -76,21 +76,16 @@ pub fn lone_text(schema: &Schema) -> Option<&str> {
 
 impl Body for Elements {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            let flow = match &mut self.state {
-                State::Start => self.start(io),
-                State::Between => self.between(io),
-                State::Live { .. } => self.live(io),
-                State::Collect { .. } => self.collect(io),
-                State::Json(ObjectInTag::Complete) => self.behind(io),
-                State::Json(object) => object.feed(io),
-                State::Text(_) => self.text(io),
-                State::On | State::InElement(_) | State::Closed => Err(Step::Done),
-            };
-            if let Err(step) = flow {
-                return step;
-            }
-        }
+        steps(|| match &mut self.state {
+            ElementsState::Start => self.start(io),
+            ElementsState::Between => self.between(io),
+            ElementsState::Live { .. } => self.live(io),
+            ElementsState::Collect { .. } => self.collect(io),
+            ElementsState::Json(ObjectInTag::Complete) => self.behind(io),
+            ElementsState::Json(object) => object.feed(io),
+            ElementsState::Text(_) => self.text(io),
+            ElementsState::On | ElementsState::InElement(_) | ElementsState::Closed => Err(Step::Done),
+        })
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
@@ -100,7 +95,7 @@ impl Body for Elements {
     /// Takes text in a string that is passed on.
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        let State::Live { slot, .. } = &self.state else { return None };
+        let ElementsState::Live { slot, .. } = &self.state else { return None };
         if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
             return None;
         }
@@ -114,8 +109,8 @@ impl Body for Elements {
     }
 
     fn unterminated(&self) -> bool {
-        let json = matches!(self.state, State::Json(ObjectInTag::Complete));
-        !(json || matches!(self.state, State::Start | State::Between | State::Closed))
+        let json = matches!(self.state, ElementsState::Json(ObjectInTag::Complete));
+        !(json || matches!(self.state, ElementsState::Start | ElementsState::Between | ElementsState::Closed))
     }
 
     /// The call is closed.
@@ -140,7 +135,7 @@ impl Elements {
             form,
             lexer: Lexer::default(),
             fields: Fields::new(Lists::Elements),
-            state: State::Start,
+            state: ElementsState::Start,
             any: false,
             stray: false,
             json: false,
@@ -157,7 +152,7 @@ impl Elements {
             Form::Empty => return self.close(io),
         }
         self.json = io.next_byte()? == b'{';
-        self.state = if self.json { State::Json(ObjectInTag::new(&io.cx)) } else { State::Between };
+        self.state = if self.json { ElementsState::Json(ObjectInTag::new(&io.cx)) } else { ElementsState::Between };
         Ok(())
     }
 
@@ -194,7 +189,7 @@ impl Elements {
             Lexeme::Text(_) | Lexeme::Cdata(_) | Lexeme::Char(_) | Lexeme::Stray(_) => {
                 self.quotes.run(&io.window[begin..io.at]);
                 if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
-                    self.state = State::Text(io.window[begin..io.at].to_owned());
+                    self.state = ElementsState::Text(io.window[begin..io.at].to_owned());
                 } else {
                     self.stray(io)?;
                 }
@@ -241,21 +236,21 @@ impl Elements {
         self.quotes = Alternation::START;
         self.quotes.run(attributes);
         if self.quotes.open().is_some() {
-            self.state = State::On;
+            self.state = ElementsState::On;
             return malformed("A quote in a tag is not closed.");
         }
         self.quotes = Alternation::START;
         match self.begin(io, name, attributes, closed) {
             Ok(state) => self.state = state,
             Err(bad) => {
-                self.state = if closed { State::On } else { on_in(io.cx.schema, name) };
+                self.state = if closed { ElementsState::On } else { on_in(io.cx.schema, name) };
                 return Err(bad.into());
             }
         }
         Ok(())
     }
 
-    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<State, Bad> {
+    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<ElementsState, Bad> {
         let cx = io.cx;
         let mut slot = self.fields.open(&cx, io.found, name, false)?;
         let node = cx.schema.node(slot.node());
@@ -271,29 +266,27 @@ impl Elements {
         if slot.is_string(&cx) {
             slot.start(&cx, io.found)?;
             if !closed {
-                return Ok(State::Live { name: name.to_owned(), slot });
+                return Ok(ElementsState::Live { name: name.to_owned(), slot });
             }
             slot.end(io.found)?;
-            return Ok(State::Between);
+            return Ok(ElementsState::Between);
         }
-        let mut reader = Reader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
-        let mut refused = None;
+        let mut reader = ElementReader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
         if !scalar {
-            reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
-        }
-        if let Some(bad) = refused {
-            return Err(bad);
+            let mut refused = None;
+            let read = reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+            read.map_err(|_| refused.unwrap_or((ErrorKind::MalformedCall, String::new())))?;
         }
         if closed {
             let tree = reader.take(cx.schema);
             self.fields.close(&cx, io.found, slot, tree)?;
-            return Ok(State::Between);
+            return Ok(ElementsState::Between);
         }
-        Ok(State::Collect { name: name.to_owned(), slot, reader })
+        Ok(ElementsState::Collect { name: name.to_owned(), slot, reader })
     }
 
     fn live(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Live { name, slot } = &self.state else { return Ok(()) };
+        let ElementsState::Live { name, slot } = &self.state else { return Ok(()) };
         loop {
             match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
                 Lexeme::Need => return Err(Step::Need),
@@ -302,31 +295,30 @@ impl Elements {
                 Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored => break,
             }
         }
-        if let State::Live { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+        if let ElementsState::Live { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
             slot.end(io.found)?;
         }
-        self.state = State::Between;
+        self.state = ElementsState::Between;
         Ok(())
     }
 
     fn collect(&mut self, io: &mut Io<'_>) -> Flow {
-        let State::Collect { reader, .. } = &mut self.state else { return Ok(()) };
+        let ElementsState::Collect { reader, .. } = &mut self.state else { return Ok(()) };
         let mut refused = None;
         let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
         let mut at = io.at;
         let outcome =
             reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
         io.at = at;
-        let tree = match outcome {
-            Outcome::Need => return Err(Step::Need),
-            Outcome::Done(tree) | Outcome::Unclosed(tree) => tree,
-            Outcome::TooDeep => return Err((ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into()),
-            Outcome::Refused => return Err(refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into()),
-        };
-        if let State::Collect { slot, .. } = std::mem::replace(&mut self.state, State::On) {
+        let tree = outcome.map_err(|halt| match halt {
+            Halt::Incomplete => Step::Need,
+            Halt::TooDeep => (ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into(),
+            Halt::Refused => refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into(),
+        })?;
+        if let ElementsState::Collect { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
             self.fields.close(&io.cx, io.found, slot, tree)?;
         }
-        self.state = State::Between;
+        self.state = ElementsState::Between;
         Ok(())
     }
 
@@ -335,7 +327,7 @@ impl Elements {
         let begin = io.at;
         let closed = self.end_mark(io).decided()?.is_some();
         let lexeme = if closed { Lexeme::Close("") } else { self.next(io) };
-        let State::Text(source) = &mut self.state else { return Ok(()) };
+        let ElementsState::Text(source) = &mut self.state else { return Ok(()) };
         match lexeme {
             Lexeme::Need => return Err(Step::Need),
             Lexeme::Open { name, attributes, empty } if name == key => {
@@ -344,7 +336,7 @@ impl Elements {
             }
             Lexeme::Close(_) if closed => {
                 let text = content(source).trim_ascii().to_owned();
-                self.state = State::Closed;
+                self.state = ElementsState::Closed;
                 io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
                 let slot = self.fields.open(&io.cx, io.found, key, true)?;
                 self.fields.close(&io.cx, io.found, slot, Tree::Scalar { text, quoted: true })?;

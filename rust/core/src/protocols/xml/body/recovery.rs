@@ -1,8 +1,8 @@
 //! Reading on in a call that has failed: up to its closing tag, to which no field's content belongs.
 
-use super::{Elements, State};
+use super::{Elements, ElementsState};
 use crate::arguments::elements::member;
-use crate::arguments::{Flow, Io, Step};
+use crate::arguments::{Flow, Io, Step, steps};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
@@ -11,28 +11,25 @@ use crate::syntax::xml::Lexeme;
 
 impl Elements {
     pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            if let Err(step) = self.skip(io) {
-                return step;
-            }
-        }
+        steps(|| self.skip(io))
     }
 
     fn skip(&mut self, io: &mut Io<'_>) -> Flow {
         match &mut self.state {
-            State::Start => {
+            ElementsState::Start => {
                 let json = io.next_byte()? == b'{';
-                self.state = if json { State::Json(ObjectInTag::Failed(Skip::ValueStart)) } else { State::On };
+                self.state =
+                    if json { ElementsState::Json(ObjectInTag::Failed(Skip::ValueStart)) } else { ElementsState::On };
             }
-            State::Between | State::Text(_) => self.state = State::On,
-            State::Live { name, .. } => self.state = State::InElement(std::mem::take(name)),
-            State::Collect { name, reader, .. } => {
+            ElementsState::Between | ElementsState::Text(_) => self.state = ElementsState::On,
+            ElementsState::Live { name, .. } => self.state = ElementsState::InElement(std::mem::take(name)),
+            ElementsState::Collect { name, reader, .. } => {
                 self.lexer = reader.lexer();
                 self.state = on_in(io.cx.schema, name);
             }
-            State::Json(object) => return Err(object.recover(io, &self.name, self.form)),
-            State::Closed => return Err(Step::Done),
-            State::On => {
+            ElementsState::Json(object) => return Err(object.recover(io, &self.name, self.form)),
+            ElementsState::Closed => return Err(Step::Done),
+            ElementsState::On => {
                 self.end_quotes(io);
                 if let Some(()) = self.end_mark(io).decided()? {
                     return Err(Step::Done);
@@ -57,9 +54,9 @@ impl Elements {
                     }
                 }
             }
-            State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+            ElementsState::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
                 Lexeme::Need => return Err(Step::Need),
-                Lexeme::Close(_) => self.state = State::On,
+                Lexeme::Close(_) => self.state = ElementsState::On,
                 _ => {}
             },
         }
@@ -78,8 +75,8 @@ impl Elements {
 }
 
 /// Reading on in an element of this name: what has no content but a number or the like needs no closing tag.
-pub(super) fn on_in(schema: &Schema, name: &str) -> State {
+pub(super) fn on_in(schema: &Schema, name: &str) -> ElementsState {
     let node = schema.node(member(schema, schema.root, name));
     let bare = !node.is_unknown() && !node.takes_string() && !node.takes_container();
-    if bare { State::On } else { State::InElement(name.to_owned()) }
+    if bare { ElementsState::On } else { ElementsState::InElement(name.to_owned()) }
 }

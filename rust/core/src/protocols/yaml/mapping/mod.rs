@@ -14,10 +14,10 @@ use crate::protocols::body::{Body, Form};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::Delimiters;
 use crate::syntax::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
-use tag::Tag;
+use tag::OpeningTag;
 
 #[derive(Debug)]
-enum State {
+enum MappingState {
     Start,
     /// A key is next.
     Between,
@@ -42,10 +42,10 @@ enum State {
 
 #[derive(Debug)]
 pub struct Mapping {
-    tag: Tag,
+    tag: OpeningTag,
     lexer: Lexer,
     fields: Fields,
-    state: State,
+    state: MappingState,
     /// The column of the keys. `inline`: the first one stands in the line of the opening tag, and so says little.
     column: Option<usize>,
     inline: bool,
@@ -56,7 +56,7 @@ pub struct Mapping {
 }
 
 /// What a value ends at.
-enum Next {
+enum ValueEnd {
     Key(String, bool),
     Close,
     Open,
@@ -71,18 +71,18 @@ impl Body for Mapping {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             let flow = match &mut self.state {
-                State::Start => self.start(io),
-                State::Json(ObjectInTag::Complete) => self.behind(io),
-                State::Json(object) => object.feed(io),
-                State::On | State::Closed => Err(Step::Done),
-                State::Between if matches!(self.column, None | Some(0)) => self.lines(io),
+                MappingState::Start => self.start(io),
+                MappingState::Json(ObjectInTag::Complete) => self.behind(io),
+                MappingState::Json(object) => object.feed(io),
+                MappingState::On | MappingState::Closed => Err(Step::Done),
+                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(io),
                 _ => self.lexeme(io),
             };
             let Err(step) = flow else { continue };
             if matches!(step, Step::Failed(_))
-                && !matches!(self.state, State::Json(ObjectInTag::Failed(_)) | State::Closed)
+                && !matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed)
             {
-                self.state = State::On;
+                self.state = MappingState::On;
             }
             return step;
         }
@@ -92,17 +92,19 @@ impl Body for Mapping {
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
         loop {
             match &mut self.state {
-                State::Closed => return Step::Done,
-                State::Json(object) => return object.recover(io, &self.tag.name, self.tag.form),
-                State::Start if self.tag.form == Form::Empty => return Step::Done,
-                State::Start if self.json => self.state = State::Json(ObjectInTag::Failed(Skip::ValueStart)),
+                MappingState::Closed => return Step::Done,
+                MappingState::Json(object) => return object.recover(io, &self.tag.name, self.tag.form),
+                MappingState::Start if self.tag.form == Form::Empty => return Step::Done,
+                MappingState::Start if self.json => {
+                    self.state = MappingState::Json(ObjectInTag::Failed(Skip::ValueStart))
+                }
                 _ => {
                     self.lexer.lose();
                     let around = self.tag.around(&io.cx, false);
                     match self.lexer.next(io.window, &mut io.at, io.last, &around) {
                         Lexeme::Need | Lexeme::End => return Step::Need,
                         Lexeme::Close => match self.lexer.open_quote() {
-                            Some(quote) => self.state = State::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
+                            Some(quote) => self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
                             None => {
                                 io.at += around.close_length(io.rest());
                                 return Step::Done;
@@ -118,7 +120,7 @@ impl Body for Mapping {
     /// Takes text in a string that is passed on.
     #[inline]
     fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
-        let State::Live(slot) = &self.state else { return None };
+        let MappingState::Live(slot) = &self.state else { return None };
         if !self.lexer.feed_plain(text) {
             return None;
         }
@@ -132,7 +134,7 @@ impl Body for Mapping {
     }
 
     fn unterminated(&self) -> bool {
-        let json = matches!(self.state, State::Json(ObjectInTag::Reading(_)));
+        let json = matches!(self.state, MappingState::Json(ObjectInTag::Reading(_)));
         self.lexer.is_open() || self.lexer.open_quote().is_some() || self.mark || json
     }
 
@@ -157,10 +159,10 @@ impl Mapping {
 
     fn with(name: String, form: Form, json: bool) -> Self {
         Mapping {
-            tag: Tag { name, form },
+            tag: OpeningTag { name, form },
             lexer: Lexer::default(),
             fields: Fields::new(Lists::Own),
-            state: State::Start,
+            state: MappingState::Start,
             column: None,
             inline: false,
             json,
@@ -175,13 +177,13 @@ impl Mapping {
             Form::Empty => return self.close(io),
             Form::Open | Form::Line => {}
         }
-        self.state = if self.json { State::Json(ObjectInTag::new(&io.cx)) } else { State::Between };
+        self.state = if self.json { MappingState::Json(ObjectInTag::new(&io.cx)) } else { MappingState::Between };
         Ok(())
     }
 
     /// Everything is read.
     fn close(&mut self, io: &mut Io<'_>) -> Flow {
-        self.state = State::Closed;
+        self.state = MappingState::Closed;
         if !self.json {
             self.fields.finish(&io.cx, io.found)?;
         }
@@ -193,7 +195,7 @@ impl Mapping {
         if !io.last || self.unterminated() || (self.column.is_none() && !self.json) {
             return Err(Step::Need);
         }
-        if let State::Value(_) | State::Build { .. } = self.state {
+        if let MappingState::Value(_) | MappingState::Build { .. } = self.state {
             self.end_value(io)?;
         }
         io.repair(Repair::MissingClose, NOT_CLOSED)?;
@@ -208,7 +210,7 @@ impl Mapping {
         }
         let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
         match (self.tag.around(&io.cx, false).closer(io.rest(), line, io.last).decided()?, &mut self.state) {
-            (None, State::Json(object)) => Err(object.not_closed(&self.tag.name)),
+            (None, MappingState::Json(object)) => Err(object.not_closed(&self.tag.name)),
             (length, _) => {
                 io.at += length.unwrap_or(0);
                 self.close(io)
@@ -230,7 +232,7 @@ impl Mapping {
                     }
                 };
                 io.repair(repair, what)?;
-                if let State::Build { verbatim, .. } = &mut self.state {
+                if let MappingState::Build { verbatim, .. } = &mut self.state {
                     *verbatim |= lax == Lax::Verbatim;
                 }
                 return Ok(());
@@ -240,38 +242,38 @@ impl Mapping {
         let mut one = [0; 4];
         let content = lexeme.content(&mut one);
         self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.as_bytes().contains(&b'<'));
-        if let State::Live(slot) = &self.state {
+        if let MappingState::Live(slot) = &self.state {
             if let Some(text) = content {
                 slot.push(io.found, text);
-            } else if let State::Live(slot) = std::mem::replace(&mut self.state, State::Between) {
+            } else if let MappingState::Live(slot) = std::mem::replace(&mut self.state, MappingState::Between) {
                 slot.end(io.found)?;
             }
             return Ok(());
         }
         // What ends the value in front.
         let next = match lexeme {
-            Lexeme::Key { text, quoted } if self.is_key(line, column) => Next::Key(text, quoted),
-            Lexeme::Close => Next::Close,
-            Lexeme::Open => Next::Open,
+            Lexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
+            Lexeme::Close => ValueEnd::Close,
+            Lexeme::Open => ValueEnd::Open,
             Lexeme::End if self.lexer.is_open() => return Err(Step::Need),
             Lexeme::End => return self.close_at_end(io),
             other => return Ok(self.part(io, other, column)?),
         };
-        if let (Next::Close | Next::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
-            self.state = State::Json(ObjectInTag::Failed(Skip::in_quotes(quote)));
+        if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
+            self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote)));
             return Err(self.malformed(&io.cx, OPEN_QUOTE).into());
         }
-        if matches!((&next, &self.state), (Next::Key(..), State::Whole(_))) {
+        if matches!((&next, &self.state), (ValueEnd::Key(..), MappingState::Whole(_))) {
             return Err(self.malformed(&io.cx, NO_MAPPING).into());
         }
         self.end_value(io)?;
         match next {
-            Next::Key(text, quoted) => return Ok(self.key(io, &text, quoted, line, column)?),
-            Next::Open if io.found.used(Repair::VerbatimText) => {
+            ValueEnd::Key(text, quoted) => return Ok(self.key(io, &text, quoted, line, column)?),
+            ValueEnd::Open if io.found.used(Repair::VerbatimText) => {
                 return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()).into());
             }
-            Next::Open => io.repair(Repair::MissingClose, NOT_CLOSED)?,
-            Next::Close => io.at += self.tag.around(&io.cx, true).close_length(io.rest()),
+            ValueEnd::Open => io.repair(Repair::MissingClose, NOT_CLOSED)?,
+            ValueEnd::Close => io.at += self.tag.around(&io.cx, true).close_length(io.rest()),
         }
         self.close(io)
     }

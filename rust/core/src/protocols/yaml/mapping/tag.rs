@@ -9,7 +9,7 @@ use crate::syntax::yaml::Ends;
 
 /// The opening tag.
 #[derive(Debug)]
-pub(super) struct Tag {
+pub(super) struct OpeningTag {
     pub name: String,
     pub form: Form,
 }
@@ -24,7 +24,7 @@ pub(super) struct Around<'a> {
     opens: bool,
 }
 
-impl Tag {
+impl OpeningTag {
     pub fn around<'a>(&'a self, cx: &Context<'a>, opens: bool) -> Around<'a> {
         Around { name: &self.name, declared: cx.tool, form: self.form, schema: cx.schema, opens }
     }
