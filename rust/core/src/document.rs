@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::arguments::elements::{ElementReader, ElementWriter, Halt, UNCLOSED, is_member, is_nestable};
+use crate::arguments::elements::{ElementReader, ElementWriter, Fault, Halt, Rules, UNCLOSED, is_member, is_nestable};
 use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Found, Lists, TreeWriter};
 use crate::error::SyntaxError;
@@ -20,7 +20,7 @@ use crate::syntax::xml::{For, is_name};
 pub struct XmlSchema(Arc<Schema>);
 
 impl XmlSchema {
-    /// Of the JSON text of a schema; without one nothing is known. The error is a JSON pointer and a sentence.
+    /// Compiles the JSON text of a schema; without one, values are untyped. The error is a JSON pointer and a sentence.
     pub fn new(schema: Option<&str>) -> Result<Self, (String, String)> {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
@@ -29,7 +29,7 @@ impl XmlSchema {
     }
 }
 
-/// What typing needs to know.
+/// The context for typing.
 fn context<'a>(schema: &'a Schema, strict: bool, delimiters: &'a Delimiters, limits: &'a Limits) -> Context<'a> {
     Context {
         writer: &Xml,
@@ -56,7 +56,7 @@ pub struct Document {
     limits: Limits,
     reader: ElementReader,
     buffer: String,
-    /// Bytes that were read, and the place behind the part of them that is consumed.
+    /// Bytes that were read, and the position after the consumed part of them.
     bytes: usize,
     place: Position,
     notes: Notes,
@@ -104,12 +104,12 @@ impl Document {
         }
     }
 
-    /// What was wrong with the text so far, and was read all the same.
+    /// The faults of the text so far that did not prevent reading.
     pub fn faults(&self) -> &[SyntaxError] {
         &self.notes.faults
     }
 
-    /// Reads on.
+    /// Reads the next part of the text.
     pub fn feed(&mut self, text: &str) -> Result<(), SyntaxError> {
         self.bytes += text.len();
         if self.bytes > self.limits.call_bytes {
@@ -148,7 +148,7 @@ impl Document {
         self.typed(&tree.unwrap_or(Tree::Map(Vec::new())))
     }
 
-    /// The JSON of the value as far as it is known, as if the text ended here; `None` in front of the first element.
+    /// The JSON of the value as far as it is known, as if the text ended here; `None` before the first element.
     pub fn partial(&self) -> Option<Result<String, SyntaxError>> {
         let mut document = self.clone();
         document.notes.repair = true;
@@ -161,11 +161,12 @@ impl Document {
     fn run(&mut self, window: &str, last: bool) -> usize {
         let Document { schema, limits, reader, place, notes, .. } = self;
         let (mut at, mut counted) = (0, 0);
-        let outcome = reader.feed(schema, limits.depth, window, &mut at, last, &mut |fault, at| {
+        let faults = &mut |fault: Fault, at| {
             *place = place.after(&window[counted..at]);
             counted = at;
             notes.fault(fault.what(), *place)
-        });
+        };
+        let outcome = reader.feed(&mut Rules { schema, depth: limits.depth, faults }, window, &mut at, last);
         *place = place.after(&window[counted..at]);
         if outcome == Err(Halt::TooDeep) {
             notes.fail(&format!("elements are nested more than {} levels deep", limits.depth), *place);
@@ -198,7 +199,7 @@ impl Document {
     }
 }
 
-/// The elements of a value, one on each line; what they cannot carry stands as JSON in them. With `root` it is the content of
+/// The elements of a value, one on each line; what they cannot represent is JSON in them. With `root` it is the content of
 /// that element, else its one member is the root. The error is a sentence.
 pub fn format_xml(value: &Value<'_>, schema: &XmlSchema, root: Option<&str>) -> Result<String, String> {
     let (delimiters, limits, mut out) = (Delimiters::default(), Limits::default(), String::new());

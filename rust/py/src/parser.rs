@@ -198,7 +198,7 @@ impl Parser {
     ///
     /// Raises:
     ///     RuntimeError: The parser is finished, or in use.
-    ///     TypeError: `ids` returned no str.
+    ///     TypeError: `ids` did not return a str.
     ///     ValueError: `ids` returned a str with a lone surrogate. After an exception from `ids` the parser
     ///         is finished.
     #[pyo3(signature = (text, /))]

@@ -126,7 +126,9 @@ pub trait Body: Any + Debug + Send + Sync {
     }
 
     /// The call is closed: puts pieces into their places, and adds what can be said only now.
-    fn finish(&self, _cx: &Context<'_>, _found: &mut Found) {}
+    fn finish(&self, _cx: &Context<'_>, found: &mut Found) {
+        found.args.release();
+    }
 }
 
 /// The body of a call that has none yet.
