@@ -84,7 +84,8 @@ def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
 
 
 def test_the_command_line_loads_no_library_of_the_benchmarks() -> None:
-    code = "import sys; there = {*sys.modules}\nimport wirecall._cli.commands; print(*sys.modules.keys() - there)"
+    code = "import sys; there = {*sys.modules}"
+    code += "; import wirecall._cli.commands; print(*sys.modules.keys() - there)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "wirecall._bench.commands" in loaded.split()
     assert not EXTRA.intersection(loaded.split())

@@ -509,5 +509,5 @@ def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
 
 def _builtin(name: DialectName) -> Dialect:
     # Each API's dialect is loaded when the first request of it comes.
-    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name)
+    dialect: Dialect = getattr(import_module(f"wirecall._apis.{name}.api"), name)
     return dialect

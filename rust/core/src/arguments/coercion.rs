@@ -149,10 +149,9 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
     if !takes_scalars(schema.node(item(at))) {
         return None;
     }
-    let parts: Vec<(Cow<'_, str>, bool)> = match encoded(text).filter(|_| quoted) {
-        Some(parts) => parts,
-        None if quoted => vec![(text.into(), true)],
-        None => text.split(',').map(|part| (trim(part).into(), false)).collect(),
+    let parts: Vec<(Cow<'_, str>, bool)> = match quoted {
+        true => encoded(text).unwrap_or_else(|| vec![(text.into(), true)]),
+        false => text.split(',').map(|part| (trim(part).into(), false)).collect(),
     };
     let mut outcome = Outcome { converted: true, problem: None };
     let mut list = Vec::with_capacity(parts.len());
@@ -167,21 +166,21 @@ fn split(schema: &Schema, node: &Node, text: &str, quoted: bool, at: usize) -> O
 }
 
 /// The items of a text that is the JSON of a list of scalars, and which of them are strings.
-fn encoded(text: &str) -> Option<Vec<(Cow<'static, str>, bool)>> {
+fn encoded(text: &str) -> Option<Vec<(Cow<'_, str>, bool)>> {
     if !trim(text).starts_with('[') {
         return None;
     }
     let Ok(Value::Array(items)) = parse(text, 1) else { return None };
-    let scalar = |item: &Value<'_>| match item {
-        Value::String(text) => Some((Cow::Owned(text.to_string()), true)),
+    let scalar = |item| match item {
+        Value::String(text) => Some((text, true)),
         Value::Array(_) | Value::Object(_) => None,
         other => {
             let mut json = String::new();
-            other.write(&mut json);
+            Value::write(&other, &mut json);
             Some((Cow::Owned(json), false))
         }
     };
-    items.iter().map(scalar).collect()
+    items.into_iter().map(scalar).collect()
 }
 
 fn takes_scalars(node: &Node) -> bool {
