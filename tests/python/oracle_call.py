@@ -140,7 +140,7 @@ class CallReader(Arguments):
         self.repair("tool_style", at, "token start")
         return tool
 
-    # What stands ahead
+    # Lookahead
 
     def closes(self, at: int) -> bool:
         return close_at(self.text, at) >= 0
