@@ -1,41 +1,17 @@
 //! Tools, compiled once; immutable, and shared by all parsers.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use serde_json::Value;
-
-use crate::body::Context;
+use crate::arguments::Context;
 use crate::error::{EncodeError, ToolError};
-use crate::keymap::KeyMap;
-use crate::limits::{Limits, RECURSION};
-use crate::protocol::{Custom, Own, Protocol, Reads, named, write_result};
-use crate::schema::Validator;
-use crate::schema::{
-    Descriptions, Document, Fault, Field, Schema, Shown, compile, fold, one_line, signature, without_required_defaults,
-};
+use crate::limits::Limits;
+use crate::protocols::registry::custom;
+use crate::protocols::{Custom, Protocol, Reads, named, write_result};
+use crate::schema::{Descriptions, Field, Shown, one_line, signature};
 use crate::syntax::json;
 use crate::syntax::scan::{Candidates, Delimiters};
-
-/// How a tool's calls are written. Both are read, whatever is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    /// `key=value` pairs.
-    Wire,
-    /// One JSON object.
-    Json,
-}
-
-/// What happens to a tool whose parameters pairs do not suit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// It is written as JSON.
-    Complex,
-    /// It is an error.
-    Error,
-    /// It is written as pairs all the same.
-    Force,
-}
+use crate::tools::{Definition, Fallback, Lookup, Syntax, Tool, Tools, Writing};
 
 /// What the openings of calls and results are inside of Markdown's code: fences, and inline code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,155 +65,9 @@ impl Default for Options {
     }
 }
 
-/// A tool as the caller defines it.
-#[derive(Clone, Debug)]
-pub struct Definition {
-    pub name: String,
-    pub description: Option<String>,
-    /// The JSON text of its parameters' schema.
-    pub parameters: String,
-    /// Validate this tool's calls, whatever the toolset does.
-    pub strict: bool,
-}
-
-/// A compiled tool.
-#[derive(Debug)]
-pub struct Tool {
-    pub name: String,
-    pub description: Option<String>,
-    /// The schema of its parameters, in which fields with a default are not required.
-    pub(crate) parameters: Value,
-    pub(crate) schema: Schema,
-    pub syntax: Syntax,
-    /// Why it is written as JSON, where it is not by choice.
-    pub reason: Option<&'static str>,
-    pub(crate) validator: Option<Validator>,
-    /// The example call of its errors, made when first needed; `None` if there is none.
-    pub(crate) example: OnceLock<Option<String>>,
-}
-
-/// Which tool a name means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lookup {
-    Exact(usize),
-    /// Only after folding, but uniquely.
-    Folded(usize),
-    /// The toolset is open: any name will do.
-    Open,
-    Unknown,
-}
-
-impl Lookup {
-    /// The declared tool.
-    pub fn tool(self) -> Option<usize> {
-        match self {
-            Lookup::Exact(at) | Lookup::Folded(at) => Some(at),
-            Lookup::Open | Lookup::Unknown => None,
-        }
-    }
-}
-
-/// The tools themselves, and how they are found: the same in every protocol.
-#[derive(Debug)]
-struct Tools {
-    list: Vec<Tool>,
-    names: KeyMap<usize>,
-    /// `None` where two names fold alike.
-    folded: KeyMap<Option<usize>>,
-    /// The bytes that a name of one of the tools may begin with, in any spelling.
-    firsts: [bool; 256],
-    /// The type of the arguments of tools that nothing is known of.
-    unknown: Schema,
-}
-
-impl Tools {
-    fn new(
-        definitions: Vec<Definition>,
-        protocol: &dyn Protocol,
-        delimiters: &Delimiters,
-        options: &Options,
-    ) -> Result<Self, ToolError> {
-        let mut tools = Tools {
-            list: Vec::with_capacity(definitions.len()),
-            names: KeyMap::default(),
-            folded: KeyMap::default(),
-            // Folding drops these, and makes ASCII of others.
-            firsts: std::array::from_fn(|byte| byte > 127 || matches!(byte as u8, b'_' | b'-')),
-            unknown: Schema::unknown(),
-        };
-        for definition in definitions {
-            tools.add(definition, protocol, delimiters, options)?;
-        }
-        Ok(tools)
-    }
-
-    fn add(
-        &mut self,
-        definition: Definition,
-        protocol: &dyn Protocol,
-        delimiters: &Delimiters,
-        options: &Options,
-    ) -> Result<(), ToolError> {
-        let Definition { name, description, parameters, strict } = definition;
-        let Options { syntax, fallback, validate, limits, .. } = options;
-        let (syntax, fallback, validate) = (*syntax, *fallback, *validate);
-        let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
-        let error = |pointer: String, message: String| fault(Some(pointer), message);
-        if let Some(why) = protocol.bad_name(&name, delimiters) {
-            return Err(fault(None, format!("a call cannot be written with this name: {why}")));
-        }
-        if self.names.get(&name).is_some() {
-            return Err(fault(None, "two tools have this name; rename one".into()));
-        }
-        let value: Value = serde_json::from_str(&parameters)
-            .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
-        let bad = |(pointer, message): Fault| error(pointer, message);
-        let document = Document::new(&value).map_err(bad)?;
-        let schema = compile(&document).map_err(bad)?;
-        let relaxed = without_required_defaults(&document);
-        if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
-            return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
-        }
-        let reason = protocol.complexity(&schema);
-        let syntax = match (syntax, reason, fallback) {
-            (Syntax::Json, _, _) => Syntax::Json,
-            (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
-            (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
-            (Syntax::Wire, Some(reason), Fallback::Error) => {
-                let form = protocol.encoding();
-                return Err(fault(None, format!("its calls cannot be written as {form}: {reason}")));
-            }
-        };
-        if (strict || validate) && limits.depth > RECURSION {
-            let message = format!("its calls cannot be validated with a limit of depth over {RECURSION}");
-            return Err(fault(None, message));
-        }
-        let validator = match strict || validate {
-            true => Some(Validator::new(&value, relaxed.as_ref()).map_err(bad)?),
-            false => None,
-        };
-        let at = self.list.len();
-        let folded = fold(&name);
-        if let Some(first) = folded.bytes().next() {
-            self.firsts[first as usize] = true;
-            self.firsts[first.to_ascii_uppercase() as usize] = true;
-        }
-        match self.folded.position(&folded) {
-            Some(seen) => *self.folded.value_mut(seen) = None,
-            None => self.folded.push(folded.into(), Some(at)),
-        }
-        self.names.push(name.as_str().into(), at);
-        let reason = reason.filter(|_| fallback != Fallback::Force);
-        let example = OnceLock::new();
-        let parameters = relaxed.unwrap_or(value);
-        self.list.push(Tool { name, description, parameters, schema, syntax, reason, validator, example });
-        Ok(())
-    }
-}
-
 #[derive(Clone, Debug)]
 pub struct Toolset {
-    tools: Arc<Tools>,
+    pub(crate) tools: Arc<Tools>,
     pub(crate) protocol: Arc<dyn Protocol>,
     /// The same tools in other protocols, in which calls are read, too, while none of the own was.
     pub(crate) others: Arc<[Toolset]>,
@@ -263,13 +93,22 @@ impl Toolset {
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
         let recovers = options.recover && !strict;
         let (protocol, others, reads) = match &options.custom {
-            Some(parts) => Own::with_others(parts.clone(), recovers),
+            Some(parts) => custom(parts.clone(), recovers),
             None => named(&options.protocol, recovers),
         }
         .map_err(fault)?;
         let delimiters = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
         let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
-        let tools = Tools::new(definitions, &*protocol, &delimiters, &options)?;
+        let writing = Writing {
+            syntax: options.syntax,
+            fallback: options.fallback,
+            validate: options.validate,
+            depth: limits.depth,
+            bad_name: &|name| protocol.bad_name(name, &delimiters),
+            complexity: &|schema| protocol.complexity(schema),
+            encoding: protocol.encoding(),
+        };
+        let tools = Tools::new(definitions, &writing)?;
         let mut set = Toolset {
             tools: Arc::new(tools),
             others: Arc::new([]),
@@ -299,22 +138,24 @@ impl Toolset {
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.list.iter()
+        self.tools.iter()
     }
 
     pub(crate) fn tool(&self, at: usize) -> &Tool {
-        &self.tools.list[at]
+        self.tools.at(at)
     }
 
     /// What a body needs to know of a call with this name, whose tool is `at`.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
         Context {
-            protocol: &*self.protocol,
-            tools: Some(self),
-            schema: at.map_or(&self.tools.unknown, |at| &self.tool(at).schema),
+            writer: &*self.protocol,
+            tools: Some(&self.tools),
+            schema: self.tools.schema(at),
             syntax: at.map(|at| self.tool(at).syntax),
             strict: self.strict,
             any_style: self.any_style,
+            near_misses: self.protocol.near_misses(),
+            result_marks: self.protocol.result_marks(),
             delimiters: &self.delimiters,
             limits: &self.limits,
             tool: name,
@@ -323,29 +164,17 @@ impl Toolset {
 
     /// The tool of exactly that name.
     pub fn get(&self, name: &str) -> Option<&Tool> {
-        self.tools.names.get(name).map(|at| self.tool(*at))
+        self.tools.get(name)
     }
 
     /// Whether the name of a declared tool may begin with this byte, in any spelling.
     #[inline]
     pub(crate) fn may_begin_name(&self, byte: u8) -> bool {
-        self.tools.firsts[byte as usize]
+        self.tools.may_begin_name(byte)
     }
 
     pub(crate) fn lookup(&self, name: &str) -> Lookup {
-        if self.tools.list.is_empty() {
-            return Lookup::Open;
-        }
-        if name.bytes().next().is_some_and(|first| !self.may_begin_name(first)) {
-            return Lookup::Unknown;
-        }
-        if let Some(at) = self.tools.names.get(name) {
-            return Lookup::Exact(*at);
-        }
-        match self.tools.folded.get(&fold(name)) {
-            Some(Some(at)) => Lookup::Folded(*at),
-            Some(None) | None => Lookup::Unknown,
-        }
+        self.tools.lookup(name)
     }
 
     /// The form in which a tool's calls are written.
@@ -385,7 +214,7 @@ impl Toolset {
         arguments: &[json::Member<'_>],
         out: &mut String,
     ) -> Result<(), EncodeError> {
-        let at = self.tools.names.get(name).copied();
+        let at = self.tools.position(name);
         if at.is_none() && self.protocol.bad_name(name, &self.delimiters).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }

@@ -2,13 +2,16 @@
 
 use super::example::example;
 use super::{Machine, Parser, Sink, Window};
-use crate::body::{Failure, Found, Io, Skip, Step, too_large, unknown_tool};
+use crate::arguments::{Failure, Found, Io, Step, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
 use crate::parser::state::{Call, State, fitting};
-use crate::protocol::{Attempt, Bad, Reads};
+use crate::protocols::body::NoBody;
+use crate::protocols::{Attempt, Bad, Reads};
+use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers};
-use crate::toolset::{Lookup, Toolset};
+use crate::tools::Lookup;
+use crate::toolset::Toolset;
 
 /// No closing tag is longer: a name has 128 characters at most.
 const MAX_CLOSER_BYTES: usize = 1024;
@@ -48,24 +51,28 @@ impl Machine {
         let tools = self.read_as(tools);
         (call.start, call.start_byte) = (window.offset(begin), window.before + begin);
         match attempt {
-            Attempt::Call { name, body, kind, style, .. } => {
+            Attempt::Call { name, body, opening, style, .. } => {
                 window.at = base + body;
                 call.closers = style.closers();
                 call.delimiters = style.delimiters;
                 let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
+                call.tool = name.as_ref().and_then(|(_, lookup)| lookup.tool());
+                let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
+                let recycled = std::mem::replace(&mut call.body, Box::new(NoBody));
+                call.body = tools.protocol.body(&cx, opening, written, recycled);
+                let skip = call.body.skip_all();
                 if let Some((name, lookup)) = name {
-                    self.name_call(tools, &mut call, written.to_owned(), lookup, kind.skip(), sink);
-                    if call.failure.is_some() && kind.skip() != Skip::Body {
+                    self.name_call(tools, &mut call, written.to_owned(), lookup, skip, sink);
+                    if call.failure.is_some() && skip != Skip::Body {
                         window.at = base + name.end.max(open);
                     }
                 }
-                let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
-                call.body.renew(&cx, kind, written);
                 if !style.repairs.is_empty() {
+                    let cx = tools.context(call.tool, "");
                     let refused = style.repairs.iter().find_map(|repair| cx.repair(&mut call.found, *repair).err());
                     if let Some(error) = refused.filter(|_| call.failure.is_none()) {
                         let message = "The call is not in the expected format.".to_owned();
-                        call.failure = Some(Failure { kind: error, message, skip: kind.skip() });
+                        call.failure = Some(Failure { kind: error, message, skip });
                     }
                 }
             }
@@ -94,9 +101,10 @@ impl Machine {
     ) {
         call.tool = lookup.tool();
         let failure = match lookup {
-            Lookup::Unknown => {
-                Some((ErrorKind::UnknownTool, unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written)))
-            }
+            Lookup::Unknown => Some((
+                ErrorKind::UnknownTool,
+                messages::unknown_tool(tools.tools().map(|tool| tool.name.as_str()), &written),
+            )),
             Lookup::Folded(at) if tools.strict => {
                 let message = format!("The tool {written} is called {}.", tools.tool(at).name);
                 Some((ErrorKind::Strict(Repair::ToolStyle), message))
@@ -211,7 +219,9 @@ impl Machine {
         }
         (next.delimiters, next.closers) = (call.delimiters.clone(), call.closers.clone());
         // Its end needs the old body only to put arguments into their places.
-        next.body = call.body.next();
+        if let Some(body) = call.body.next() {
+            next.body = body;
+        }
         self.calls += 1;
         if self.calls > tools.limits.calls {
             let message = too_many_calls(tools);
@@ -408,5 +418,5 @@ fn too_many_calls(tools: &Toolset) -> String {
 }
 
 fn over_limit(tools: &Toolset, skip: Skip) -> Failure {
-    Failure { kind: ErrorKind::TooLarge, message: too_large(&tools.limits), skip }
+    Failure { kind: ErrorKind::TooLarge, message: messages::too_large(&tools.limits), skip }
 }

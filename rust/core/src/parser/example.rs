@@ -2,7 +2,7 @@
 //! is parsed before it is shown: with the same tools it is one call, without repairs or problems.
 
 use super::Parser;
-use crate::body::{Given, example_members};
+use crate::arguments::{Given, example_members};
 use crate::error::ErrorKind;
 use crate::event::Item;
 use crate::schema::fold as folded;

@@ -9,8 +9,8 @@ use super::{Machine, Sink, Window, emit_text};
 use crate::error::ErrorKind;
 use crate::event::{CallError, Event};
 use crate::parser::state::State;
-use crate::protocol::{Attempt, Bad, Reads};
-use crate::syntax::scan::{Closers, CodeScanner, Mark, starts};
+use crate::protocols::{Attempt, Bad, Reads};
+use crate::syntax::scan::{Closers, CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
 /// What stands at a place where a call could begin.
@@ -119,17 +119,17 @@ impl Machine {
             }
             for mark in marks(tools, (other, set)) {
                 match starts(rest, mark, false) {
-                    Mark::Yes => return Look::Forged(mark),
-                    Mark::Partial => return Look::Need,
-                    Mark::No => {}
+                    Scan::Match(()) => return Look::Forged(mark),
+                    Scan::Incomplete => return Look::Need,
+                    Scan::NoMatch => {}
                 }
             }
             let mut attempt = set.protocol.attempt(set, rest, false);
             if several && !matches!(attempt, Attempt::Text(_) | Attempt::Bad(_)) {
                 match set.protocol.fits(rest) {
-                    Mark::Yes => {}
-                    Mark::Partial => return Look::Need,
-                    Mark::No => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
+                    Scan::Match(()) => {}
+                    Scan::Incomplete => return Look::Need,
+                    Scan::NoMatch => attempt = Attempt::Text(rest.chars().next().map_or(1, char::len_utf8)),
                 }
             }
             if last && attempt == Attempt::Need {

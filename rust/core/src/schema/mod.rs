@@ -6,6 +6,7 @@
 
 mod compile;
 mod constraints;
+mod parts;
 mod resolve;
 mod rewrite;
 mod sample;

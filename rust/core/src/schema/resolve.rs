@@ -2,31 +2,12 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use super::parts::{EVERY, NAMED, parts};
 
 /// What is wrong, and the JSON pointer where.
 pub type Fault = (String, String);
-
-/// Keywords whose value is one schema.
-pub const ONE: &[&str] = &[
-    "additionalProperties",
-    "additionalItems",
-    "items",
-    "contains",
-    "not",
-    "if",
-    "then",
-    "else",
-    "propertyNames",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
-];
-/// Keywords whose value is a list of schemas.
-pub const LIST: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-/// Keywords whose value maps names to schemas.
-pub const NAMED: &[&str] =
-    &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
@@ -57,11 +38,9 @@ impl<'s> Document<'s> {
                 self.anchors.entry(name).or_insert(schema);
             }
         }
-        subschemas(map, &mut |_, child| {
+        for (_, child) in parts(map, EVERY) {
             self.collect(child);
-            Ok(())
-        })
-        .ok();
+        }
     }
 
     /// The schema that a reference names, or what is wrong with the reference.
@@ -130,42 +109,14 @@ impl<'s> Document<'s> {
                 Some(_) => return fault(path, keyword, "must be a string"),
             }
         }
-        subschemas(map, &mut |step, child| {
+        for (step, child) in parts(map, EVERY) {
             let length = path.len();
-            path.push_str(step);
-            let result = self.check(child, path);
+            path.push_str(&step);
+            self.check(child, path)?;
             path.truncate(length);
-            result
-        })
-    }
-}
-
-/// Calls `visit` with the pointer step and the schema of every direct subschema.
-fn subschemas<'s>(
-    map: &'s Map<String, Value>,
-    visit: &mut dyn FnMut(&str, &'s Value) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    for keyword in ONE {
-        if let Some(child) = map.get(*keyword).filter(|child| !child.is_array()) {
-            visit(&format!("/{keyword}"), child)?;
         }
+        Ok(())
     }
-    for keyword in LIST {
-        if let Some(Value::Array(children)) = map.get(*keyword) {
-            for (at, child) in children.iter().enumerate() {
-                visit(&format!("/{keyword}/{at}"), child)?;
-            }
-        }
-    }
-    for keyword in NAMED {
-        if let Some(Value::Object(children)) = map.get(*keyword) {
-            // Dependencies are schemas, or, in older drafts, lists of names.
-            for (name, child) in children.iter().filter(|(_, child)| *keyword != "dependencies" || !child.is_array()) {
-                visit(&format!("/{keyword}/{}", name.replace('~', "~0").replace('/', "~1")), child)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 pub fn percent_decode(text: &str) -> String {

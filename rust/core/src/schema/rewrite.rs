@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::resolve::{Document, LIST, NAMED, ONE, percent_decode};
+use super::parts::{EVERY, LIST, NAMED, ONE, parts, pointer_step};
+use super::resolve::{Document, percent_decode};
 
 /// The addresses of the schemas that declare a default: themselves, behind a reference, in a part (`allOf`), or in a member of a
 /// union.
@@ -30,9 +31,7 @@ pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
             askers.entry(address(asked)).or_default().push(address(schema));
             open.push(asked);
         }
-        open.extend(ONE.iter().filter_map(|keyword| keywords.get(*keyword)));
-        open.extend(LIST.iter().filter_map(|keyword| keywords.get(*keyword)?.as_array()).flatten());
-        open.extend(NAMED.iter().filter_map(|keyword| keywords.get(*keyword)?.as_object()).flat_map(Map::values));
+        open.extend(parts(keywords, EVERY).map(|(_, part)| part));
     }
     let mut all: HashSet<usize> = found.iter().copied().collect();
     while let Some(asked) = found.pop() {
@@ -70,24 +69,17 @@ pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
 }
 
 fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
-    let (Value::Object(before), Value::Object(after)) = (own, copy) else { return false };
+    let Value::Object(keywords) = own else { return false };
     let mut changed = false;
-    let all = before.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+    let all = keywords.get("required").and_then(Value::as_array).map_or(0, Vec::len);
     let kept: Vec<Value> = required(own, defaulted).map(|name| Value::String(name.to_owned())).collect();
     if kept.len() < all {
-        after["required"] = Value::Array(kept);
+        copy["required"] = Value::Array(kept);
         changed = true;
     }
-    each_part(after, &mut |keyword, at, part| {
-        if !matches!(keyword, "not" | "if") {
-            let own = before.get(keyword).and_then(|value| match at {
-                At::One => Some(value),
-                At::Item(at) => value.get(at),
-                At::Name(name) => value.get(name),
-            });
-            changed |= own.is_some_and(|own| relax(own, part, defaulted));
-        }
-    });
+    for (pointer, part) in parts(keywords, EVERY).filter(|(pointer, _)| !matches!(&**pointer, "/not" | "/if")) {
+        changed |= copy.pointer_mut(&pointer).is_some_and(|copy| relax(part, copy, defaulted));
+    }
     changed
 }
 
@@ -116,8 +108,14 @@ pub fn modernised(schema: &Value) -> Value {
 
 /// `root`: the original whole schema, which shows what references went through.
 fn modernise(schema: &mut Value, root: &Value) {
+    let pointers: Vec<String> =
+        schema.as_object().into_iter().flat_map(|map| parts(map, EVERY)).map(|part| part.0).collect();
+    for pointer in pointers {
+        if let Some(part) = schema.pointer_mut(&pointer) {
+            modernise(part, root);
+        }
+    }
     let Value::Object(keywords) = schema else { return };
-    each_part(keywords, &mut |_, _, part| modernise(part, root));
     for keyword in ["$ref", "$dynamicRef"] {
         if let Some(Value::String(reference)) = keywords.get_mut(keyword) {
             *reference = moved(reference, root);
@@ -172,37 +170,13 @@ fn moved(reference: &str, root: &Value) -> String {
             "dependencies" if within("dependencies").is_some_and(Value::is_object) => out.push_str("dependentSchemas"),
             _ => out.push_str(step),
         }
-        at = at.and_then(|value| value.pointer(&format!("/{}", name.replace('~', "~0").replace('/', "~1"))));
+        at = at.and_then(|value| value.pointer(&format!("/{}", pointer_step(&name))));
     }
     out
 }
 
 fn decoded(step: &str) -> String {
     percent_decode(step).replace("~1", "/").replace("~0", "~")
-}
-
-/// Which of a keyword's schemas.
-enum At<'k> {
-    One,
-    Item(usize),
-    Name(&'k str),
-}
-
-/// Calls `visit` with the keyword and the place of every direct subschema.
-fn each_part(keywords: &mut Map<String, Value>, visit: &mut dyn FnMut(&str, At<'_>, &mut Value)) {
-    for (keyword, value) in keywords.iter_mut() {
-        let is = |list: &[&str]| list.contains(&keyword.as_str());
-        match value {
-            Value::Array(items) if is(LIST) => {
-                items.iter_mut().enumerate().for_each(|(at, part)| visit(keyword, At::Item(at), part));
-            }
-            Value::Object(named) if is(NAMED) => {
-                named.iter_mut().for_each(|(name, part)| visit(keyword, At::Name(name), part));
-            }
-            part if is(ONE) && !part.is_array() => visit(keyword, At::One, part),
-            _ => {}
-        }
-    }
 }
 
 /// The places of schemas that only references lead to, such as those under `components`.

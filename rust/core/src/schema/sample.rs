@@ -79,21 +79,7 @@ impl Sample {
         };
         self.pattern = self.pattern.take().or_else(|| text("pattern"));
         self.format = self.format.take().or_else(|| text("format"));
-        const BOUNDS: [&str; 12] = [
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "pattern",
-            "format",
-        ];
-        any || BOUNDS.iter().any(|keyword| keywords.contains_key(*keyword))
+        any || keywords.keys().any(|keyword| is_bound(keyword))
     }
 
     /// The schema's own values: its examples, then its default.
@@ -195,6 +181,12 @@ impl Sample {
             }
         }
     }
+}
+
+fn is_bound(keyword: &str) -> bool {
+    let number = matches!(keyword, "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf");
+    let length = matches!(keyword, "minLength" | "maxLength" | "minItems" | "maxItems" | "uniqueItems");
+    number || length || matches!(keyword, "pattern" | "format")
 }
 
 /// Whether the value is short enough to be shown.

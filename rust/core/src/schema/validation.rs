@@ -5,12 +5,11 @@ use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
 use super::validation_cost::Work;
-use crate::body::messages::{join, shorten, shorten_to};
-use crate::error::ProblemKind;
-use crate::event::Problem;
+use crate::error::{Problem, ProblemKind};
 use crate::limits::{PATTERN_BYTES, VALIDATION_ERRORS, VALIDATION_STEPS};
 use crate::schema::{Fault, modernised};
 use crate::syntax::scan::first_chars;
+use crate::syntax::shown::{join, shorten, shorten_to};
 
 /// Problems that are worth telling a model at once.
 const SHOWN: usize = 8;

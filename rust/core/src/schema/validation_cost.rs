@@ -11,17 +11,16 @@ use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
 use crate::limits::{PATTERN_BYTES, VALIDATION_LEVELS, VALIDATION_STEPS, VALIDATION_STEPS_AT_ONE_PLACE};
+use crate::schema::parts::{Keywords, parts, pointer_step};
+use crate::schema::rewrite::address;
 use crate::schema::{Document, Fault};
 
 /// Bytes of text that are searched, and entries of a list or map in a schema that are compared, in one step.
 const STEP: u64 = 16;
 
-/// Keywords whose value, one schema, holds for the value itself.
-const HERE: &[&str] = &["not", "if", "then", "else"];
-/// The same, a list of schemas.
-const HERE_LIST: &[&str] = &["allOf", "anyOf", "oneOf"];
-/// The same, a map of names to schemas (or, in old drafts, to lists of names).
-const HERE_NAMED: &[&str] = &["dependentSchemas", "dependencies"];
+/// Keywords whose schemas hold for the value itself.
+const HERE: Keywords =
+    [&["not", "if", "then", "else"], &["allOf", "anyOf", "oneOf"], &["dependentSchemas", "dependencies"]];
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 const MEMBERS: &[&str] = &["additionalProperties", "unevaluatedProperties"];
 const ITEMS: &[&str] = &["items", "additionalItems", "contains", "unevaluatedItems"];
@@ -165,7 +164,7 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
         }
         match value {
             Value::Object(map) => {
-                open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", escape(name)))))
+                open.extend(map.iter().map(|(name, value)| (value, format!("{path}/{}", pointer_step(name)))))
             }
             Value::Array(list) => {
                 open.extend(list.iter().enumerate().map(|(at, value)| (value, format!("{path}/{at}"))))
@@ -174,10 +173,6 @@ fn one_resource(root: &Value) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 struct Builder<'s> {
@@ -192,7 +187,7 @@ struct Builder<'s> {
 
 impl<'s> Builder<'s> {
     fn node(&mut self, schema: &'s Value, path: String) -> Id {
-        let address = std::ptr::from_ref(schema) as usize;
+        let address = address(schema);
         if let Some(id) = self.known.get(&address) {
             self.nodes[*id as usize].shared = true;
             return *id;
@@ -221,7 +216,7 @@ impl<'s> Builder<'s> {
                 node.key_scans = patterns.keys().map(|pattern| pattern_scans(pattern)).sum();
             }
             node.unevaluated = map.contains_key("unevaluatedProperties") || map.contains_key("unevaluatedItems");
-            node.here = self.parts(map, &path, HERE, HERE_LIST, HERE_NAMED);
+            node.here = self.parts(map, &path, HERE);
             for keyword in REFERENCES {
                 if let Some(Value::String(reference)) = map.get(*keyword) {
                     let fault = |what| (format!("{path}/{keyword}"), what);
@@ -232,16 +227,15 @@ impl<'s> Builder<'s> {
             }
             if let Some(Value::Object(named)) = map.get("properties") {
                 for (name, child) in named {
-                    let child = self.node(child, format!("{path}/properties/{}", escape(name)));
+                    let child = self.node(child, format!("{path}/properties/{}", pointer_step(name)));
                     node.properties.insert(name.clone(), child);
                 }
             }
-            node.members = self.parts(map, &path, MEMBERS, &[], &["patternProperties"]);
-            node.names = self.parts(map, &path, &["propertyNames"], &[], &[]);
-            for keyword in ["prefixItems", "items"] {
-                node.prefixes.push(self.parts(map, &path, &[], &[keyword], &[]));
-            }
-            node.items = self.parts(map, &path, ITEMS, &[], &[]);
+            node.members = self.parts(map, &path, [MEMBERS, &[], &["patternProperties"]]);
+            node.names = self.parts(map, &path, [&["propertyNames"], &[], &[]]);
+            node.prefixes.push(self.parts(map, &path, [&[], &["prefixItems"], &[]]));
+            node.prefixes.push(self.parts(map, &path, [&[], &["items"], &[]]));
+            node.items = self.parts(map, &path, [ITEMS, &[], &[]]);
         }
         // It may have been found to be shared meanwhile.
         node.shared = self.nodes[id as usize].shared;
@@ -249,34 +243,9 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// The schemas under some keywords, by what their values are.
-    fn parts(
-        &mut self,
-        map: &'s Map<String, Value>,
-        path: &str,
-        one: &[&str],
-        list: &[&str],
-        named: &[&str],
-    ) -> Vec<Id> {
-        let mut out = Vec::new();
-        for keyword in one {
-            if let Some(child) = map.get(*keyword).filter(|child| !child.is_array()) {
-                out.push(self.node(child, format!("{path}/{keyword}")));
-            }
-        }
-        for keyword in list {
-            for (at, child) in map.get(*keyword).and_then(Value::as_array).into_iter().flatten().enumerate() {
-                out.push(self.node(child, format!("{path}/{keyword}/{at}")));
-            }
-        }
-        for keyword in named {
-            for (name, child) in map.get(*keyword).and_then(Value::as_object).into_iter().flatten() {
-                if !child.is_array() {
-                    out.push(self.node(child, format!("{path}/{keyword}/{}", escape(name))));
-                }
-            }
-        }
-        out
+    /// The nodes of the schemas under some keywords.
+    fn parts(&mut self, map: &'s Map<String, Value>, path: &str, keywords: Keywords) -> Vec<Id> {
+        parts(map, keywords).map(|(pointer, part)| self.node(part, format!("{path}{pointer}"))).collect()
     }
 }
 
@@ -354,7 +323,7 @@ impl Count<'_> {
             Value::String(text) => return Some(node.scalar.with_text(node.text, text.len())),
             Value::Array(_) | Value::Object(_) => {}
         }
-        let key = (id, std::ptr::from_ref(value) as usize);
+        let key = (id, address(value));
         if let Some(cost) = self.known.get(&key) {
             return Some(*cost);
         }

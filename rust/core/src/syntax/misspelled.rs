@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
 use crate::syntax::scan::{
-    Candidates, Delimiters, Mark, RESULT_TAGS, first_chars, is_ws, neutralise_marks, starts, starts_as,
+    Candidates, Delimiter, Delimiters, RESULT_TAGS, Scan, first_chars, is_ws, neutralise_marks, starts, starts_as,
     starts_ignoring_case, ws_run,
 };
-use crate::syntax::tags::{Look, need};
 
 /// Keys under which models give a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
@@ -48,86 +47,72 @@ pub const HERMES: Spellings = Spellings {
 pub const GEMMA: Spellings =
     Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
 
-/// What is at a place of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opening {
-    Need,
-    No,
-    /// Like OPEN, of this many bytes.
-    Open {
-        length: usize,
-        closers: &'static [&'static str],
-    },
-    /// A tag, of which this many bytes are read. It names this tool.
-    Tag {
-        length: usize,
-        tool: usize,
-        closers: &'static [&'static str],
-    },
-}
+/// A misspelled call: the bytes of its opening, its tool, and what ends it.
+pub type Misspelled = (usize, usize, &'static [&'static str]);
 
 impl Spellings {
-    /// Looks at what could open a call in one of these spellings. `tool`: the declared tool of a name.
-    pub fn look(&self, text: &str, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Opening {
-        let mut partial = false;
-        for Spelling { open, closers, foreign } in self.opens {
-            match starts_as(text, open, last) {
-                Mark::Yes if *foreign => match text.as_bytes().get(ws_run(text, open.len())) {
-                    None if !last => return Opening::Need,
-                    None | Some(b'{' | b'[') => return Opening::No,
-                    Some(_) => return Opening::Open { length: open.len(), closers },
-                },
-                Mark::Yes => return Opening::Open { length: open.len(), closers },
-                Mark::Partial => partial = true,
-                Mark::No => {}
+    /// Looks for an opening in one of these spellings that is followed by what is meant as a call. `tool`: the declared tool of a name.
+    pub fn look(
+        &self,
+        text: &str,
+        last: bool,
+        delimiters: &Delimiters,
+        tool: &dyn Fn(&str) -> Option<usize>,
+    ) -> Scan<Misspelled> {
+        let meant =
+            |length: usize, closers| meant(&text[length..], last, delimiters, tool).map(|tool| (length, tool, closers));
+        let opens = self.opens.iter().map(|spelling| starts_as(text, spelling.open, last).map(|()| spelling));
+        let open = Scan::first_of(opens).and_then(|Spelling { open, closers, foreign }| {
+            match text.as_bytes().get(ws_run(text, open.len())) {
+                None if *foreign => Scan::at_end(last),
+                Some(b'{' | b'[') if *foreign => Scan::NoMatch,
+                _ => meant(open.len(), *closers),
             }
-        }
-        if partial {
-            return Opening::Need;
-        }
-        let Some((begin, closers)) = self.tag else { return Opening::No };
-        match (starts_as(text, begin, last), text.as_bytes().get(begin.len())) {
-            (Mark::Yes, Some(byte)) if is_ws(*byte) => match tag(text, begin.len(), last, tool) {
-                Look::Need => Opening::Need,
-                Look::No => Opening::No,
-                Look::Yes((Some(tool), _)) => Opening::Tag { length: begin.len(), tool, closers },
-                Look::Yes((None, length)) => Opening::Open { length, closers: self.opens[0].closers },
-            },
-            (Mark::Yes | Mark::Partial, None) if !last => Opening::Need,
-            _ => Opening::No,
-        }
+        });
+        let tag = || {
+            let Some((begin, closers)) = self.tag else { return Scan::NoMatch };
+            starts_as(text, begin, last).and_then(|()| match text.as_bytes().get(begin.len()) {
+                None => Scan::at_end(last),
+                Some(byte) if !is_ws(*byte) => Scan::NoMatch,
+                Some(_) => tag(text, begin.len(), last, tool).and_then(|found| match found {
+                    (Some(tool), _) => Scan::Match((begin.len(), tool, closers)),
+                    (None, length) => meant(length, self.opens[0].closers),
+                }),
+            })
+        };
+        open.or(tag)
     }
 
     /// Whether one of these openings could begin before this text.
     pub fn open(&self, text: &str) -> bool {
         let tag = self.tag.is_some_and(|(begin, _)| {
-            starts_as(text, begin, true) == Mark::Yes
+            starts_as(text, begin, true).is_match()
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
         });
-        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true) == Mark::Yes)
+        tag || self.opens.iter().any(|spelling| starts_as(text, spelling.open, true).is_match())
     }
 }
 
 /// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
 /// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
-pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Look<(Option<usize>, usize)> {
+pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let bytes = text.as_bytes();
-    let named = |name: &str, end: usize| tool(name).map(|tool| Look::Yes((Some(tool), end)));
+    let named = |name: &str, end: usize| tool(name).map(|tool| Scan::Match((Some(tool), end)));
     let mut at = ws_run(text, from);
     let mut first = true;
     loop {
         match bytes.get(at) {
-            None => return need(last),
-            Some(b'>') if first => return Look::Yes((None, at + 1)),
-            Some(b'>' | b'/' | b'<') => return Look::No,
+            None => return Scan::at_end(last),
+            Some(b'>') if first => return Scan::Match((None, at + 1)),
+            Some(b'>' | b'/' | b'<') => return Scan::NoMatch,
             Some(_) => {}
         }
-        let Some(word) = word(text, at) else { return need(last) };
+        let Some(word) = word(text, at) else { return Scan::at_end(last) };
         let mut next = ws_run(text, at + word.len());
         match bytes.get(next) {
-            None => return need(last),
+            None => return Scan::at_end(last),
             Some(byte) => {
                 if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
                     return tag;
@@ -137,20 +122,20 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
                 } else {
                     (at, first) = (next, false);
                     if word.is_empty() {
-                        return Look::No;
+                        return Scan::NoMatch;
                     }
                     continue;
                 }
             }
         }
-        let Some(value) = value(text, next) else { return need(last) };
+        let Some(value) = value(text, next) else { return Scan::at_end(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
             && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
         {
             return tag;
         }
         if value.is_empty() {
-            return Look::No;
+            return Scan::NoMatch;
         }
         (at, first) = (ws_run(text, next + value.len()), false);
     }
@@ -162,11 +147,11 @@ pub fn named(
     from: usize,
     last: bool,
     tool: &dyn Fn(&str) -> Option<usize>,
-) -> Look<(Option<usize>, usize)> {
+) -> Scan<(Option<usize>, usize)> {
     let start = ws_run(text, from);
-    let Some(value) = value(text, start) else { return need(last) };
+    let Some(value) = value(text, start) else { return Scan::at_end(last) };
     let name = value.trim_matches(['"', '\'']);
-    tool(name).map_or(Look::No, |tool| Look::Yes((Some(tool), start + value.len())))
+    tool(name).map_or(Scan::NoMatch, |tool| Scan::Match((Some(tool), start + value.len())))
 }
 
 /// The word at a place, if its end is there.
@@ -189,42 +174,33 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// How the text after the name of a declared tool goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behind {
-    Need,
-    Prose,
-    /// It goes on like a call.
-    Call,
-}
-
-/// Whether the text after an opening and a tool's name, up to the end of the sentence, goes on like a call.
-pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Behind {
-    let need = if last { Behind::Prose } else { Behind::Need };
+/// Whether the text after an opening and a tool's name, up to the end of the sentence, continues like a call. Else it is prose.
+pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
+    let need = Scan::at_end(last);
     let bytes = text.as_bytes();
     let mut at = ws_run(text, from);
     while let Some(&byte) = bytes.get(at) {
         let rest = &text[at..];
         let before = if at > 0 { bytes[at - 1] } else { b' ' };
         if delimiters.is_first(rest.chars().next().unwrap_or(' ')) {
-            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::Yes, _) => return Behind::Prose,
-                (Mark::Partial, _) | (Mark::No, Mark::Partial) => return need,
-                (Mark::No, Mark::Yes) => return Behind::Call,
-                (Mark::No, Mark::No) => {}
+            match delimiters.either(rest, last) {
+                Scan::Match(Delimiter::Open) => return Scan::NoMatch,
+                Scan::Match(Delimiter::Close) => return Scan::Match(()),
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             }
         }
         let next = bytes.get(at + 1).copied();
         match byte {
-            b'=' | b':' | b'(' | b'{' | b'"' => return Behind::Call,
-            b'\'' if opens_after(before) || is_quote(before) => return Behind::Call,
+            b'=' | b':' | b'(' | b'{' | b'"' => return Scan::Match(()),
+            b'\'' if opens_after(before) || is_quote(before) => return Scan::Match(()),
             b'<' | b'.' | b'!' | b'?' if next.is_none() => return need,
-            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Behind::Call,
-            b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Behind::Prose,
+            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || next == b'/') => return Scan::Match(()),
+            b'.' | b'!' | b'?' if before.is_ascii_alphanumeric() && next.is_some_and(is_ws) => return Scan::NoMatch,
             b'`' | b'~' => match starts(rest, if byte == b'`' { "```" } else { "~~~" }, last) {
-                Mark::Yes => return Behind::Call,
-                Mark::Partial => return need,
-                Mark::No => {}
+                Scan::Match(()) => return Scan::Match(()),
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             },
             _ => {}
         }
@@ -237,31 +213,22 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
 const FILLERS: [&str; 11] =
     ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type", "invoke", "parameter"];
 
-/// The meaning of text after an opening, where no reader accepts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meant {
-    Need,
-    Prose,
-    /// A call of this tool.
-    Call(usize),
-}
-
 /// Looks for the name of a declared tool, after nothing but punctuation and words that commonly precede one, and then at what
-/// follows it. At most [`ATTEMPT_CHARS`] characters are scanned.
-pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Meant {
+/// follows it: the tool of the call. Else the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
+pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<usize> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
-    let need = if last { Meant::Prose } else { Meant::Need };
+    let need = Scan::at_end(last);
     let mut at = 0;
     loop {
         // Another opening, or a closing tag: then this one was only mentioned.
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
-            match (starts(rest, &delimiters.open, last), delimiters.closes(rest, last).0) {
-                (Mark::No, Mark::No) => {}
-                (Mark::Yes, _) | (_, Mark::Yes) => return Meant::Prose,
-                (Mark::Partial, _) | (_, Mark::Partial) => return need,
+            match delimiters.either(rest, last) {
+                Scan::Match(_) => return Scan::NoMatch,
+                Scan::Incomplete => return need,
+                Scan::NoMatch => {}
             }
         }
         if first.is_ascii_whitespace() || "{[(\"':=,<>`".contains(first) {
@@ -274,15 +241,9 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
         let found = tool(word).or_else(|| word.rsplit_once('.').and_then(|(_, name)| tool(name)));
         at += length;
         match found {
-            Some(tool) => {
-                return match goes_on(text, at, last, delimiters) {
-                    Behind::Need => need,
-                    Behind::Prose => Meant::Prose,
-                    Behind::Call => Meant::Call(tool),
-                };
-            }
+            Some(tool) => return goes_on(text, at, last, delimiters).map(|()| tool),
             None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
-            None => return Meant::Prose,
+            None => return Scan::NoMatch,
         }
     }
 }

@@ -3,9 +3,11 @@
 pub mod json;
 pub mod misspelled;
 pub mod pairs;
+pub mod position;
 pub mod quoting;
 pub mod recovery;
 pub mod scan;
+pub mod shown;
 pub mod tags;
 pub mod tree;
 pub mod xml;

@@ -4,7 +4,7 @@
 //! likeliest place for `key: "…"` and `("…")`.
 
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{Closer, Mark, is_ws};
+use crate::syntax::scan::{Closer, Scan, is_ws};
 
 /// The reader's state. `opens`: a quote opens a quoted text here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +75,9 @@ impl Skip {
             // Continuation bytes are never the first byte of a marker, so slicing is safe.
             if closable && close.may_begin(byte) {
                 match close.look(&window[*at..], last) {
-                    (Mark::Yes, length) => return Some(length),
-                    (Mark::Partial, _) => return None,
-                    (Mark::No, _) => {}
+                    Scan::Match(length) => return Some(length),
+                    Scan::Incomplete => return None,
+                    Scan::NoMatch => {}
                 }
             }
             *self = self.step(byte);

@@ -6,7 +6,7 @@
 use super::number::is_number;
 use super::write::is_plain;
 use crate::syntax::quoting::opens_after;
-use crate::syntax::scan::is_ws;
+use crate::syntax::scan::{Scan, is_ws, starts};
 
 /// Where the reader stands; decides what a word may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,12 +322,12 @@ impl Lexer {
             b'r' => '\r',
             b't' => '\t',
             b'u' => match unicode_escape(&window[end..], last) {
-                Escape::Char(c, len) => {
-                    *at += len;
+                Scan::Match((c, length)) => {
+                    *at += length;
                     return Lexeme::Char(c);
                 }
-                Escape::Need => return Lexeme::Need,
-                Escape::No => return self.lone_backslash(at),
+                Scan::Incomplete => return Lexeme::Need,
+                Scan::NoMatch => return self.lone_backslash(at),
             },
             b'\'' if self.relaxed => {
                 self.repaired = true;
@@ -355,51 +355,34 @@ fn is_literal(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "True" | "False" | "None") || is_number(word)
 }
 
-/// A `\u` escape at the start of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Escape {
-    /// The character and the bytes of its escape. Surrogate pairs are joined, a lone one is U+FFFD.
-    Char(char, usize),
-    Need,
-    No,
-}
-
-/// Reads `\uXXXX`, or two of them that are a surrogate pair; for every kind of quotes.
-pub fn unicode_escape(text: &str, last: bool) -> Escape {
+/// Reads `\uXXXX`, or two of them that are a surrogate pair, in any kind of quotes: the character and the bytes of its escape. A
+/// lone surrogate is U+FFFD.
+pub fn unicode_escape(text: &str, last: bool) -> Scan<(char, usize)> {
     let bytes = text.as_bytes();
-    let unit = |from: usize| -> Result<u32, bool> {
+    let unit = |from: usize| {
         let mut value = 0;
         for at in from..from + 4 {
-            match bytes.get(at).map(|b| (*b as char).to_digit(16)) {
+            match bytes.get(at).map(|byte| (*byte as char).to_digit(16)) {
                 Some(Some(digit)) => value = value * 16 + digit,
-                Some(None) => return Err(true),
-                None => return Err(last),
+                Some(None) => return Scan::NoMatch,
+                None => return Scan::at_end(last),
             }
         }
-        Ok(value)
+        Scan::Match(value)
     };
-    let first = match unit(2) {
-        Ok(value) => value,
-        Err(true) => return Escape::No,
-        Err(false) => return Escape::Need,
-    };
-    if !(0xD800..0xDC00).contains(&first) {
-        return Escape::Char(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6);
-    }
-    let lone = Escape::Char(char::REPLACEMENT_CHARACTER, 6);
-    match (bytes.get(6), bytes.get(7)) {
-        (None, _) | (Some(b'\\'), None) if !last => return Escape::Need,
-        (Some(b'\\'), Some(b'u')) => {}
-        _ => return lone,
-    }
-    match unit(8) {
-        Ok(second) if (0xDC00..0xE000).contains(&second) => {
-            let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
-            Escape::Char(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+    let char = |code: u32| char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+    unit(2).and_then(|first| {
+        if !(0xD800..0xDC00).contains(&first) {
+            return Scan::Match((char(first), 6));
         }
-        Err(false) => Escape::Need,
-        _ => lone,
-    }
+        match starts(&text[6..], "\\u", last).and_then(|()| unit(8)) {
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::Match(second) if (0xDC00..0xE000).contains(&second) => {
+                Scan::Match((char(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00)), 12))
+            }
+            _ => Scan::Match((char(first), 6)),
+        }
+    })
 }
 
 /// A string in double quotes that is all there, and is in JSON what it is: its text, and how many bytes it takes with its quotes.

@@ -8,8 +8,10 @@ use std::borrow::Cow;
 use super::lexer::{Expect, Lexeme, Lexer, Place};
 use super::number::is_number;
 use super::value::Value;
+use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::{RECURSION, WARNINGS};
+use crate::syntax::position::Position;
 use crate::syntax::scan::is_ws;
 
 /// What becomes of a key that an object has already.
@@ -24,7 +26,7 @@ pub enum Duplicates {
 
 /// How a text is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Loading {
+pub struct LoadOptions {
     /// Relaxed JSON with comments; otherwise RFC 8259.
     pub relaxed: bool,
     pub duplicates: Duplicates,
@@ -34,68 +36,53 @@ pub struct Loading {
     pub digits: usize,
 }
 
-impl Default for Loading {
+impl LoadOptions {
+    const DEFAULT: Self =
+        LoadOptions { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX };
+}
+
+impl Default for LoadOptions {
     fn default() -> Self {
-        Loading { relaxed: true, duplicates: Duplicates::Error, partial: false, digits: usize::MAX }
+        Self::DEFAULT
     }
 }
 
-/// What is wrong with a text, and where: lines end with a line feed, columns count characters, both from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonFault {
-    pub line: usize,
-    pub column: usize,
-    pub reason: Cow<'static, str>,
-}
-
-/// The value of a JSON text; null where a cut text says nothing yet. With `warnings` what is malformed is listed there, and only
-/// nesting beyond [`RECURSION`] is an error.
+/// The value of a JSON text; null where a cut text does not contain one yet. With `warnings`, errors are listed there, and only
+/// nesting beyond [`RECURSION`] fails.
 pub fn loads<'t>(
     text: &'t str,
-    options: &Loading,
-    warnings: Option<&mut Vec<JsonFault>>,
-) -> Result<Value<'t>, JsonFault> {
-    let mut reader = Reader {
-        text,
-        at: 0,
-        lexer: Lexer::new(options.relaxed).with_comments(),
-        options,
-        tolerant: warnings.is_some(),
-        faults: Vec::new(),
-        frames: Vec::new(),
-        objects: 0,
-        expect: Expect::Value,
-        found: None,
-    };
-    match reader.read() {
-        Ok(()) => {
-            if let Some(warnings) = warnings {
-                warnings.extend(placed(text, reader.faults));
-            }
-            Ok(reader.found.unwrap_or(Value::Null))
-        }
-        Err(fault) => Err(placed(text, vec![fault]).remove(0)),
+    options: &LoadOptions,
+    warnings: Option<&mut Vec<SyntaxError>>,
+) -> Result<Value<'t>, SyntaxError> {
+    let mut reader = Reader { tolerant: warnings.is_some(), ..Reader::new(text, options) };
+    let read = reader.read();
+    if let (Ok(_), Some(warnings)) = (&read, warnings) {
+        warnings.extend(located(text, reader.faults));
     }
+    read.map_err(|fault| located(text, vec![fault]).remove(0))
+}
+
+/// Reads strict JSON with numbers of any size, at most `depth` levels deep, and at most [`RECURSION`].
+pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
+    const STRICT: LoadOptions = LoadOptions { relaxed: false, ..LoadOptions::DEFAULT };
+    let depth = depth.min(RECURSION);
+    let mut reader = Reader { depth, exact: true, lexer: Lexer::new(false), ..Reader::new(text, &STRICT) };
+    reader.read().map(Value::into_owned).map_err(|fault| located(text, vec![fault]).remove(0))
 }
 
 /// A byte of the text, and what is wrong there.
 type Fault = (usize, Cow<'static, str>);
 
-fn placed(text: &str, mut faults: Vec<Fault>) -> Vec<JsonFault> {
-    // A string is known not to end when all in it was read.
+fn located(text: &str, mut faults: Vec<Fault>) -> Vec<SyntaxError> {
+    // That a string does not end is known only after the faults in it.
     faults.sort_by_key(|(at, _)| *at);
-    let (mut line, mut column, mut from) = (1, 1, 0);
-    let mut place = |(at, reason): Fault| {
-        let between = &text[from..at];
-        line += between.bytes().filter(|byte| *byte == b'\n').count();
-        column = match between.rfind('\n') {
-            Some(end) => between[end..].chars().count(),
-            None => column + between.chars().count(),
-        };
+    let (mut position, mut from) = (Position::START, 0);
+    let mut locate = |(at, message): Fault| {
+        position = position.after(&text[from..at]);
         from = at;
-        JsonFault { line, column, reason }
+        position.error(message)
     };
-    faults.into_iter().map(&mut place).collect()
+    faults.into_iter().map(&mut locate).collect()
 }
 
 #[derive(Debug)]
@@ -112,8 +99,11 @@ struct Reader<'t, 'o> {
     text: &'t str,
     at: usize,
     lexer: Lexer,
-    options: &'o Loading,
+    options: &'o LoadOptions,
     tolerant: bool,
+    depth: usize,
+    /// Numbers may have any size, and messages name no options.
+    exact: bool,
     faults: Vec<Fault>,
     frames: Vec<Frame<'t>>,
     /// How many of the frames are objects.
@@ -122,8 +112,30 @@ struct Reader<'t, 'o> {
     found: Option<Value<'t>>,
 }
 
-impl<'t> Reader<'t, '_> {
-    fn read(&mut self) -> Result<(), Fault> {
+impl<'t, 'o> Reader<'t, 'o> {
+    fn new(text: &'t str, options: &'o LoadOptions) -> Self {
+        Reader {
+            text,
+            at: 0,
+            lexer: Lexer::new(options.relaxed).with_comments(),
+            options,
+            tolerant: false,
+            depth: RECURSION,
+            exact: false,
+            faults: Vec::new(),
+            frames: Vec::new(),
+            objects: 0,
+            expect: Expect::Value,
+            found: None,
+        }
+    }
+
+    fn read(&mut self) -> Result<Value<'t>, Fault> {
+        self.lexemes()?;
+        Ok(self.found.take().unwrap_or(Value::Null))
+    }
+
+    fn lexemes(&mut self) -> Result<(), Fault> {
         if self.text.starts_with('\u{FEFF}') {
             self.lax(0, "JSON has no byte order mark")?;
             self.at = '\u{FEFF}'.len_utf8();
@@ -155,7 +167,11 @@ impl<'t> Reader<'t, '_> {
 
     /// What relaxed JSON takes.
     fn lax(&mut self, at: usize, what: &'static str) -> Result<(), Fault> {
-        if self.options.relaxed { Ok(()) } else { self.fault(at, format!("{what} (relaxed JSON accepts it)")) }
+        match self.options.relaxed {
+            true => Ok(()),
+            false if self.exact => self.fault(at, what),
+            false => self.fault(at, format!("{what} (relaxed JSON accepts it)")),
+        }
     }
 
     fn next(&mut self, place: Place) -> Result<Lexeme<'t>, Fault> {
@@ -249,9 +265,9 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn open(&mut self, at: usize, bracket: u8) -> Result<(), Fault> {
-        if self.frames.len() >= RECURSION {
+        if self.frames.len() >= self.depth {
             // A limit, in a tolerant reading too.
-            return Err((at, format!("the value is nested more than {RECURSION} levels deep").into()));
+            return Err((at, format!("the value is nested more than {} levels deep", self.depth).into()));
         }
         self.expect = Expect::opened(bracket);
         if bracket == b'[' {
@@ -326,10 +342,12 @@ impl<'t> Reader<'t, '_> {
         let Some(Frame::Object { members, key }) = self.frames.last_mut() else { return Ok(()) };
         let again = self.options.duplicates == Duplicates::Error && members.position(&text).is_some();
         *key = Some(text);
-        if again {
-            self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
-        } else {
-            Ok(())
+        match again {
+            false => Ok(()),
+            true if self.exact => self.fault(at, "the key occurs twice in one object"),
+            true => {
+                self.fault(at, "the key occurs twice in one object; remove one, or set duplicates to first or last")
+            }
         }
     }
 
@@ -358,7 +376,7 @@ impl<'t> Reader<'t, '_> {
     fn number(&mut self, word: &'t str) -> Result<Value<'t>, Fault> {
         let digits = word.len() - usize::from(word.starts_with('-'));
         let is_float = word.contains(['.', 'e', 'E']);
-        let fault = if is_float && word.parse().is_ok_and(f64::is_infinite) {
+        let fault = if is_float && !self.exact && word.parse().is_ok_and(f64::is_infinite) {
             "the number is beyond the range of a float; write it as a string".to_owned()
         } else if !is_float && digits > self.options.digits {
             format!("the integer has {digits} digits, and {} are allowed; write it as a string", self.options.digits)

@@ -1,8 +1,7 @@
 //! What stands behind a value: never more than blanks, a comma, a key, blanks and one character.
 
 use super::key::lex_key;
-use crate::syntax::scan::{Delimiters, Mark, has_line_break, is_ws, starts, ws_run};
-use crate::syntax::tags::Look;
+use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,20 +69,20 @@ impl Ahead {
             };
         };
         let rest = &text[at..];
-        match delimiters.closes(rest, last).0 {
-            Mark::Yes if punctuation > 0 => return Next::Trailing { length: punctuation },
-            Mark::Yes => return Next::Close,
-            Mark::Partial => return Next::Need,
-            Mark::No => {}
+        match delimiters.closes(rest, last) {
+            Scan::Match(_) if punctuation > 0 => return Next::Trailing { length: punctuation },
+            Scan::Match(_) => return Next::Close,
+            Scan::Incomplete => return Next::Need,
+            Scan::NoMatch => {}
         }
         if punctuation > 0 && !comma {
             return Next::Other;
         }
         if !comma {
             match starts(rest, &delimiters.open, last) {
-                Mark::Yes => return Next::Open { line: has_line_break(&text[..at]) },
-                Mark::Partial => return Next::Need,
-                Mark::No => {}
+                Scan::Match(()) => return Next::Open { line: has_line_break(&text[..at]) },
+                Scan::Incomplete => return Next::Need,
+                Scan::NoMatch => {}
             }
         }
         if byte == b',' {
@@ -92,9 +91,9 @@ impl Ahead {
         let (end, from) = match self.behind {
             Some(known) => known,
             None => match lex_key(rest, last, delimiters) {
-                Look::Need => return Next::Need,
-                Look::No => return Next::Other,
-                Look::Yes(length) => (at + length, at + length),
+                Scan::Incomplete => return Next::Need,
+                Scan::NoMatch => return Next::Other,
+                Scan::Match(length) => (at + length, at + length),
             },
         };
         let stop = ws_run(text, from);

@@ -4,8 +4,7 @@ use smallvec::SmallVec;
 
 use super::quoted::{Part, Quoted};
 use crate::limits::{BARE_SEGMENT_CHARS, INDEX_DIGITS, KEY_CHARS};
-use crate::syntax::scan::{Delimiters, first_chars, is_ws, ws_run};
-use crate::syntax::tags::{Look, need};
+use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, ws_run};
 
 /// One step of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,14 +18,14 @@ pub enum Segment<'k> {
 }
 
 /// Looks for a key at the start of `text`: its length in bytes. What follows it decides whether it counts.
-pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
+pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Scan<usize> {
     // The window of a key; a character more, so that a key that fills it is seen to end.
     let mut end = text.len().min(4 * (KEY_CHARS + 1));
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let text = &text[..end];
-    let need = || need(last || is_long(text));
+    let need = || Scan::at_end(last || is_long(text));
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -40,7 +39,7 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
                 let rest = &text[at..];
                 let length = delimiters.key_run(rest);
                 if length == 0 || first_chars(&rest[..length], BARE_SEGMENT_CHARS) < length {
-                    return Look::No;
+                    return Scan::NoMatch;
                 }
                 at += length;
             }
@@ -51,7 +50,7 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
                 match bytes.get(end) {
                     None => return need(),
                     Some(b']') => at = end + 1,
-                    Some(_) => return Look::No,
+                    Some(_) => return Scan::NoMatch,
                 }
                 continue;
             }
@@ -59,18 +58,18 @@ pub fn lex_key(text: &str, last: bool, delimiters: &Delimiters) -> Look<usize> {
             match bytes.get(at + 1 + digits) {
                 None if digits <= INDEX_DIGITS => return need(),
                 Some(b']') if (1..=INDEX_DIGITS).contains(&digits) => at += digits + 2,
-                _ => return Look::No,
+                _ => return Scan::NoMatch,
             }
         }
         match bytes.get(at) {
-            None if is_long(&text[..at]) => return Look::No,
-            None if last => return Look::Yes(at),
+            None if is_long(&text[..at]) => return Scan::NoMatch,
+            None if last => return Scan::Match(at),
             None => return need(),
             Some(b'.') => at += 1,
             Some(byte) if *byte == b'=' || is_ws(*byte) => {
-                return if is_long(&text[..at]) { Look::No } else { Look::Yes(at) };
+                return if is_long(&text[..at]) { Scan::NoMatch } else { Scan::Match(at) };
             }
-            Some(_) => return Look::No,
+            Some(_) => return Scan::NoMatch,
         }
     }
 }
@@ -138,7 +137,7 @@ pub fn colon_key(
     last: bool,
     delimiters: &Delimiters,
     is_key: &dyn Fn(&str) -> bool,
-) -> Look<(usize, usize)> {
+) -> Scan<(usize, usize)> {
     let bytes = text.as_bytes();
     let run = match bytes.first() {
         Some(b'"' | b'\'') => unquoted(&text[..first_chars(text, KEY_CHARS)], 0).1.unwrap_or(0),
@@ -152,11 +151,11 @@ pub fn colon_key(
         }
         match bytes.get(colon + 1) {
             Some(b'=') => {}
-            None if !last => return Look::Need,
-            _ => return Look::Yes((length, colon + 1)),
+            None if !last => return Scan::Incomplete,
+            _ => return Scan::Match((length, colon + 1)),
         }
     }
-    Look::No
+    Scan::NoMatch
 }
 
 /// Appends a property's name as a segment, quoted where it would be misread.

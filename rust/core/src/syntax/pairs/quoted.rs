@@ -1,7 +1,7 @@
 //! The content of a quoted value or key: few escapes, any other backslash is itself.
 
-use crate::syntax::json::{Escape, is_plain, unicode_escape};
-use crate::syntax::scan::Delimiters;
+use crate::syntax::json::{is_plain, unicode_escape};
+use crate::syntax::scan::{Delimiters, Scan};
 
 /// A part of quoted content.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,12 +82,12 @@ impl Quoted {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => match unicode_escape(&window[end..], last) {
-                Escape::Char(c, length) => {
+                Scan::Match((c, length)) => {
                     *at += length;
                     return Part::Char(c);
                 }
-                Escape::Need => return Part::Need,
-                Escape::No => '\\',
+                Scan::Incomplete => return Part::Need,
+                Scan::NoMatch => '\\',
             },
             Some(_) => '\\',
         };

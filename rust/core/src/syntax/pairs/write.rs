@@ -1,6 +1,6 @@
 //! Writes what the pairs lexer reads: which strings may stand bare, and how the others are quoted.
 
-use crate::syntax::json::{Escape, unicode_escape};
+use crate::syntax::json::unicode_escape;
 use crate::syntax::scan::Delimiters;
 
 /// What models write at the start of a value instead of a quote, and no reader takes for one: fences, entities, a here-document.
@@ -59,7 +59,7 @@ fn reads_as_escape(text: &str) -> bool {
         // The closing quote would follow.
         None => true,
         Some('"' | '\'' | '\\' | 'n' | 'r' | 't') => true,
-        Some('u') => matches!(unicode_escape(text, true), Escape::Char(..)),
+        Some('u') => unicode_escape(text, true).is_match(),
         Some('\n' | '\r' | '\t') => false,
         // Written as an escape itself, so a backslash would follow.
         Some(c) => c.is_control(),

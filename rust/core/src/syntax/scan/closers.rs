@@ -1,6 +1,6 @@
 //! What ends a call that has failed.
 
-use super::{Delimiters, Mark, starts, starts_as};
+use super::{Delimiters, Scan, starts, starts_as};
 
 /// What ends a call that was opened in a way that no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,26 +67,18 @@ impl Closer<'_> {
         }
     }
 
-    /// Whether one is at the start of the text, and its number of bytes.
-    pub fn look(&self, text: &str, last: bool) -> (Mark, usize) {
-        let mut found = (Mark::No, 0);
-        let mut add = |close: &str| match (starts_as(text, close, last), found.0) {
-            (Mark::Yes, Mark::No | Mark::Partial) => found = (Mark::Yes, close.len()),
-            (Mark::Partial, Mark::No) => found.0 = Mark::Partial,
-            _ => {}
-        };
+    /// The bytes of the one at the start of the text.
+    pub fn look(&self, text: &str, last: bool) -> Scan<usize> {
+        let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {
-            Closer::Own(delimiters) => return delimiters.closes(text, last),
-            Closer::Text(close) => return (starts(text, close, last), close.len()),
-            Closer::Other(Closers::Spelled(texts)) => texts.iter().for_each(|text| add(text)),
+            Closer::Own(delimiters) => delimiters.closes(text, last),
+            Closer::Text(close) => starts(text, close, last).map(|()| close.len()),
+            Closer::Other(Closers::Own) => Scan::NoMatch,
+            Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
             Closer::Other(Closers::Tag { name, slash }) => {
-                if *slash {
-                    add("/>");
-                }
-                add(&format!("</{name}>"));
+                let slash = if *slash { spelled("/>") } else { Scan::NoMatch };
+                slash.or(|| spelled(&format!("</{name}>")))
             }
-            Closer::Other(Closers::Own) => {}
         }
-        found
     }
 }

@@ -1,6 +1,6 @@
 //! The markers around a call, and what each byte may be between them.
 
-use super::{Mark, RESULT_TAGS, is_ws, starts};
+use super::{RESULT_TAGS, Scan, is_ws, starts};
 use crate::syntax::json::is_plain;
 
 /// Spaces and tabs before the last character of a closing tag.
@@ -24,6 +24,13 @@ pub struct Delimiters {
     classes: [u8; 128],
     /// Which bytes are themselves in JSON, and begin no delimiter.
     plain: [bool; 256],
+}
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delimiter {
+    Open,
+    Close,
 }
 
 /// A delimiter begins with it.
@@ -90,30 +97,34 @@ impl Delimiters {
         Delimiters { open: open.into(), close: close.into(), classes, plain }
     }
 
-    /// Whether CLOSE is at the start of the text, and its number of bytes. Spaces may precede its `>`.
+    /// The bytes of CLOSE, if it is at the start of the text. Spaces may precede its `>`.
     #[inline]
-    pub fn closes(&self, text: &str, last: bool) -> (Mark, usize) {
+    pub fn closes(&self, text: &str, last: bool) -> Scan<usize> {
         // Usually not even its first character is there.
         if text.as_bytes().first().is_some_and(|first| *first != self.close.as_bytes()[0]) {
-            return (Mark::No, 0);
+            return Scan::NoMatch;
         }
         match starts(text, &self.close, last) {
-            Mark::Yes => (Mark::Yes, self.close.len()),
-            Mark::Partial => (Mark::Partial, 0),
-            Mark::No if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
-            Mark::No => (Mark::No, 0),
+            Scan::NoMatch if text.starts_with(self.close_stem()) => self.closes_with_spaces(text, last),
+            found => found.map(|()| self.close.len()),
         }
     }
 
     #[cold]
-    fn closes_with_spaces(&self, text: &str, last: bool) -> (Mark, usize) {
+    fn closes_with_spaces(&self, text: &str, last: bool) -> Scan<usize> {
         let stem = self.close_stem().len();
-        let spaces = text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        match text.as_bytes().get(stem + spaces) {
-            _ if stem == self.close.len() || spaces > CLOSE_SPACES => (Mark::No, 0),
-            Some(b'>') => (Mark::Yes, stem + spaces + 1),
-            None if !last => (Mark::Partial, 0),
-            _ => (Mark::No, 0),
+        let end = stem + text.as_bytes()[stem..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        if stem == self.close.len() || end - stem > CLOSE_SPACES {
+            return Scan::NoMatch;
+        }
+        starts(&text[end..], ">", last).map(|()| end + 1)
+    }
+
+    /// Whether OPEN, or else CLOSE, is at the start of the text.
+    pub fn either(&self, text: &str, last: bool) -> Scan<Delimiter> {
+        match starts(text, &self.open, last) {
+            Scan::NoMatch => self.closes(text, last).map(|_| Delimiter::Close),
+            found => found.map(|()| Delimiter::Open),
         }
     }
 

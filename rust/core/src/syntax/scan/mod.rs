@@ -8,30 +8,95 @@ mod delimiters;
 pub use candidates::{Candidates, neutralise_marks};
 pub use closers::{Closer, Closers};
 pub use code::CodeScanner;
-pub use delimiters::Delimiters;
+pub use delimiters::{Delimiter, Delimiters};
 
-/// How a text stands to a marker.
+/// What a scan finds at a place of a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    Yes,
-    No,
-    /// The text ended while it still was a beginning of the marker.
-    Partial,
+#[must_use]
+pub enum Scan<T = ()> {
+    Match(T),
+    NoMatch,
+    /// The text ends where more of it would decide.
+    Incomplete,
 }
 
-/// Does `text` start with `marker`? With `last` there is no more to come, so nothing is partial.
+impl<T> Scan<T> {
+    /// The result at the end of the text. With `last`, nothing follows.
+    #[inline]
+    pub fn at_end(last: bool) -> Self {
+        if last { Scan::NoMatch } else { Scan::Incomplete }
+    }
+
+    /// A match only if the value is there.
+    #[inline]
+    pub fn some(found: Option<T>) -> Self {
+        found.map_or(Scan::NoMatch, Scan::Match)
+    }
+
+    pub fn is_match(&self) -> bool {
+        matches!(self, Scan::Match(_))
+    }
+
+    pub fn is_incomplete(&self) -> bool {
+        matches!(self, Scan::Incomplete)
+    }
+
+    /// The first match of the two. Incomplete if neither matches and one is incomplete.
+    #[inline]
+    pub fn or(self, other: impl FnOnce() -> Scan<T>) -> Scan<T> {
+        match self {
+            Scan::Match(_) => self,
+            Scan::NoMatch => other(),
+            Scan::Incomplete => match other() {
+                Scan::NoMatch => Scan::Incomplete,
+                found => found,
+            },
+        }
+    }
+
+    /// The first match of several, as [`Scan::or`] finds it.
+    #[inline]
+    pub fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
+        scans.into_iter().fold(Scan::NoMatch, |found, scan| found.or(|| scan))
+    }
+
+    #[inline]
+    pub fn and_then<U>(self, then: impl FnOnce(T) -> Scan<U>) -> Scan<U> {
+        match self {
+            Scan::Match(found) => then(found),
+            Scan::NoMatch => Scan::NoMatch,
+            Scan::Incomplete => Scan::Incomplete,
+        }
+    }
+
+    #[inline]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Scan<U> {
+        self.and_then(|found| Scan::Match(change(found)))
+    }
+
+    #[inline]
+    pub fn filter(self, fits: impl FnOnce(&T) -> bool) -> Scan<T> {
+        self.and_then(|found| if fits(&found) { Scan::Match(found) } else { Scan::NoMatch })
+    }
+
+    /// The same without what was found.
+    #[inline]
+    pub fn void(self) -> Scan {
+        self.map(|_| ())
+    }
+}
+
+/// Does `text` start with `marker`? With `last`, nothing follows, so nothing is incomplete.
 #[inline]
-pub fn starts(text: &str, marker: &str, last: bool) -> Mark {
+pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
     let (text, marker) = (text.as_bytes(), marker.as_bytes());
     // One of the first bytes tells most often, so this is quicker than to compare slices.
     if text.iter().zip(marker).any(|(a, b)| a != b) {
-        Mark::No
+        Scan::NoMatch
     } else if text.len() >= marker.len() {
-        Mark::Yes
-    } else if last {
-        Mark::No
+        Scan::Match(())
     } else {
-        Mark::Partial
+        Scan::at_end(last)
     }
 }
 
@@ -103,15 +168,14 @@ pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
 
 /// [`starts`], ASCII case aside.
 #[inline]
-pub fn starts_as(text: &str, marker: &str, last: bool) -> Mark {
+pub fn starts_as(text: &str, marker: &str, last: bool) -> Scan {
     let known = text.len().min(marker.len());
     let (text, begun) = (&text.as_bytes()[..known], &marker.as_bytes()[..known]);
     // Usually the second byte is another one already.
     let differs = matches!((text, begun), ([_, a, ..], [_, b, ..]) if !a.eq_ignore_ascii_case(b));
     match !differs && text.eq_ignore_ascii_case(begun) {
-        false => Mark::No,
-        true if known == marker.len() => Mark::Yes,
-        true if last => Mark::No,
-        true => Mark::Partial,
+        false => Scan::NoMatch,
+        true if known == marker.len() => Scan::Match(()),
+        true => Scan::at_end(last),
     }
 }

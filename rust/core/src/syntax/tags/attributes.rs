@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::look::{Look, need};
-use crate::syntax::scan::{is_ws, ws_run};
+use crate::syntax::scan::{Scan, is_ws, ws_run};
 
 /// Maximum bytes of an attribute up to its quoted value.
 const KEY_BYTES: usize = 1024;
@@ -117,28 +116,28 @@ pub enum Of {
 }
 
 /// Looks at a tag after its word.
-pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
+pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<Head> {
     let named = of != Of::Name;
     let mut found = Head { from, ..Head::default() };
     if named && text.as_bytes().get(from) == Some(&b'=') {
         match behind_equals(text, from + 1, last) {
-            Look::Yes((range, end)) => (found.name, found.from) = (Some(range), end),
-            Look::Need => return Look::Need,
-            Look::No => return Look::No,
+            Scan::Match((range, end)) => (found.name, found.from) = (Some(range), end),
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch => return Scan::NoMatch,
         }
     }
     let mut at = found.from;
     loop {
         match attribute(text, at, 0) {
-            Attribute::Need(None) => return need(last),
-            Attribute::Need(Some(_)) if !last => return Look::Need,
+            Attribute::Need(None) => return Scan::at_end(last),
+            Attribute::Need(Some(_)) if !last => return Scan::Incomplete,
             Attribute::Need(Some(_)) => {
                 (found.more, found.cut) = (true, true);
-                return Look::Yes(found);
+                return Scan::Match(found);
             }
             Attribute::End { end, empty } => {
                 (found.end, found.empty) = (Some(end), empty);
-                return Look::Yes(found);
+                return Scan::Match(found);
             }
             Attribute::Pair { key, value, end } => {
                 let key = &text[key];
@@ -153,14 +152,14 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
             Attribute::Junk(at) => {
                 let rest = &text.as_bytes()[at..];
                 return match rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')) {
-                    None => need(last),
+                    None => Scan::at_end(last),
                     Some(length)
                         if matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=") =>
                     {
                         found.more = true;
-                        Look::Yes(found)
+                        Scan::Match(found)
                     }
-                    Some(_) => Look::No,
+                    Some(_) => Scan::NoMatch,
                 };
             }
         }
@@ -168,24 +167,24 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Look<Head> {
 }
 
 /// Looks at a tag after its word, in which an attribute names the tool.
-pub fn named_tag(text: &str, from: usize, last: bool) -> Look<Head> {
-    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Look::Yes(head) } else { Look::No })
+pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<Head> {
+    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Scan::Match(head) } else { Scan::NoMatch })
 }
 
 /// A name after `=`, in quotes or not, and where it ends.
-fn behind_equals(text: &str, from: usize, last: bool) -> Look<(Range<usize>, usize)> {
+fn behind_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let start = ws_run(text, from);
     match bytes.get(start) {
-        None => need(last),
+        None => Scan::at_end(last),
         Some(&quote @ (b'"' | b'\'')) => match memchr::memchr(quote, &bytes[start + 1..]) {
-            Some(length) => Look::Yes((start + 1..start + 1 + length, start + length + 2)),
-            None => need(last),
+            Some(length) => Scan::Match((start + 1..start + 1 + length, start + length + 2)),
+            None => Scan::at_end(last),
         },
         Some(_) => match unquoted(bytes, start) {
-            Some(end) if end > start => Look::Yes((start..end, end)),
-            Some(_) => Look::No,
-            None => need(last),
+            Some(end) if end > start => Scan::Match((start..end, end)),
+            Some(_) => Scan::NoMatch,
+            None => Scan::at_end(last),
         },
     }
 }

@@ -8,7 +8,7 @@ mod tags;
 mod text;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use look::{Look, begins, begins_with, closes, need};
+pub use look::{begins, closes};
 pub use tags::{Attributes, Opened, Parameter, Tag, is_name, own_tag};
 pub use text::{is_mark, push_name};
 

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::attributes::{Head, Of, head, word_end};
-use super::look::{Look, begins, begins_with, closes, closes_one_of, need, one_of};
+use super::look::{begins, closes, closes_one_of, one_of};
 use super::{Form, Row};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::syntax::scan::{first_chars, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
 /// Tags with the name of a function in them.
 const NAMES: [&str; 2] = ["name", "tool_name"];
@@ -30,11 +30,11 @@ pub enum Tag {
 
 impl Tag {
     /// The number of bytes of the tag that closes the function of this name, if this is one.
-    pub fn closes(self, text: &str, name: &str, last: bool) -> Look<usize> {
+    pub fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
         match self {
             Tag::Word(tag) => closes(text, tag, last),
             Tag::Own => closes(text, name, last),
-            Tag::Block => Look::No,
+            Tag::Block => Scan::NoMatch,
         }
     }
 }
@@ -138,11 +138,11 @@ impl Form {
 }
 
 /// A text up to the closing tag of that name: its range without whitespace around it, and where the tag ends.
-fn inner(text: &str, from: usize, tag: &str, last: bool) -> Look<(Range<usize>, usize)> {
+fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, usize)> {
     let start = ws_run(text, from);
     let limit = start + first_chars(&text[start..], NAME_CHARS + CLOSE_CHARS);
     let Some(length) = memchr::memchr(b'<', &text.as_bytes()[start..limit]) else {
-        return need(last || limit < text.len());
+        return Scan::at_end(last || limit < text.len());
     };
     let name = text[start..start + length].trim_end_matches([' ', '\t', '\r', '\n']);
     let range = start..start + name.len();
@@ -150,10 +150,10 @@ fn inner(text: &str, from: usize, tag: &str, last: bool) -> Look<(Range<usize>, 
 }
 
 /// Only with a name that a tool could have.
-fn named(text: &str, found: Opener) -> Look<Opener> {
+fn named(text: &str, found: Opener) -> Scan<Opener> {
     match &found.name {
-        Some(name) if !is_name(&text[name.clone()]) => Look::No,
-        _ => Look::Yes(found),
+        Some(name) if !is_name(&text[name.clone()]) => Scan::NoMatch,
+        _ => Scan::Match(found),
     }
 }
 
@@ -170,24 +170,24 @@ fn with_head(found: &Head, opened: Opened) -> Opener {
 }
 
 /// The tag of a known name, whose attributes are all arguments.
-pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Look<Opener> {
+pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<Opener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], end < text.len());
     own(text, 0, last || cut, Opened::new(row), known).and_then(|(found, open)| match open && !cut {
-        true => Look::No,
+        true => Scan::NoMatch,
         false => named(text, found),
     })
 }
 
 /// The same, from its `<` at byte `at` on; and whether the tag continues beyond the text.
-fn own(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
+fn own(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Scan<(Opener, bool)> {
     let start = at + 1;
     let name = start..word_end(text.as_bytes(), start);
     if name.end == text.len() && !last {
-        return if known(&text[name], true) { Look::Need } else { Look::No };
+        return if known(&text[name], true) { Scan::Incomplete } else { Scan::NoMatch };
     }
     if name.is_empty() || text.as_bytes().get(name.end) == Some(&b'=') || !known(&text[name.clone()], false) {
-        return Look::No;
+        return Scan::NoMatch;
     }
     head(text, name.end, last, Of::Name).map(|found| {
         let opened = Opened { tag: Tag::Own, styled: true, ..opened };
@@ -213,28 +213,28 @@ impl Row {
     }
 
     /// Looks at what could open a call, in a block or, with `block`, with the block's own tag.
-    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Look<Opener> {
+    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<Opener> {
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, cut) = (&text[..end], end < text.len());
         let last = last || cut;
         if let Some(found) = self.usual_opener(text, block) {
-            return Look::Yes(found);
+            return Scan::Match(found);
         }
         // What would continue beyond the end of a message is undecided.
         let decided = |(found, open): (Opener, bool)| match open && !cut {
-            true => Look::No,
+            true => Scan::NoMatch,
             false => named(text, found),
         };
-        let inside = if block && text.starts_with('<') { begins(&text[1..], self.block, last) } else { Look::No };
+        let inside = if block && text.starts_with('<') { begins(&text[1..], self.block, last) } else { Scan::NoMatch };
         let length = match inside {
-            Look::Need => return Look::Need,
-            Look::No => return self.function(text, 0, last, Opened::new(self), known).and_then(decided),
-            Look::Yes(length) => 1 + length,
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch => return self.function(text, 0, last, Opened::new(self), known).and_then(decided),
+            Scan::Match(length) => 1 + length,
         };
         let found = match head(text, length, last, Of::Call) {
-            Look::Yes(found) => found,
-            Look::Need => return Look::Need,
-            Look::No => return Look::No,
+            Scan::Match(found) => found,
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::NoMatch => return Scan::NoMatch,
         };
         let opened = Opened { wrapped: true, ..Opened::new(self) };
         let Some(end) = found.end.filter(|_| found.name.is_none()) else {
@@ -242,7 +242,7 @@ impl Row {
             return decided((with_head(&found, opened), found.cut));
         };
         if found.empty {
-            return Look::No;
+            return Scan::NoMatch;
         }
         self.function(text, ws_run(text, end), last, opened, known).and_then(decided).map(|mut inner| {
             inner.open = end;
@@ -255,25 +255,25 @@ impl Row {
     }
 
     /// A function at byte `at`; and whether its tag continues beyond the text.
-    fn function(&self, text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
+    fn function(&self, text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Scan<(Opener, bool)> {
         let bytes = text.as_bytes();
-        let Some(&first) = bytes.get(at) else { return need(last) };
+        let Some(&first) = bytes.get(at) else { return Scan::at_end(last) };
         let start = at + usize::from(first == b'<');
         if first != b'<' && !opened.wrapped {
-            return Look::No;
+            return Scan::NoMatch;
         }
         match one_of(&text[start..], self.call.words, last) {
-            Look::Need => return Look::Need,
-            Look::Yes(tag) => {
+            Scan::Incomplete => return Scan::Incomplete,
+            Scan::Match(tag) => {
                 let usual = tag == self.call.words[0] && text[start..].starts_with(tag) && first == b'<';
                 return head(text, start + tag.len(), last, Of::Call)
                     .and_then(|found| self.with_word(text, tag, first == b'<', usual, &found, last, opened));
             }
-            Look::No => {}
+            Scan::NoMatch => {}
         }
         if opened.wrapped && first == b'<' {
             match name_in_tag(text, at, last, Opened { tag: Tag::Block, styled: true, ..opened }) {
-                Look::No => {}
+                Scan::NoMatch => {}
                 found => return found.map(|found| (found, false)),
             }
         }
@@ -282,13 +282,13 @@ impl Row {
         }
         let name = start..word_end(bytes, start);
         if name.end == bytes.len() && !last {
-            return if known(&text[name], true) { Look::Need } else { Look::No };
+            return if known(&text[name], true) { Scan::Incomplete } else { Scan::NoMatch };
         }
         if name.is_empty() || !known(&text[name.clone()], false) {
-            return Look::No;
+            return Scan::NoMatch;
         }
         let opened = Opened { tag: Tag::Block, styled: true, ..opened };
-        Look::Yes((Opener { open: name.end, body: name.end, end: Some(name.end), name: Some(name), opened }, false))
+        Scan::Match((Opener { open: name.end, body: name.end, end: Some(name.end), name: Some(name), opened }, false))
     }
 
     /// A function in a tag with one of its words.
@@ -302,11 +302,11 @@ impl Row {
         found: &Head,
         last: bool,
         opened: Opened,
-    ) -> Look<(Opener, bool)> {
+    ) -> Scan<(Opener, bool)> {
         let opened = Opened { tag: Tag::Word(tag), styled: !usual || found.by_attribute || found.more, ..opened };
         let end = match found.end.filter(|_| found.name.is_none()) {
-            None => return Look::Yes((with_head(found, opened), found.cut)),
-            Some(_) if found.empty || found.more || !angle => return Look::No,
+            None => return Scan::Match((with_head(found, opened), found.cut)),
+            Some(_) if found.empty || found.more || !angle => return Scan::NoMatch,
             Some(end) => end,
         };
         // The name is between tags.
@@ -315,7 +315,7 @@ impl Row {
         let bytes = text.as_bytes();
         let child = bytes.get(inside).map(|byte| *byte == b'<' && bytes.get(inside + 1) != Some(&b'/'));
         let found = match child {
-            None => need(last),
+            None => Scan::at_end(last),
             Some(true) => name_in_tag(text, inside, last, opened),
             Some(false) => inner(text, end, tag, last).map(|(name, end)| Opener {
                 open: end,
@@ -329,11 +329,11 @@ impl Row {
     }
 
     /// Looks at what could open a parameter: with a tag of ours, or one of the `declared` names.
-    pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<Parameter> {
+    pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
         let form = &self.parameter;
         if let Some(end) = form.usual(text) {
             let (tag, key) = (1..1 + form.words[0].len(), form.open.len()..end - form.end.len());
-            return Look::Yes(Parameter { tag, key: Some(key), apart: false, empty: false, styled: false, end });
+            return Scan::Match(Parameter { tag, key: Some(key), apart: false, empty: false, styled: false, end });
         }
         let mut limit = text.len().min(TAG_BYTES);
         while !text.is_char_boundary(limit) {
@@ -349,21 +349,30 @@ impl Row {
                 head(text, tag.end, last, Of::Parameter).and_then(|found| {
                     let styled = !usual || found.by_attribute;
                     let parameter = |key, apart, empty, styled, end| {
-                        Look::Yes(Parameter { tag: tag.clone(), key: Some(key), apart, empty, styled, end })
+                        Scan::Match(Parameter { tag: tag.clone(), key: Some(key), apart, empty, styled, end })
                     };
                     match (found.name, found.end) {
-                        _ if found.cut && !cut => Look::No,
-                        _ if found.more => {
-                            Look::Yes(Parameter { tag, key: None, apart: false, empty: false, styled, end: found.from })
-                        }
-                        (_, None) => Look::No,
+                        _ if found.cut && !cut => Scan::NoMatch,
+                        _ if found.more => Scan::Match(Parameter {
+                            tag,
+                            key: None,
+                            apart: false,
+                            empty: false,
+                            styled,
+                            end: found.from,
+                        }),
+                        (_, None) => Scan::NoMatch,
                         (Some(key), Some(end)) if is_name(&text[key.clone()]) => {
                             parameter(key, false, found.empty, styled, end)
                         }
-                        (Some(_), _) => Look::No,
-                        (None, _) if found.empty || start == 0 => Look::No,
+                        (Some(_), _) => Scan::NoMatch,
+                        (None, _) if found.empty || start == 0 => Scan::NoMatch,
                         (None, Some(end)) => inner(text, end, word, last).and_then(|(key, end)| {
-                            if is_name(&text[key.clone()]) { parameter(key, true, false, true, end) } else { Look::No }
+                            if is_name(&text[key.clone()]) {
+                                parameter(key, true, false, true, end)
+                            } else {
+                                Scan::NoMatch
+                            }
                         }),
                     }
                 })
@@ -372,42 +381,36 @@ impl Row {
     }
 
     /// Whether a parameter opens here, whatever its key.
-    pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
-        let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, self.parameter.words, last));
+    pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+        let tag = text.strip_prefix('<').map_or(Scan::NoMatch, |inner| one_of(inner, self.parameter.words, last));
         match tag {
-            Look::Yes(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Look::Yes(()),
+            Scan::Match(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Scan::Match(()),
             _ => self.parameter(text, last, declared).map(|_| ()),
         }
     }
 
     /// Whether the tag of a parameter in the usual form is here, on a line of its own.
-    pub fn opens_line(&self, text: &str, last: bool) -> Look<()> {
+    pub fn opens_line(&self, text: &str, last: bool) -> Scan {
         let Form { open, end, .. } = &self.parameter;
-        begins_with(text, open, last).and_then(|()| {
+        starts(text, open, last).and_then(|()| {
             let key = &text[open.len()..];
             let limit = first_chars(key, LINE_KEY_CHARS + 1);
             match key.as_bytes()[..limit].iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\n')) {
-                None => need(last || first_chars(key, LINE_KEY_CHARS) < key.len()),
-                Some(0) => Look::No,
+                None => Scan::at_end(last || first_chars(key, LINE_KEY_CHARS) < key.len()),
+                Some(0) => Scan::NoMatch,
                 Some(length) => {
                     let rest = &key[length..];
-                    begins_with(rest, end, last).and_then(|()| begins_with(&rest[end.len()..], "\n", last))
+                    starts(rest, end, last).and_then(|()| starts(&rest[end.len()..], "\n", last))
                 }
             }
         })
     }
 
     /// Whether something follows that may be in a function. Prose mentions tags, too.
-    pub fn follows(
-        &self,
-        rest: &str,
-        last: bool,
-        (tag, name): (Tag, &str),
-        declared: &dyn Fn(&str) -> bool,
-    ) -> Look<()> {
+    pub fn follows(&self, rest: &str, last: bool, (tag, name): (Tag, &str), declared: &dyn Fn(&str) -> bool) -> Scan {
         match rest.as_bytes().first() {
-            None => return need(last),
-            Some(b'{') => return Look::Yes(()),
+            None => return Scan::at_end(last),
+            Some(b'{') => return Scan::Match(()),
             Some(_) => {}
         }
         let parameter = self.opens_parameter(rest, last, declared);
@@ -418,29 +421,29 @@ impl Row {
         parameter.or(|| closed().or(|| tag.closes(rest, name, last)).map(|_| ()))
     }
 
-    pub fn closes_function(&self, text: &str, last: bool) -> Look<usize> {
+    pub fn closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.call.words, last)
     }
 
-    pub fn closes_parameter(&self, text: &str, last: bool) -> Look<usize> {
+    pub fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.parameter.words, last)
     }
 
     /// Whether a whole opening of a call is here, in the usual form.
-    pub fn ends_reasoning(&self, text: &str, last: bool) -> Look<()> {
+    pub fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
         if !self.call_ends_reasoning {
-            return Look::No;
+            return Scan::NoMatch;
         }
-        begins_with(text, self.block_open, last).and_then(|()| {
+        starts(text, self.block_open, last).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
             let at = ws_run(&text[..end], self.block_open.len());
-            begins_with(&text[at..end], self.call.open, last || end < text.len())
+            starts(&text[at..end], self.call.open, last || end < text.len())
         })
     }
 }
 
 /// The name in a tag of its own.
-fn name_in_tag(text: &str, at: usize, last: bool, opened: Opened) -> Look<Opener> {
+fn name_in_tag(text: &str, at: usize, last: bool, opened: Opened) -> Scan<Opener> {
     one_of(&text[at + 1..], &NAMES, last).and_then(|tag| {
         let after = at + 1 + tag.len();
         match text.as_bytes().get(after) {
@@ -451,30 +454,30 @@ fn name_in_tag(text: &str, at: usize, last: bool, opened: Opened) -> Look<Opener
                 end: Some(end),
                 opened,
             }),
-            Some(_) => Look::No,
-            None => need(last),
+            Some(_) => Scan::NoMatch,
+            None => Scan::at_end(last),
         }
     })
 }
 
 /// A parameter whose tag is its declared key.
-fn declared_tag(text: &str, last: bool, cut: bool, declared: &dyn Fn(&str) -> bool) -> Look<Parameter> {
+fn declared_tag(text: &str, last: bool, cut: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
     if !text.starts_with('<') {
-        return Look::No;
+        return Scan::NoMatch;
     }
     let tag = 1..word_end(text.as_bytes(), 1);
     let long = first_chars(&text[tag.clone()], NAME_CHARS) < tag.len();
     match text.as_bytes().get(tag.end) {
-        None if !long => return need(last),
-        Some(b'=') => return Look::No,
-        _ if long || tag.is_empty() || !declared(&text[tag.clone()]) => return Look::No,
+        None if !long => return Scan::at_end(last),
+        Some(b'=') => return Scan::NoMatch,
+        _ if long || tag.is_empty() || !declared(&text[tag.clone()]) => return Scan::NoMatch,
         _ => {}
     }
     head(text, tag.end, last, Of::Name).and_then(|found| match found.end {
-        _ if found.cut && !cut => Look::No,
+        _ if found.cut && !cut => Scan::NoMatch,
         Some(end) if !found.more => {
-            Look::Yes(Parameter { key: Some(tag.clone()), tag, apart: false, empty: found.empty, styled: true, end })
+            Scan::Match(Parameter { key: Some(tag.clone()), tag, apart: false, empty: found.empty, styled: true, end })
         }
-        _ => Look::Yes(Parameter { tag, key: None, apart: false, empty: false, styled: true, end: found.from }),
+        _ => Scan::Match(Parameter { tag, key: None, apart: false, empty: false, styled: true, end: found.from }),
     })
 }

@@ -2,61 +2,37 @@
 
 use std::borrow::Cow;
 
+use crate::syntax::scan::{Scan, starts};
+
 /// The five names, and what they stand for.
 const NAMED: [(&str, char); 5] = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')];
 
 /// Digits of a number: enough for any character with zeros in front, and so much is held back at most.
 const DIGITS: usize = 16;
 
-/// What an `&` begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entity {
-    /// A character, and the bytes of its entity.
-    Char(char, usize),
-    /// Nothing: it is text.
-    Text,
-    /// Cannot be told yet.
-    Need,
-}
-
-/// Looks at a text that starts with `&`. With `last` there is no more to come.
-pub fn entity(text: &str, last: bool) -> Entity {
-    let bytes = text.as_bytes();
-    let need = if last { Entity::Text } else { Entity::Need };
-    match bytes.get(1) {
-        None => need,
-        Some(b'#') => number(bytes, need),
-        Some(_) => {
-            let mut partial = false;
-            for (name, c) in NAMED {
-                let known = bytes.len().min(name.len());
-                if bytes[..known] == name.as_bytes()[..known] {
-                    if known == name.len() {
-                        return Entity::Char(c, known);
-                    }
-                    partial = true;
-                }
-            }
-            if partial { need } else { Entity::Text }
-        }
+/// The entity at the start of a text: a character, and the bytes of the entity. Without a match, `&` is text.
+pub fn entity(text: &str, last: bool) -> Scan<(char, usize)> {
+    match text.as_bytes().get(1) {
+        None => Scan::at_end(last),
+        Some(b'#') => number(text.as_bytes(), last),
+        Some(_) => Scan::first_of(NAMED.iter().map(|(name, c)| starts(text, name, last).map(|()| (*c, name.len())))),
     }
 }
 
-fn number(bytes: &[u8], need: Entity) -> Entity {
+fn number(bytes: &[u8], last: bool) -> Scan<(char, usize)> {
     let hex = matches!(bytes.get(2), Some(b'x' | b'X'));
     let (start, radix) = if hex { (3, 16) } else { (2, 10) };
     let mut code: u64 = 0;
     for at in start..=start + DIGITS {
-        let Some(&byte) = bytes.get(at) else { return need };
+        let Some(&byte) = bytes.get(at) else { return Scan::at_end(last) };
         if byte == b';' && at > start {
-            let c = u32::try_from(code).ok().and_then(char::from_u32);
-            return c.map_or(Entity::Text, |c| Entity::Char(c, at + 1));
+            return Scan::some(u32::try_from(code).ok().and_then(char::from_u32)).map(|c| (c, at + 1));
         }
         let digit = char::from(byte).to_digit(radix).filter(|_| at < start + DIGITS);
         let Some(digit) = digit else { break };
         code = code * u64::from(radix) + u64::from(digit);
     }
-    Entity::Text
+    Scan::NoMatch
 }
 
 /// Passes decoded parts of `text` on. Returns the bytes that were read: with `last` all, else all in front of an entity
@@ -66,12 +42,12 @@ pub fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize 
     while let Some(offset) = memchr::memchr(b'&', &text.as_bytes()[at..]) {
         at += offset;
         match entity(&text[at..], last) {
-            Entity::Text => at += 1,
-            Entity::Need => {
+            Scan::NoMatch => at += 1,
+            Scan::Incomplete => {
                 sink(&text[from..at]);
                 return at;
             }
-            Entity::Char(c, length) => {
+            Scan::Match((c, length)) => {
                 sink(&text[from..at]);
                 sink(c.encode_utf8(&mut [0; 4]));
                 at += length;

@@ -3,8 +3,8 @@
 //! A window starts where the last one was consumed to. Only a tag, or what could begin one, is held back; text, comments and
 //! CDATA come in parts. Which tags fit together is the reader's business.
 
-use super::entities::{Entity, entity};
-use crate::syntax::scan::{Mark, is_ws, starts, trim, ws_run};
+use super::entities::entity;
+use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
@@ -135,12 +135,12 @@ impl Lexer {
                         *at -= 2;
                         self.state = State::Comment;
                     }
-                    (true, Mark::Yes) => *at += 1,
-                    (true, Mark::Partial) => {
+                    (true, Scan::Match(())) => *at += 1,
+                    (true, Scan::Incomplete) => {
                         *at = start;
                         self.state = State::Comment;
                     }
-                    (true, Mark::No) => {
+                    (true, Scan::NoMatch) => {
                         *at = start + 1;
                         self.state = State::Comment;
                         self.fault = Some("a comment contains --");
@@ -186,26 +186,26 @@ impl Lexer {
         let Some(&first) = rest.as_bytes().first() else { return Lexeme::Need };
         if first == b'&' {
             return match entity(rest, last) {
-                Entity::Char(c, length) => {
+                Scan::Match((c, length)) => {
                     if !is_allowed(c) {
                         self.fault = Some("this character is not allowed in XML");
                     }
                     *at += length;
                     Lexeme::Char(c)
                 }
-                Entity::Need => Lexeme::Need,
-                Entity::Text => self.stray(window, at, "& must be written &amp;"),
+                Scan::Incomplete => Lexeme::Need,
+                Scan::NoMatch => self.stray(window, at, "& must be written &amp;"),
             };
         }
         let mark = match raw {
             Some(name) => match self.closing(rest, name, last) {
-                Mark::Yes => {
+                Scan::Match(()) => {
                     let close = start + 2 + ws_run(&rest[2..], 0);
                     *at += rest.find('>').map_or(rest.len(), |end| end + 1);
                     return Lexeme::Close(&window[close..close + name.len()]);
                 }
-                Mark::Partial => return Lexeme::Need,
-                Mark::No => starts(rest, CDATA, last),
+                Scan::Incomplete => return Lexeme::Need,
+                Scan::NoMatch => starts(rest, CDATA, last),
             },
             None => match self.special(window, at, last) {
                 Some(lexeme) => return lexeme,
@@ -213,14 +213,14 @@ impl Lexer {
             },
         };
         match mark {
-            Mark::Yes => {
+            Scan::Match(()) => {
                 self.state = State::Cdata;
                 *at += CDATA.len();
                 Lexeme::Cdata("")
             }
-            Mark::Partial => Lexeme::Need,
-            Mark::No if raw.is_none() => self.tag(window, at, last),
-            Mark::No => self.stray(window, at, "< must be written &lt;"),
+            Scan::Incomplete => Lexeme::Need,
+            Scan::NoMatch if raw.is_none() => self.tag(window, at, last),
+            Scan::NoMatch => self.stray(window, at, "< must be written &lt;"),
         }
     }
 
@@ -250,20 +250,22 @@ impl Lexer {
         let (comment, instruction) = (starts(rest, COMMENT, last), starts(rest, "<?", last));
         let known = rest.len().min(DOCTYPE.len());
         let doctype = match rest.as_bytes()[..known].eq_ignore_ascii_case(&DOCTYPE.as_bytes()[..known]) {
-            true if known == DOCTYPE.len() => Mark::Yes,
-            true if !last => Mark::Partial,
-            _ => Mark::No,
+            true if known == DOCTYPE.len() => Scan::Match(()),
+            true if !last => Scan::Incomplete,
+            _ => Scan::NoMatch,
         };
         let (state, length) = match (comment, instruction, doctype) {
-            (Mark::Yes, _, _) => (State::Comment, COMMENT.len()),
-            (_, Mark::Yes, _) => match rest.as_bytes().get(2) {
+            (Scan::Match(()), _, _) => (State::Comment, COMMENT.len()),
+            (_, Scan::Match(()), _) => match rest.as_bytes().get(2) {
                 Some(byte) if begins_name(*byte) => (State::Instruction, 2),
                 None if !last => return Some(Lexeme::Need),
                 _ => return None,
             },
-            (_, _, Mark::Yes) => (State::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
-            (Mark::Partial, _, _) | (_, Mark::Partial, _) | (_, _, Mark::Partial) => return Some(Lexeme::Need),
-            (Mark::No, Mark::No, Mark::No) => return None,
+            (_, _, Scan::Match(())) => (State::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
+            (Scan::Incomplete, _, _) | (_, Scan::Incomplete, _) | (_, _, Scan::Incomplete) => {
+                return Some(Lexeme::Need);
+            }
+            (Scan::NoMatch, Scan::NoMatch, Scan::NoMatch) => return None,
         };
         self.state = state;
         *at += length;
@@ -290,7 +292,7 @@ impl Lexer {
     }
 
     /// Is this the closing tag of that name? Looks at each byte once, however the text is cut.
-    fn closing(&mut self, rest: &str, name: &str, last: bool) -> Mark {
+    fn closing(&mut self, rest: &str, name: &str, last: bool) -> Scan {
         let bytes = rest.as_bytes();
         let mut at = self.looked.max(1);
         while let Some(&byte) = bytes.get(at) {
@@ -301,17 +303,17 @@ impl Lexer {
                 Ending::Name(known) if name.as_bytes().get(known) == Some(&byte) => Ending::Name(known + 1),
                 Ending::Name(known) if known == name.len() && is_ws(byte) => Ending::Behind,
                 Ending::Behind if is_ws(byte) => Ending::Behind,
-                Ending::Name(known) if known == name.len() && byte == b'>' => return self.looked_at(Mark::Yes),
-                Ending::Behind if byte == b'>' => return self.looked_at(Mark::Yes),
-                _ => return self.looked_at(Mark::No),
+                Ending::Name(known) if known == name.len() && byte == b'>' => return self.looked_at(Scan::Match(())),
+                Ending::Behind if byte == b'>' => return self.looked_at(Scan::Match(())),
+                _ => return self.looked_at(Scan::NoMatch),
             };
             at += 1;
         }
         self.looked = at;
-        if last { self.looked_at(Mark::No) } else { Mark::Partial }
+        if last { self.looked_at(Scan::NoMatch) } else { Scan::Incomplete }
     }
 
-    fn looked_at(&mut self, mark: Mark) -> Mark {
+    fn looked_at(&mut self, mark: Scan) -> Scan {
         (self.looked, self.ending) = (0, Ending::Slash);
         mark
     }
@@ -399,11 +401,8 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
                 Some(&quote @ (b'"' | b'\'')) => {
                     let end = memchr::memchr(quote, &bytes[at + 1..]).map_or(bytes.len(), |end| at + 1 + end);
                     value = &source[at + 1..end];
-                    let stray = |at: usize| match entity(&value[at..], true) {
-                        Entity::Char(c, _) => !is_allowed(c),
-                        Entity::Text | Entity::Need => true,
-                    };
-                    fine &= !value.contains('<') && !memchr::memchr_iter(b'&', value.as_bytes()).any(stray);
+                    let allowed = |at: usize| entity(&value[at..], true).filter(|(c, _)| is_allowed(*c)).is_match();
+                    fine &= !value.contains('<') && memchr::memchr_iter(b'&', value.as_bytes()).all(allowed);
                     at = (end + 1).min(bytes.len());
                 }
                 _ => {

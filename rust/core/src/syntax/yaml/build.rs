@@ -7,9 +7,11 @@ use std::sync::Arc;
 use super::core_schema::json_of;
 use super::lexeme::{Lexeme, NoEnds};
 use super::lexer::Lexer;
+use crate::error::SyntaxError;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::syntax::json::Value;
+use crate::syntax::position::Position;
 use crate::syntax::tree::Tree;
 
 /// Why a text is not read.
@@ -324,25 +326,8 @@ impl Builder {
     }
 }
 
-/// A text that is no YAML of the kind that is read here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct YamlError {
-    pub message: String,
-    /// Counted from 1, in characters.
-    pub line: usize,
-    pub column: usize,
-}
-
-impl fmt::Display for YamlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (line {}, column {})", self.message, self.line, self.column)
-    }
-}
-
-impl std::error::Error for YamlError {}
-
 /// Reads one YAML text, at most `depth` levels deep, and at most [`RECURSION`].
-pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, YamlError> {
+pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, SyntaxError> {
     let mut lexer = Lexer::default();
     let mut builder = Builder::new(depth.min(RECURSION), -1);
     let mut at = 0;
@@ -356,7 +341,7 @@ pub fn parse(text: &str, depth: usize) -> Result<Value<'static>, YamlError> {
     };
     let tree = build().and_then(|()| builder.finish()).map_err(|fault| {
         let (line, column) = lexer.place();
-        YamlError { message: fault.to_string(), line: line + 1, column: column + 1 }
+        Position { line: line + 1, column: column + 1 }.error(fault.to_string())
     })?;
     Ok(value(tree))
 }

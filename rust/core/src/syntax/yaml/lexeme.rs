@@ -1,14 +1,14 @@
 //! What the lexer hands out, and what it is told of the text around.
 
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 /// What a YAML text stands in.
 pub trait Ends {
     /// Does the text end here? `line`: only blanks stand in front of it in its line.
-    fn close(&self, rest: &str, line: bool, last: bool) -> Mark;
+    fn close(&self, rest: &str, line: bool, last: bool) -> Scan;
 
     /// Does something begin here, at the start of a line, that is no part of the text?
-    fn open(&self, rest: &str, last: bool) -> Mark;
+    fn open(&self, rest: &str, last: bool) -> Scan;
 
     /// May the word be a key of the outermost mapping?
     fn is_key(&self, word: &str) -> bool;
@@ -18,12 +18,12 @@ pub trait Ends {
 pub struct NoEnds;
 
 impl Ends for NoEnds {
-    fn close(&self, _: &str, _: bool, _: bool) -> Mark {
-        Mark::No
+    fn close(&self, _: &str, _: bool, _: bool) -> Scan {
+        Scan::NoMatch
     }
 
-    fn open(&self, _: &str, _: bool) -> Mark {
-        Mark::No
+    fn open(&self, _: &str, _: bool) -> Scan {
+        Scan::NoMatch
     }
 
     fn is_key(&self, _: &str) -> bool {

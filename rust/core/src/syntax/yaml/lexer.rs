@@ -282,46 +282,40 @@ impl Lexer {
     }
 
     fn step<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
-        let (lexeme, behind) = match &mut self.mode {
+        let step = match self.mode {
             Mode::Line { .. } => return self.indentation(w),
-            Mode::Node { inline } => {
-                let inline = *inline;
-                return self.node(w, inline);
-            }
-            Mode::Property { inline } => {
-                let inline = *inline;
-                return self.property(w, inline);
-            }
+            Mode::Node { inline } => return self.node(w, inline),
+            Mode::Property { inline } => return self.property(w, inline),
             Mode::After { .. } => return self.after(w),
             Mode::Comment => return self.comment(w),
             Mode::Flow { .. } => return self.in_flow(w),
-            Mode::Plain(plain) => {
-                let (lexeme, stopped) = plain.next(w, self.parent, self.flow > 0);
-                let behind = stopped.map(|stopped| match stopped {
-                    Stopped::Line { indent, tab } => Mode::Line { indent, tab },
-                    Stopped::Comment => Mode::Comment,
-                    Stopped::Here { line } if self.flow > 0 => Mode::Flow { blank: line, adjacent: false, line },
-                    Stopped::Here { .. } => Mode::After { blank: false },
-                });
-                (lexeme, behind)
-            }
-            Mode::Quoted(quoted) => (quoted.next(w), Some(self.behind())),
-            Mode::Block(block) => {
-                let lexeme = block.next(w, self.parent);
-                (lexeme, Some(Mode::Line { indent: block.spaces, tab: false }))
-            }
-            Mode::Text(text) => {
-                let (lexeme, indent) = text.next(w, self.parent);
-                let line = |indent| Mode::Line { indent, tab: false };
-                (lexeme, Some(indent.map_or(Mode::After { blank: false }, line)))
-            }
+            Mode::Plain(ref mut plain) => plain.next(w, self.parent, self.flow > 0),
+            Mode::Quoted(ref mut quoted) => quoted.next(w),
+            Mode::Block(ref mut block) => block.next(w, self.parent),
+            Mode::Text(ref mut text) => text.next(w, self.parent),
         };
-        if lexeme == Lexeme::Stop
-            && let Some(behind) = behind
-        {
-            self.mode = behind;
+        if let Break(Lexeme::Stop) = step {
+            self.mode = self.after_scalar();
         }
-        Break(lexeme)
+        step
+    }
+
+    fn after_scalar(&self) -> Mode {
+        let line = |indent, tab| match self.flow {
+            0 => Mode::Line { indent, tab },
+            _ => Mode::Flow { blank: true, adjacent: false, line: true },
+        };
+        match &self.mode {
+            Mode::Block(block) => line(block.spaces, false),
+            Mode::Text(text) => text.indentation_after().map_or(self.behind(), |indent| line(indent, false)),
+            Mode::Plain(plain) => match plain.stopped {
+                Stopped::Line { indent, tab } => line(indent, tab),
+                Stopped::Comment => Mode::Comment,
+                Stopped::Here if self.flow > 0 => Mode::Flow { blank: false, adjacent: false, line: false },
+                Stopped::Here => self.behind(),
+            },
+            _ => self.behind(),
+        }
     }
 
     /// Behind a quoted scalar or a bracket.

@@ -5,12 +5,10 @@
 
 mod block;
 mod build;
-mod bytes;
 mod core_schema;
-mod flow;
 mod lexeme;
 mod lexer;
-mod lines;
+mod nodes;
 mod pair;
 mod peek;
 mod plain;
@@ -19,10 +17,10 @@ mod text;
 mod window;
 mod write;
 
-pub use build::{Builder, Fault, YamlError, parse};
+pub use build::{Builder, Fault, parse};
 pub use core_schema::json_of;
 pub use lexeme::{Ends, Lax, Lexeme, NoEnds};
 pub use lexer::Lexer;
 pub use pair::Pair;
-pub use peek::{Ahead, document_mark, plain_key, quoted_key};
+pub use peek::{document_mark, plain_key, quoted_key};
 pub use write::{format, write_key, write_value};

@@ -2,7 +2,7 @@
 
 use super::lexeme::Ends;
 use crate::syntax::json;
-use crate::syntax::scan::Mark;
+use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair<'w> {
@@ -20,7 +20,7 @@ pub(super) fn pair<'w>(text: &'w str, ends: &dyn Ends) -> Option<(Pair<'w>, usiz
     let quoted = value.starts_with('"');
     let length = if quoted { in_quotes(value)? } else { plain(value.as_bytes())? };
     let behind = value[length..].strip_prefix('\n')?;
-    if ends.close(behind, true, false) != Mark::Yes {
+    if ends.close(behind, true, false) != Scan::Match(()) {
         let colon = key(behind)?;
         behind.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
     }

@@ -1,156 +1,142 @@
 //! Plain scalars, of one line or of several that are folded.
 
-use super::bytes::{LineBreak, is_blank, is_flow_mark, line_break};
+use std::ops::ControlFlow::{Break, Continue};
+
 use super::lexeme::Lexeme;
 use super::peek::{document_mark, ends_key};
-use super::window::Window;
-use crate::syntax::scan::Mark;
+use super::window::{Fold, Step, Window, is_blank, is_flow_mark, is_match};
+use crate::syntax::scan::Scan;
 
 #[derive(Debug, Default)]
 pub struct Plain {
-    /// Blanks that are content unless the line ends.
-    blanks: String,
-    /// Line breaks that are not passed on yet, less the first.
-    fold: Option<usize>,
+    fold: Fold,
     /// In the indentation of a line: its blanks, and whether a tab was among them.
     line: Option<(usize, bool)>,
-    /// It was told that the colon that is next is wrong.
+    /// The colon that is next was reported as wrong.
     told: bool,
+    /// Where it ended.
+    pub(super) stopped: Stopped,
 }
 
 /// Where a plain scalar ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stopped {
-    /// At a line's first character.
-    Line {
-        indent: usize,
-        tab: bool,
-    },
+    /// In the middle of a line.
+    #[default]
+    Here,
+    /// At the first character of a line.
+    Line { indent: usize, tab: bool },
     /// At the `#` of a comment.
     Comment,
-    Here {
-        line: bool,
-    },
 }
 
 const NESTED_KEY: &str = "plain text contains a colon and a space: put it into double quotes";
 
 impl Plain {
-    pub(super) fn next<'w>(
-        &mut self,
-        w: &mut Window<'w, '_>,
-        parent: isize,
-        flow: bool,
-    ) -> (Lexeme<'w>, Option<Stopped>) {
-        let bytes = w.text.as_bytes();
-        let stop = |stopped: Stopped| (Lexeme::Stop, Some(stopped));
-        const NEED: (Lexeme<'_>, Option<Stopped>) = (Lexeme::Need, None);
+    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, flow: bool) -> Step<'w> {
         loop {
-            if let Some((indent, tab)) = &mut self.line {
-                let Some(&byte) = bytes.get(w.at) else {
-                    return if w.last { stop(Stopped::Here { line: true }) } else { NEED };
-                };
-                match byte {
-                    b' ' => *indent += usize::from(!*tab),
-                    b'\t' => *tab = true,
-                    b'\n' | b'\r' => match line_break(bytes, w.at, w.last) {
-                        LineBreak::Yes(length) => {
-                            w.at += length - 1;
-                            (*indent, *tab) = (0, false);
-                            self.fold = Some(self.fold.map_or(0, |breaks| breaks + 1));
-                        }
-                        _ => return NEED,
-                    },
-                    _ => {
-                        let (indent, tab) = (*indent, *tab);
-                        let here = if flow { Stopped::Here { line: true } } else { Stopped::Line { indent, tab } };
-                        let rest = w.rest();
-                        let document = if indent == 0 { document_mark(rest, w.last) } else { Mark::No };
-                        match (w.ends.close(rest, true, w.last), document) {
-                            (Mark::Yes, _) | (_, Mark::Yes) => return stop(here),
-                            (Mark::Partial, _) | (_, Mark::Partial) => return NEED,
-                            (Mark::No, Mark::No) => {}
-                        }
-                        if byte == b'#' {
-                            return stop(Stopped::Comment);
-                        }
-                        if !flow && indent as isize <= parent {
-                            return stop(here);
-                        }
-                        self.line = None;
-                        continue;
-                    }
-                }
-                w.at += 1;
-                continue;
+            if self.line.is_some() {
+                self.indentation(w, parent, flow)?;
             }
-            // A run of content, and what ends it.
-            enum End {
-                Window,
-                Line,
-                Comment,
-                Colon,
-                Close,
-                Mark,
-                Need,
+            self.content(w, flow)?;
+        }
+    }
+
+    fn stop<'w>(&mut self, stopped: Stopped) -> Step<'w> {
+        self.stopped = stopped;
+        Break(Lexeme::Stop)
+    }
+
+    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, flow: bool) -> Step<'w> {
+        let Some((indent, tab)) = &mut self.line else { return Continue(()) };
+        let byte = loop {
+            match w.text.as_bytes().get(w.at) {
+                None if !w.last => return Break(Lexeme::Need),
+                Some(b' ') => *indent += usize::from(!*tab),
+                Some(b'\t') => *tab = true,
+                Some(b'\n' | b'\r') => {
+                    w.line_break()?;
+                    (*indent, *tab) = (0, false);
+                    self.fold.line_break();
+                    continue;
+                }
+                byte => break byte,
             }
-            let start = w.at;
-            let mut end = start;
-            let found = loop {
-                let Some(&byte) = bytes.get(end) else { break End::Window };
-                match byte {
-                    b'\n' | b'\r' => break End::Line,
-                    b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.blanks.is_empty() => {
-                        break End::Comment;
-                    }
-                    b':' => match ends_key(bytes, end, w.last, flow) {
-                        None => break End::Need,
-                        Some(true) if end > start || !self.told => break End::Colon,
-                        Some(_) => {}
-                    },
-                    b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                        Mark::Yes => break End::Close,
-                        Mark::Partial => break End::Need,
-                        Mark::No => {}
-                    },
-                    _ if flow && is_flow_mark(byte) => break End::Mark,
-                    _ => {}
+            w.at += 1;
+        };
+        let (indent, tab) = (*indent, *tab);
+        let line = Stopped::Line { indent, tab };
+        let Some(&byte) = byte else { return self.stop(line) };
+        let rest = w.rest();
+        let document = || if indent == 0 { document_mark(rest, w.last) } else { Scan::NoMatch };
+        if is_match(w.ends.close(rest, true, w.last).or(document))? {
+            return self.stop(line);
+        }
+        if byte == b'#' {
+            return self.stop(Stopped::Comment);
+        }
+        if !flow && indent as isize <= parent {
+            return self.stop(line);
+        }
+        self.line = None;
+        Continue(())
+    }
+
+    fn content<'w>(&mut self, w: &mut Window<'w, '_>, flow: bool) -> Step<'w> {
+        let bytes = w.text.as_bytes();
+        // What ends a run of content.
+        enum End {
+            Line,
+            Colon,
+            Stop(Stopped),
+            Need,
+        }
+        let start = w.at;
+        let mut end = start;
+        let found = loop {
+            let Some(&byte) = bytes.get(end) else { break if w.last { End::Stop(Stopped::Here) } else { End::Need } };
+            match byte {
+                b'\n' | b'\r' => break End::Line,
+                b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.fold.blanks.is_empty() => {
+                    break End::Stop(Stopped::Comment);
                 }
-                end += 1;
-            };
-            let content = w.text[start..end].trim_end_matches([' ', '\t']);
-            if !content.is_empty() {
-                if let Some(breaks) = self.fold.take() {
-                    return match breaks {
-                        0 => (Lexeme::Char(' '), None),
-                        _ => (Lexeme::Own("\n".repeat(breaks)), None),
-                    };
-                }
-                if !self.blanks.is_empty() {
-                    return (Lexeme::Own(std::mem::take(&mut self.blanks)), None);
-                }
-                self.told = false;
-                w.at += content.len();
-                return (Lexeme::Part(content), None);
+                b':' => match ends_key(bytes, end, w.last, flow) {
+                    Scan::Incomplete => break End::Need,
+                    Scan::Match(()) if end == start && self.told => {}
+                    Scan::Match(()) => break if flow { End::Stop(Stopped::Here) } else { End::Colon },
+                    Scan::NoMatch => {}
+                },
+                b'<' => match w.ends.close(&w.text[end..], false, w.last) {
+                    Scan::Match(()) => break End::Stop(Stopped::Here),
+                    Scan::Incomplete => break End::Need,
+                    Scan::NoMatch => {}
+                },
+                _ if flow && is_flow_mark(byte) => break End::Stop(Stopped::Here),
+                _ => {}
             }
-            self.blanks.push_str(&w.text[w.at..end]);
-            w.at = end;
-            match found {
-                End::Window if w.last => return stop(Stopped::Here { line: false }),
-                End::Window | End::Need => return NEED,
-                End::Line => {
-                    let LineBreak::Yes(length) = line_break(bytes, end, w.last) else { return NEED };
-                    w.at += length;
-                    self.blanks.clear();
-                    self.fold = Some(0);
-                    self.line = Some((0, false));
-                }
-                End::Comment => return stop(Stopped::Comment),
-                End::Colon if !flow => {
-                    self.told = true;
-                    return (Lexeme::Bad(NESTED_KEY), None);
-                }
-                End::Colon | End::Close | End::Mark => return stop(Stopped::Here { line: false }),
+            end += 1;
+        };
+        let content = w.text[start..end].trim_end_matches([' ', '\t']);
+        if !content.is_empty() {
+            self.fold.pending()?;
+            self.told = false;
+            w.at += content.len();
+            return Break(Lexeme::Part(content));
+        }
+        self.fold.blanks.push_str(&w.text[w.at..end]);
+        w.at = end;
+        match found {
+            End::Need => Break(Lexeme::Need),
+            End::Stop(stopped) => self.stop(stopped),
+            End::Colon => {
+                self.told = true;
+                Break(Lexeme::Bad(NESTED_KEY))
+            }
+            End::Line => {
+                w.line_break()?;
+                self.fold.line_break();
+                self.line = Some((0, false));
+                Continue(())
             }
         }
     }
