@@ -12,7 +12,7 @@ import click
 
 from wirecall._bench.artifact import Artifact, BenchError
 from wirecall._bench.asking import Asking, FiniteRange, asking, listed
-from wirecall._cli.inputs import harmless
+from wirecall._console import printable
 
 # What the commands share of the extra `bench`.
 _NEEDED = (
@@ -43,7 +43,7 @@ class _Bench(click.Group):
         try:
             return super().invoke(ctx)
         except BenchError as error:
-            raise click.ClickException(harmless(str(error))) from error
+            raise click.ClickException(printable(str(error))) from error
 
 
 @click.group(

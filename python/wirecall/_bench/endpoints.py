@@ -26,7 +26,7 @@ from wirecall._bench.artifact import BenchError
 from wirecall._bench.budget import REACHED, Budget, BudgetReached, Usage
 from wirecall._bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
 from wirecall._bench.ways import NATIVE
-from wirecall._cli.inputs import with_cause
+from wirecall._console import with_cause
 from wirecall._rewriting.options import Notice
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.tokens import native_definition

@@ -33,7 +33,7 @@ from wirecall._bench.speeds import tables as speeds
 from wirecall._bench.statistics import Difference, Interval
 from wirecall._bench.tables import Table
 from wirecall._bench.ways import Way, as_asked_for, baselines, case_of, way_of
-from wirecall._cli.inputs import harmless
+from wirecall._console import printable
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -414,7 +414,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return harmless("\n\n".join(parts) + "\n")
+    return printable("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -450,6 +450,6 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall._bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return harmless(
+    return printable(
         environment.get_template("report.html").render(document=document, legend=_legend(document))
     )
