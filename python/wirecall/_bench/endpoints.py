@@ -25,7 +25,7 @@ from wirecall import wrap
 from wirecall._bench.artifact import BenchError
 from wirecall._bench.budget import REACHED, Budget, BudgetReached, Usage
 from wirecall._bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
-from wirecall._bench.ways import NATIVE
+from wirecall._bench.variants import NATIVE
 from wirecall._console import with_cause
 from wirecall._rewriting.options import Notice
 from wirecall._tools.definitions import Definition, definitions
