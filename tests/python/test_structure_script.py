@@ -102,7 +102,8 @@ def test_circles_that_touch_are_one(script: ModuleType) -> None:
 
 
 def test_types_that_share_a_name(script: ModuleType) -> None:
-    rust = "pub struct A<T>(T);\nenum B {}\npub(crate) trait C {}\nimpl C for A {\n    type D = B;\n}\ntype E = A;\n"
+    rust = "pub struct A<T>(T);\nenum B {}\npub(crate) trait C {}\nimpl C for A {\n    type D = B;\n}\n"
+    rust += "type E = A;\n"
     assert [*script.rust_types(rust)] == [("A", True), ("B", False), ("C", False), ("E", False)]
     python = "class A:\n    class B: pass\nclass _C: pass\n"
     assert [*script.python_types(python, "p.m")] == [("A", True), ("_C", False), ("B", True)]

@@ -11,9 +11,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from wirecall._bench.answers import Answer, arguments_of
 from wirecall._bench.artifact import BenchError, Cell
 from wirecall._bench.budget import Usage
-from wirecall._bench.endpoints import Answer, Endpoint, arguments_of
+from wirecall._bench.endpoints import Endpoint
 from wirecall._bench.environment import Environment, ToolUseError, definition
 from wirecall._bench.options import RunOptions
 from wirecall._bench.recording import Call
