@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from wirecall._bench.artifact import version
 from wirecall._bench.handwritten.parser import HandWritten, NoOp, compile_tools
-from wirecall._bench.works import Call, Message, Tool, Work
+from wirecall._bench.workloads import Call, Message, Tool, Workload
 from wirecall._tools.toolset import Toolset
 from wirecall.tokens import compact
 
@@ -93,14 +93,14 @@ def contestants() -> list[Contestant]:
     ]
 
 
-def written(work: Work, reads: str) -> list[tuple[str, Message]]:
+def written(workload: Workload, reads: str) -> list[tuple[str, Message]]:
     """The texts that a contestant is given, and what it should find in each."""
     if reads == ARGUMENTS:
-        calls = [call for message in work.messages for call in message.calls]
+        calls = [call for message in workload.messages for call in message.calls]
         return [(compact(call.arguments), Message("", [Call("", call.arguments)])) for call in calls]
-    encode = Toolset(work.tools, protocol=reads).encode
+    encode = Toolset(workload.tools, protocol=reads).encode
     texts = []
-    for message in work.messages:
+    for message in workload.messages:
         parts = [message.text, *(encode(call.name, call.arguments) for call in message.calls)]
         texts.append(("\n".join(filter(None, parts)), message))
     return texts

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import wirecall._core as core
+from wirecall._kinds import ErrorKind, described
 from wirecall._rewriting.options import Notice, NoticeKind, Options
 from wirecall._rewriting.record import EventKind, Outcome, Recorder
-from wirecall._tools.kinds import ErrorKind, described
 from wirecall._tools.toolset import Toolset
 
 log = logging.getLogger("wirecall")

@@ -7,47 +7,49 @@ import pytest
 
 from wirecall._bench import peers
 from wirecall._bench.artifact import version
+from wirecall._bench.correctness import entries_of, judge
 from wirecall._bench.peers import ARGUMENTS, Contestant, Missing, Wrong, contestants, written
-from wirecall._bench.reading import entries_of, judge
-from wirecall._bench.works import Call, Message, Work, works
+from wirecall._bench.workloads import Call, Message, Workload, workloads
 
 WHO = {contestant.name: contestant for contestant in contestants()}
-WORKS = {work.name: work for work in works(["4KB"], 5)}
+WORKS = {workload.name: workload for workload in workloads(["4KB"], 5)}
 OURS = ("wirecall wire", "wirecall hermes", "hand-written")
 OF_ARGUMENTS = ("jiter", "jiter strings", "partial-json-parser")
 # vLLM's ends a call at the first closing marker, even inside of an argument.
 SERVERS = {"SGLang": ("sglang", []), "vLLM": ("vllm", ["markers"])}
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", OURS)
-def test_what_reads_messages_reads_all_works(name: str, work: Work) -> None:
-    (entry,) = entries_of(work, [WHO[name]])
+def test_what_reads_messages_reads_all_works(name: str, workload: Workload) -> None:
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
     assert (entry.correct, entry.reason) == (True, None)
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", OF_ARGUMENTS)
-def test_what_reads_arguments_reads_all_calls(name: str, work: Work) -> None:
-    (entry,) = entries_of(work, [WHO[name]])
+def test_what_reads_arguments_reads_all_calls(name: str, workload: Workload) -> None:
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
-    if work.name == "prose":
+    if workload.name == "prose":
         assert entry.open_stream is None
         assert entry.reason == "the work has no call, and this contestant is given nothing else"
     else:
         assert (entry.correct, entry.reason) == (True, None)
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", SERVERS)
-def test_parsers_of_servers_where_they_are_installed(name: str, work: Work) -> None:
+def test_parsers_of_servers_where_they_are_installed(name: str, workload: Workload) -> None:
     distribution, wrong = SERVERS[name]
     if version(distribution) is None:
         pytest.skip(f"{distribution} is not installed")
-    (entry,) = entries_of(work, [WHO[name]])
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
-    assert (entry.correct, entry.reason) == (True, None) or (work.name in wrong and entry.correct is False)
+    assert (entry.correct, entry.reason) == (True, None) or (
+        workload.name in wrong and entry.correct is False
+    )
 
 
 @pytest.mark.parametrize("name", [*OF_ARGUMENTS, *SERVERS])
@@ -67,14 +69,14 @@ def test_what_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_texts_of_a_work() -> None:
     call = Call("write_file", {"path": "a.py", "content": "x"})
-    work = Work("w", "1", WORKS["code"].tools, [Message("Well.", [call, call]), Message("No.")])
+    workload = Workload("w", "1", WORKS["code"].tools, [Message("Well.", [call, call]), Message("No.")])
     text = "<call>write_file path=a.py content=x</call>"
-    assert written(work, "wire") == [
-        (f"Well.\n{text}\n{text}", work.messages[0]),
-        ("No.", work.messages[1]),
+    assert written(workload, "wire") == [
+        (f"Well.\n{text}\n{text}", workload.messages[0]),
+        ("No.", workload.messages[1]),
     ]
     arguments = ('{"path":"a.py","content":"x"}', Message("", [Call("", call.arguments)]))
-    assert written(work, ARGUMENTS) == [arguments, arguments]
+    assert written(workload, ARGUMENTS) == [arguments, arguments]
 
 
 # What parsers return, as others do it ----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wirecall._apis.base import Json, listed, summed
+from wirecall._kinds import described
 from wirecall._rewriting.answer import (
     Call,
     CallBegun,
@@ -17,7 +18,6 @@ from wirecall._rewriting.answer import (
     Said,
     Turn,
 )
-from wirecall._tools.kinds import described
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})

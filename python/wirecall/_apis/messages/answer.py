@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wirecall._apis.base import Json, summed
+from wirecall._kinds import described
 from wirecall._rewriting.answer import (
     Call,
     CallBegun,
@@ -28,7 +29,6 @@ from wirecall._rewriting.answer import (
     Said,
     Turn,
 )
-from wirecall._tools.kinds import described
 
 _PREFIX = "toolu_"
 

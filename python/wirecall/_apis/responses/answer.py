@@ -10,6 +10,7 @@ from typing import Any
 
 from wirecall._apis.base import Json, listed, summed
 from wirecall._apis.responses.output import Output, Source, Text
+from wirecall._kinds import described
 from wirecall._rewriting.answer import (
     Call,
     CallBegun,
@@ -22,7 +23,6 @@ from wirecall._rewriting.answer import (
     Said,
     Turn,
 )
-from wirecall._tools.kinds import described
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 
 from wirecall._bench.peers import Contestant, Missing, Reader, Stream, Wrong, written
-from wirecall._bench.works import Message, Step, Work, steps
+from wirecall._bench.workloads import Message, Step, Workload, steps
 
 # Others' exceptions may hold all that they read.
 _REASON_CHARS = 300
@@ -17,7 +17,7 @@ class Entry:
     """One contestant on one work."""
 
     contestant: Contestant
-    work: Work
+    workload: Workload
     texts: list[str]
     expected: list[Message]
     open_stream: Callable[[], Stream] | None = None
@@ -31,15 +31,17 @@ class Entry:
 
     @property
     def steps(self) -> Iterator[Step]:
-        return steps(self.texts, in_turn=len(self.work.messages) > 1)
+        return steps(self.texts, in_turn=len(self.workload.messages) > 1)
 
 
-def entries_of(work: Work, who: Sequence[Contestant]) -> list[Entry]:
+def entries_of(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
     """Everyone on this work."""
     found = []
     for contestant in who:
-        texts = written(work, contestant.reads)
-        found.append(Entry(contestant, work, [text for text, _ in texts], [message for _, message in texts]))
+        texts = written(workload, contestant.reads)
+        found.append(
+            Entry(contestant, workload, [text for text, _ in texts], [message for _, message in texts])
+        )
     return found
 
 
@@ -49,7 +51,7 @@ def judge(entry: Entry, limit: float) -> None:
         entry.reason = "the work has no call, and this contestant is given nothing else"
         return
     try:
-        entry.open_stream = entry.contestant.prepare(entry.work.tools)
+        entry.open_stream = entry.contestant.prepare(entry.workload.tools)
     except Missing as missing:
         entry.reason = str(missing)
         return
