@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import wirecall._core as core
+from wirecall._kinds import ErrorKind, described
 from wirecall._rewriting.parts import (
     CallAborted,
     CallFinished,
@@ -18,7 +19,6 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.record import EventKind
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import ErrorKind, described
 
 _Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 

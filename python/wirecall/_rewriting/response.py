@@ -6,10 +6,10 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import wirecall._core as core
+from wirecall._kinds import described
 from wirecall._rewriting.options import Notice, NoticeKind, Options
 from wirecall._rewriting.parts import TextPart, ToolCallError
 from wirecall._rewriting.record import Outcome, Recorder
-from wirecall._tools.kinds import described
 from wirecall._tools.toolset import Toolset
 
 log = logging.getLogger("wirecall")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from wirecall._apis.base import Json, listed, summed
+from wirecall._kinds import described
 from wirecall._rewriting.parts import (
     CallAborted,
     CallFinished,
@@ -17,7 +18,6 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wirecall._apis.base import Json, summed
+from wirecall._kinds import described
 from wirecall._rewriting.parts import (
     CallAborted,
     CallFinished,
@@ -28,7 +29,6 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 _PREFIX = "toolu_"
 

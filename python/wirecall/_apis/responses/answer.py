@@ -10,6 +10,7 @@ from typing import Any
 
 from wirecall._apis.base import Json, listed, summed
 from wirecall._apis.responses.output import Output, Source, Text
+from wirecall._kinds import described
 from wirecall._rewriting.parts import (
     CallAborted,
     CallFinished,
@@ -23,7 +24,6 @@ from wirecall._rewriting.parts import (
 )
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = {
