@@ -9,6 +9,7 @@ from typing import Any
 
 from wirecall._apis.base import Asked, Json, Refused
 from wirecall._rewriting.history import History
+from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import (
     CallAborted,
@@ -36,10 +37,15 @@ class StandIn:
         return Asked(list(request.get("tools", [])), [], Choice(), False)
 
     def rewrite(
-        self, request: Mapping[str, Any], asked: Asked, manual: str | None, history: History, options: Options
+        self,
+        request: Mapping[str, Any],
+        asked: Asked,
+        manual: Manual | None,
+        history: History,
+        options: Options,
     ) -> Json:
         new = {key: value for key, value in request.items() if key != "tools"}
-        new["say"] = [manual, *request.get("say", [])]
+        new["say"] = [manual and str(manual), *request.get("say", [])]
         return new
 
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:

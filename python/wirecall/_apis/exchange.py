@@ -121,7 +121,7 @@ class Exchange:
                 tools = json.dumps(asked.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            if (saved := _saved(tools, told)) is not None:
+            if (saved := _saved(tools, str(told))) is not None:
                 self.turn.notify("saved", None, str(saved))
 
     @property
