@@ -13,8 +13,8 @@ from wirecall._apis.conversation import (
 )
 from wirecall._apis.detection import FORMATS
 from wirecall.compaction._counting import Count
+from wirecall.compaction._host import ASYNC, SYNC, Host, run
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._steps import Call, Steps, adrive, drive
 from wirecall.compaction._summary import cleaned, question, wrapped
 
 Summarize = Callable[[Flat], str | None]
@@ -128,20 +128,12 @@ def summarize_messages(
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
     format: DialectName | None = None,
 ) -> str:
-    """The summary alone; "" where it is empty, and without a call where there is nothing to summarise.
+    """The summary alone; "" if it is empty, and without a call if there is nothing to summarise.
 
     Takes the arguments of `compact_messages`.
     """
-    return drive(
-        _summary(
-            messages,
-            summarize,
-            tool_result_stub_threshold=tool_result_stub_threshold,
-            instructions=instructions,
-            max_summary_tokens=max_summary_tokens,
-            format=format,
-        )
-    )
+    stub = tool_result_stub_threshold
+    return run(_summary(SYNC, messages, summarize, stub, instructions, max_summary_tokens, format))
 
 
 async def asummarize_messages(
@@ -154,22 +146,28 @@ async def asummarize_messages(
     format: DialectName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
-    return await adrive(
-        _summary(
-            messages,
-            summarize,
-            tool_result_stub_threshold=tool_result_stub_threshold,
-            instructions=instructions,
-            max_summary_tokens=max_summary_tokens,
-            format=format,
-        )
-    )
+    stub = tool_result_stub_threshold
+    return await _summary(ASYNC, messages, summarize, stub, instructions, max_summary_tokens, format)
 
 
-def _summary(messages: Sequence[Message], summarize: AsyncSummarize, **options: Any) -> Steps[str]:
+async def _summary(
+    host: Host,
+    messages: Sequence[Message],
+    summarize: AsyncSummarize,
+    stub: float | None,
+    instructions: str | None,
+    max_tokens: int,
+    format: DialectName | None,
+) -> str:
     check_summarize(summarize)
-    asked = question(messages, **options)
-    return cleaned((yield Call(summarize, asked))) if asked else ""
+    asked = question(
+        messages,
+        tool_result_stub_threshold=stub,
+        instructions=instructions,
+        max_summary_tokens=max_tokens,
+        format=format,
+    )
+    return cleaned(await host.call(summarize, asked)) if asked else ""
 
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
