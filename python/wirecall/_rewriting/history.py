@@ -55,8 +55,8 @@ class History:
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
         """The canonical text of each call of one turn.
 
-        Calls of tools that are no longer declared, and arguments that are not valid JSON, are written, too: no
-        history is refused.
+        Calls of tools that are no longer declared, and arguments that are not valid JSON, are written, too:
+        no history is refused.
         """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
@@ -98,8 +98,8 @@ class History:
         return self._toolset.neutralise(text)
 
     def foreign(self, value: Any, *, depth: int = 0) -> Any:
-        """A user's content, or a part of it, with all its texts as `user` writes them. Encoded bytes contain no
-        tags, so they do not change.
+        """A user's content, or a part of it, with all its texts as `user` writes them. Encoded bytes contain
+        no tags, so they do not change.
 
         Returns:
             The very object if nothing has to change, which is nearly always.
