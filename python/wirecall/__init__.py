@@ -19,8 +19,8 @@ from wirecall._core import (
     loads,
 )
 from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
@@ -41,7 +41,6 @@ __all__ = [
     "Attempt",
     "CallEnd",
     "CallError",
-    "CallFailed",
     "CallStart",
     "Definition",
     "Detection",
@@ -65,6 +64,7 @@ __all__ = [
     "Refused",
     "RepairKind",
     "Text",
+    "ToolCallError",
     "ToolError",
     "Toolset",
     "ToolsetOptions",

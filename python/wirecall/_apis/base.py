@@ -1,17 +1,17 @@
 """What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
 
-A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`. Nothing
-that is given is ever mutated; what a dialect does not know stays where it is, the same object.
+A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `ResponseState`.
+Nothing that is given is ever mutated; what a dialect does not know stays where it is, the same object.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from wirecall._rewriting.answer import Choice, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice, ResponseState
 
 Json = dict[str, Any]
 DialectName = Literal["chat", "responses", "messages"]
@@ -120,7 +120,7 @@ class Stream(Protocol):
     """One streamed answer, or several where the model is asked again: they become one."""
 
     @property
-    def asks_again(self) -> bool:
+    def should_retry(self) -> bool:
         """The answer that just ended is not the last: `Exchange.ask_again` makes the next request,
         and its events come next."""
 
@@ -181,11 +181,11 @@ class Dialect(Protocol):
     def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
         """The rewritten `request`, with the model's own words and our answer to them behind it."""
 
-    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+    def whole(self, body: Mapping[str, Any], turn: ResponseState) -> Json | None:
         """A whole answer with native calls. None: `turn` asks again (the parts that stay are kept in
         `turn.kept`)."""
 
-    def stream(self, turn: Turn) -> Stream:
+    def stream(self, turn: ResponseState) -> Stream:
         """A reader of a streamed answer."""
 
     def error(self, error: Exception) -> Json:

@@ -5,7 +5,7 @@ from typing import Any
 
 from wirecall._apis.base import DialectName, listed
 from wirecall._apis.chat.conversation import chat
-from wirecall._apis.conversation import Format, Message, MixedFormats, dict_of
+from wirecall._apis.conversation import Format, Message, MixedFormatsError, dict_of
 from wirecall._apis.messages.conversation import messages
 from wirecall._apis.responses.conversation import responses
 
@@ -29,7 +29,7 @@ def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, 
     """The format of a list, and its messages as mappings.
 
     Raises:
-        MixedFormats: Messages of two formats, or of another one than `format`.
+        MixedFormatsError: Messages of two formats, or of another one than `format`.
         TypeError: What is no list, or no message.
         ValueError: There is no such format.
     """
@@ -56,7 +56,7 @@ def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, 
                 before = (
                     f"messages[{where}] has the format {found}" if where >= 0 else f"the format is {found}"
                 )
-                raise MixedFormats(
+                raise MixedFormatsError(
                     f"{before}, but messages[{index}] has the format {shown}: convert the list to one "
                     "format first"
                 )

@@ -9,10 +9,11 @@ from typing import Any
 from wirecall._apis import stops
 from wirecall._apis.base import Dialect, Refused, Stream, listed, summed
 from wirecall._rewriting import manual
-from wirecall._rewriting.answer import CallFailed, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Outcome, Recorder, Where
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
@@ -69,7 +70,7 @@ class Exchange:
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
-        self.turn: Turn | None = None
+        self.turn: ResponseState | None = None
         self.recorder: Recorder | None = None
         if options.on_record is not None or options.debug:
             self.recorder = Recorder(
@@ -104,7 +105,7 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise Refused(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, asked.tools, choice, options)
-        self.turn = Turn(
+        self.turn = ResponseState(
             toolset,
             options,
             choice,
@@ -120,8 +121,8 @@ class Exchange:
                 tools = json.dumps(asked.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            if (saved := _saved(tools, told)) is not None:
-                self.turn.tell("saved", None, str(saved))
+            if (saved := _saved(tools, str(told))) is not None:
+                self.turn.notify("saved", None, str(saved))
 
     @property
     def untouched(self) -> bool:
@@ -134,7 +135,7 @@ class Exchange:
         answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         if self.turn is None:
             return body
@@ -144,7 +145,7 @@ class Exchange:
         return read
 
     def stream(self) -> Stream:
-        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+        """A reader of the answer's events. Once it `should_retry`, call `ask_again`, and feed it the
         next answer's."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
@@ -158,7 +159,7 @@ class Exchange:
         """Makes `request` the next one."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so it is never retried")
-        words, message = self.turn.again()
+        words, message = self.turn.begin_retry()
         self.request = self._adapted(self.dialect.again(self.request, words, message))
         if self.recorder is not None:
             self.recorder.sends(self.request, "retry")
@@ -218,7 +219,7 @@ class Exchange:
         self.recorder.finish(outcome, name, summed(self.recorder.usages))
 
     def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
-        if isinstance(error, CallFailed):
+        if isinstance(error, ToolCallError):
             return "bad_call", "missing_call" if error.error is None else error.error.kind
         if error is not None and not isinstance(error, GeneratorExit):
             assert self.recorder is not None

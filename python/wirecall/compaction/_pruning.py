@@ -1,4 +1,4 @@
-"""What old messages can do without: reasoning, calls with their results, and the contents of results."""
+"""Removes from old messages: reasoning, calls with their results, and the contents of results."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import Literal
 from wirecall._apis.conversation import Format, Message, at_least, dict_of
 
 CLEARED = "[Old tool result content cleared]"
-# What the model is told where placeholders stand.
+# What the model is told about placeholders.
 EXPLANATION = (
     f"To save room, the contents of older tool results are replaced with {CLEARED}. Call a tool again if "
     "you need what it said."
@@ -21,15 +21,15 @@ _WHICH = ("all", "old", None)
 
 @dataclass(frozen=True)
 class Prune:
-    """Reasoning and calls that requests go without.
+    """Reasoning and calls that are left out of requests.
 
     Attributes:
-        reasoning: "all", or "old": that in front of the last `keep_messages` messages. What stands behind the
-            last user's message always stays: the model is at work there, and providers want it back.
-        calls: "all", or "old", with their results. A call goes with all or nothing: one whose result is not
-            old stays, and so does one without a result.
+        reasoning: "all", or "old": that before the last `keep_messages` messages. Reasoning after the last
+            user's message always stays: the model is still working, and providers require it.
+        calls: "all", or "old", with their results. A call and its result stay or go together: a call whose
+            result is not old stays, and so does a call without a result.
         keep_messages: How many messages at the end are not old.
-        tools: Names of tools, or patterns such as `"read_*"`, whose calls are meant; all by default.
+        tools: Names of tools, or patterns such as `"read_*"`, whose calls are left out; all by default.
     """
 
     reasoning: Which = None
@@ -49,8 +49,8 @@ class Prune:
 
 @dataclass(frozen=True)
 class Clear:
-    """Contents of tool results that requests go without: placeholders stand for them, and the system text
-    says so; in chat completions where there is one.
+    """Replaces the contents of tool results with placeholders, and says so in the system text (in chat
+    completions only if there is one).
 
     Attributes:
         keep_recent: How many results at the end stay; rounded down, at least 1.
@@ -70,7 +70,7 @@ class Clear:
 
 
 def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
-    """Each message, or None in its place; those that stay whole are the same objects."""
+    """Each message, or None if it is left out; unchanged ones are the same objects."""
     limit = {"all": len(messages), "old": max(0, len(messages) - rule.keep_messages)}
     left: list[Message | None] = list(messages)
     if rule.calls is not None:
@@ -81,7 +81,7 @@ def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Mes
 
 
 def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Message]:
-    """The messages with placeholders for all results but the last `keep`."""
+    """The messages with placeholders for all but the last `keep` results."""
     left = list(messages)
     for index in range(len(left) - 1, -1, -1):
         results = format.see(dict_of(left[index])).results
@@ -116,7 +116,7 @@ def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequen
 
 
 def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> None:
-    """Reasoning whose call has gone goes, too."""
+    """Drops reasoning whose call was dropped."""
     behind: Message | None = None
     for index in range(len(left) - 1, -1, -1):
         message = left[index]
@@ -141,7 +141,7 @@ def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
 
 
 def _end_of_answer(format: Format, left: list[Message | None], index: int) -> int:
-    """Behind the messages that the model said at once; at least one message on."""
+    """The index after the messages that the model said at once; at least `index + 1`."""
     end = index + 1
     if left[index] is not None and _role(format, left[index]) == "assistant":
         while end < len(left) and (left[end] is None or _role(format, left[end]) == "assistant"):
@@ -150,7 +150,7 @@ def _end_of_answer(format: Format, left: list[Message | None], index: int) -> in
 
 
 def _without_reasoning(format: Format, left: list[Message | None], answer: range, limit: int) -> None:
-    """Of one answer; it keeps its reasoning if the API would not take the rest without it."""
+    """Drops the reasoning of one answer, unless the API would refuse the rest without it."""
     made: dict[int, Message | None] = {}
     unbound = False
     for index in answer:

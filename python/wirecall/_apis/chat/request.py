@@ -6,9 +6,9 @@ from typing import Any
 
 from wirecall._apis.base import Asked, Json, Refused, described, listed, stops_of
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
 _MOST_STOPS = 4

@@ -5,19 +5,19 @@ from typing import Any
 
 from wirecall._apis.base import Json, listed, summed
 from wirecall._kinds import described
-from wirecall._rewriting.answer import (
-    Call,
-    CallBegun,
-    CallBroken,
-    CallDone,
-    CallFailed,
+from wirecall._rewriting.parts import (
+    CallAborted,
+    CallFinished,
     CallFragment,
-    Held,
+    CallOpened,
+    CallPart,
+    Hold,
     Part,
-    Reader,
-    Said,
-    Turn,
+    TextPart,
+    ToolCallError,
 )
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})
@@ -28,12 +28,12 @@ def is_normal(reason: object) -> bool:
     return reason in ("stop", "tool_calls", "function_call")
 
 
-def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool:
+def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool:
     """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
     return is_normal(choice.get("finish_reason")) and not turn.asked_to_stop(_matched(choice, answer))
 
 
-def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool | None:
+def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool | None:
     """The `truncated` of a choice: None if it may be cut off."""
     reason = choice.get("finish_reason")
     if reason == "stop":
@@ -75,7 +75,7 @@ class _State:
         ended: Its finish reason came.
     """
 
-    def __init__(self, index: object, turn: Turn) -> None:
+    def __init__(self, index: object, turn: ResponseState) -> None:
         self.index = index
         self.turn = turn
         self.calls = 0
@@ -85,7 +85,7 @@ class _State:
 
     def begin(self) -> None:
         """The next attempt begins."""
-        self.reader: Reader = self.turn.reader()
+        self.reader: TextReader = TextReader(self.turn)
         self.held: list[Json] | None = None
         self.late = False
         self.mark = self.calls
@@ -93,7 +93,7 @@ class _State:
         self.ended = False
 
 
-class _Broken(CallFailed):
+class _Broken(ToolCallError):
     """A call failed after its first fragment went out."""
 
 
@@ -103,7 +103,7 @@ class ChatStream:
     Each choice is read on its own; of several none is asked for again.
     """
 
-    def __init__(self, turn: Turn, error: Callable[[Exception], Json]) -> None:
+    def __init__(self, turn: ResponseState, error: Callable[[Exception], Json]) -> None:
         self._turn = turn
         self._error = error
         self._states: dict[object, _State] = {}
@@ -116,7 +116,7 @@ class ChatStream:
         self._last: Json = {}
 
     @property
-    def asks_again(self) -> bool:
+    def should_retry(self) -> bool:
         return self._asks and self._turn.attempt == self._attempt
 
     @property
@@ -154,7 +154,7 @@ class ChatStream:
             if not read:
                 made.append(choice)
             changed = changed or read
-        if self.asks_again:
+        if self.should_retry:
             return self._events(event, made, None)
         return self._events(event, made, event.get("usage")) if changed else self._as_it_is(event)
 
@@ -171,7 +171,7 @@ class ChatStream:
             state.ended = True
             try:
                 self._parts(state, state.reader.finish(truncated=None), {}, made)
-                state.turn.ends(normal=False)
+                state.turn.should_retry(normal=False)
             except _Broken as broken:
                 return self._break(made, broken)
             _release(state, made)
@@ -181,7 +181,7 @@ class ChatStream:
         """The provider's error ends the answer, and clients read no further: what is held goes in front."""
         try:
             due = self.end()
-        except CallFailed:
+        except ToolCallError:
             due = []  # The provider's own error says more.
         self._ended = True
         return due
@@ -273,7 +273,7 @@ class ChatStream:
             parts += state.reader.feed(text) if isinstance(text, str) else [{"content": [text]}]
         if free and not native and function is None and isinstance(content, str):
             (same,) = parts if len(parts) == 1 else (None,)
-            if isinstance(same, Said) and same.text == content:
+            if isinstance(same, TextPart) and same.text == content:
                 return False
         lead = _lead(choice, delta, attempt=self._attempt)
         self._parts(state, parts, lead, made)
@@ -286,7 +286,7 @@ class ChatStream:
         state.ended = True
         before = len(made)
         self._parts(state, state.reader.finish(truncated=is_cut(choice, event, state.turn)), lead, made)
-        if state.turn.ends(normal=is_whole(choice, event, state.turn) and not state.refused):
+        if state.turn.should_retry(normal=is_whole(choice, event, state.turn) and not state.refused):
             self._asks = True
             state.held = None
             state.calls = state.mark
@@ -304,29 +304,29 @@ class ChatStream:
 
     def _parts(self, state: _State, parts: Iterable[Part | Json], lead: Json, made: list[Json]) -> None:
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 _send(state, {"content": part.text}, lead, made)
-            elif isinstance(part, Held):
+            elif isinstance(part, Hold):
                 # What came with the chunk itself does not wait.
                 if lead:
                     _send(state, {}, lead, made)
                 state.held = state.held or []
                 state.mark = state.calls
-            elif isinstance(part, (Call, CallBegun)):
-                if isinstance(part, Call) and part.late:
+            elif isinstance(part, (CallPart, CallOpened)):
+                if isinstance(part, CallPart) and part.late:
                     state.late = True
                 else:
                     _release(state, made)
                     state.ours = True
                 _send(state, _first(state, part.id, part.name), lead, made)
-                if isinstance(part, Call):
+                if isinstance(part, CallPart):
                     _send(state, _fragment(state, part.arguments), lead, made)
                     state.calls += 1
             elif isinstance(part, CallFragment):
                 _send(state, _fragment(state, part.delta), lead, made)
-            elif isinstance(part, CallDone):
+            elif isinstance(part, CallFinished):
                 state.calls += 1
-            elif isinstance(part, CallBroken):
+            elif isinstance(part, CallAborted):
                 raise _Broken(described(part.error.kind), part.error)
             else:
                 _send(state, part, lead, made)

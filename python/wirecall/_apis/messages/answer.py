@@ -16,19 +16,19 @@ from typing import Any
 
 from wirecall._apis.base import Json, summed
 from wirecall._kinds import described
-from wirecall._rewriting.answer import (
-    Call,
-    CallBegun,
-    CallBroken,
-    CallDone,
-    CallFailed,
+from wirecall._rewriting.parts import (
+    CallAborted,
+    CallFinished,
     CallFragment,
-    Held,
+    CallOpened,
+    CallPart,
+    Hold,
     Part,
-    Reader,
-    Said,
-    Turn,
+    TextPart,
+    ToolCallError,
 )
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 
 _PREFIX = "toolu_"
 
@@ -41,7 +41,7 @@ class _Stop:
     ours: bool
 
     @classmethod
-    def of(cls, holder: Mapping[str, Any], turn: Turn) -> "_Stop":
+    def of(cls, holder: Mapping[str, Any], turn: ResponseState) -> "_Stop":
         reason = holder.get("stop_reason")
         mark = turn.toolset.result_marks[0]
         return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == mark)
@@ -57,7 +57,7 @@ class _Stop:
             return False
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None
 
-    def rewritten(self, holder: Mapping[str, Any], turn: Turn) -> Json:
+    def rewritten(self, holder: Mapping[str, Any], turn: ResponseState) -> Json:
         """The two fields of `holder` that differ."""
         changed: Json = {}
         if self.ours:
@@ -82,7 +82,7 @@ class _Segment:
     text: str
 
 
-def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
+def whole(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
@@ -95,17 +95,17 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
                 turn.called += 1
             items.append(block)
             continue
-        reader = turn.reader(_PREFIX, fragments=False)
+        reader = TextReader(turn, _PREFIX, fragments=False)
         last = position == len(content) - 1
         parts = reader.feed(block["text"]) + reader.finish(truncated=stop.truncated if last else None)
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 _say(items, block, part.text)
-            elif isinstance(part, Call):
+            elif isinstance(part, CallPart):
                 items.append(_call_block(part))
-            elif isinstance(part, Held):
+            elif isinstance(part, Hold):
                 kept = _folded(items)
-    if turn.ends(normal=stop.normal):
+    if turn.should_retry(normal=stop.normal):
         turn.kept += _folded(items) if kept is None else kept
         turn.usage.append(body.get("usage"))
         return None
@@ -140,7 +140,7 @@ def _folded(items: list[Any]) -> list[object]:
     return blocks
 
 
-def _call_block(call: Call) -> Json:
+def _call_block(call: CallPart) -> Json:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)}
 
 
@@ -182,7 +182,7 @@ class _Block:
 
     index: int
     start: Mapping[str, Any]
-    reader: Reader
+    reader: TextReader
     waiting: list[Mapping[str, Any]] = field(default_factory=list)
     begun: bool = False
 
@@ -190,7 +190,7 @@ class _Block:
 class MessagesStream:
     """One streamed answer, or several that become one."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ResponseState) -> None:
         self._turn = turn
         self._started = False
         self._asks = False
@@ -211,7 +211,7 @@ class MessagesStream:
         self._usage: Json = {}
 
     @property
-    def asks_again(self) -> bool:
+    def should_retry(self) -> bool:
         return self._asks
 
     @property
@@ -264,7 +264,7 @@ class MessagesStream:
         self._sending = []
         self._finish(truncated=True)
         if not self._ended:
-            self._turn.ends(normal=False)
+            self._turn.should_retry(normal=False)
             self._release()
         self._stopped = True
         return self._sending
@@ -273,7 +273,7 @@ class MessagesStream:
         """The provider's error ends the answer, and clients read no further: what is held goes in front."""
         try:
             due = self.end()
-        except CallFailed:
+        except ToolCallError:
             due = []  # The provider's own error says more.
         self._ended = True
         return [event for event in due if event["type"] != "error"]
@@ -293,7 +293,7 @@ class MessagesStream:
             return None
         block, index = event.get("content_block"), event.get("index")
         if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
-            self._block = _Block(index, block, self._turn.reader(_PREFIX))
+            self._block = _Block(index, block, TextReader(self._turn, _PREFIX))
             if block["text"]:
                 self._read(self._block.reader.feed(block["text"]))
             return None
@@ -318,7 +318,7 @@ class MessagesStream:
                 return None
             return self._at(event, self._open)
         parts = block.reader.feed(text)
-        if self._open == block.index and len(parts) == 1 and parts[0] == Said(text):
+        if self._open == block.index and len(parts) == 1 and parts[0] == TextPart(text):
             return event
         self._read(parts)
         return None
@@ -338,7 +338,7 @@ class MessagesStream:
         self._finish(truncated=stop.truncated)
         if self._ended:
             return None
-        if self._turn.ends(normal=stop.normal):
+        if self._turn.should_retry(normal=stop.normal):
             self._ask_again()
             return None
         self._release()
@@ -369,22 +369,22 @@ class MessagesStream:
         for part in parts:
             if self._ended:
                 return
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 self._say(part.text)
-            elif isinstance(part, Call):
+            elif isinstance(part, CallPart):
                 if not part.late:
                     self._release()
                 self._begin(part.id, part.name)
                 self._fragment(_partial_json(part.arguments))
                 self._stop(self._call)
-            elif isinstance(part, CallBegun):
+            elif isinstance(part, CallOpened):
                 self._release()
                 self._begin(part.id, part.name)
             elif isinstance(part, CallFragment):
                 self._fragment(part.delta)
-            elif isinstance(part, CallDone):
+            elif isinstance(part, CallFinished):
                 self._stop(self._call)
-            elif isinstance(part, CallBroken):
+            elif isinstance(part, CallAborted):
                 self._emit(error_event(described(part.error.kind)))
                 self._ended = True
             else:

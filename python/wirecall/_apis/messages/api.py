@@ -9,9 +9,9 @@ from wirecall._apis.messages import answer as messages_answer
 from wirecall._apis.messages.answer import is_text
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting import roles
-from wirecall._rewriting.answer import Choice, Turn
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice, ResponseState
 from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")
@@ -105,11 +105,11 @@ class Messages:
             messages.append({"role": "user", "content": message})
         return {**request, "messages": messages}
 
-    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+    def whole(self, body: Mapping[str, Any], turn: ResponseState) -> Json | None:
         """A whole answer with native calls, or None: `turn` asks again."""
         return messages_answer.whole(body, turn)
 
-    def stream(self, turn: Turn) -> Stream:
+    def stream(self, turn: ResponseState) -> Stream:
         """A reader of a streamed answer."""
         return messages_answer.MessagesStream(turn)
 

@@ -11,18 +11,19 @@ from typing import Any
 from wirecall._apis.base import Json, listed, summed
 from wirecall._apis.responses.output import Output, Source, Text
 from wirecall._kinds import described
-from wirecall._rewriting.answer import (
-    Call,
-    CallBegun,
-    CallBroken,
-    CallDone,
-    CallFailed,
+from wirecall._rewriting.parts import (
+    CallAborted,
+    CallFinished,
     CallFragment,
-    Held,
+    CallOpened,
+    CallPart,
+    Hold,
     Part,
-    Said,
-    Turn,
+    TextPart,
+    ToolCallError,
 )
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = {
@@ -43,7 +44,7 @@ _NATIVE_CALLS = (
 
 def error_event(error: Exception, sequence_number: int) -> Json:
     """The API's event for an error."""
-    failed = error.error if isinstance(error, CallFailed) else None
+    failed = error.error if isinstance(error, ToolCallError) else None
     return {
         "type": "error",
         "code": failed.kind if failed is not None else "server_error",
@@ -53,7 +54,7 @@ def error_event(error: Exception, sequence_number: int) -> Json:
     }
 
 
-def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
+def whole(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     """A whole answer, with native calls; None if it is to be asked for again."""
     stream = turn.kept[-1] if turn.kept else None
     if not isinstance(stream, ResponsesStream):
@@ -68,7 +69,7 @@ def whole(body: Mapping[str, Any], turn: Turn) -> Json | None:
 class ResponsesStream:
     """A streamed answer; it implements `Stream`. Without `fragments` it reads whole ones."""
 
-    def __init__(self, turn: Turn, *, fragments: bool = True) -> None:
+    def __init__(self, turn: ResponseState, *, fragments: bool = True) -> None:
         self._turn = turn
         self._fragments = fragments
         self._out = Output()
@@ -97,7 +98,7 @@ class ResponsesStream:
         self._places: dict[int, int] = {}
 
     @property
-    def asks_again(self) -> bool:
+    def should_retry(self) -> bool:
         return self._asked_at is not None and self._asked_at == self._turn.attempt
 
     @property
@@ -111,7 +112,7 @@ class ResponsesStream:
         )
 
     def feed(self, event: Json) -> list[Json] | None:
-        if self._ended or self.asks_again:
+        if self._ended or self.should_retry:
             return []
         self._begin()
         if not self._started:
@@ -123,7 +124,7 @@ class ResponsesStream:
         return None if len(sent) == 1 and sent[0] is event else sent
 
     def end(self) -> list[Json]:
-        if self._ended or self.asks_again:
+        if self._ended or self.should_retry:
             return []
         self._begin()
         if not self._over:
@@ -167,7 +168,7 @@ class ResponsesStream:
                 same = read is response or not isinstance(response, Mapping)
                 self._out.send(event if same else {**event, "response": read})
         elif kind == "error":
-            with suppress(CallFailed):  # The provider's own error says more.
+            with suppress(ToolCallError):  # The provider's own error says more.
                 self._finish("failed", None)
             self._out.send(event)
         elif not isinstance(index, int):
@@ -285,7 +286,7 @@ class ResponsesStream:
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(self._turn.reader(fragments=self._fragments), part)
+            source.texts[index] = Text(TextReader(self._turn, fragments=self._fragments), part)
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
@@ -308,29 +309,29 @@ class ResponsesStream:
     def _write(self, source: Source, text: Text, parts: Iterable[Part], event: Json | None) -> None:
         out = self._out
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 logprobs, text.unsent = text.unsent, []
                 self._do(partial(out.say, source, text, part.text, event, logprobs))
                 event = None
-            elif isinstance(part, Held):
+            elif isinstance(part, Hold):
                 self._later = []
-            elif isinstance(part, Call):
+            elif isinstance(part, CallPart):
                 if not part.late:
                     self._release()
                 self._do(partial(out.call, source, text, part.id, part.name, part.arguments))
-            elif isinstance(part, CallBegun):
+            elif isinstance(part, CallOpened):
                 self._release()
                 out.begin_call(source, text, part.id, part.name)
             elif isinstance(part, CallFragment):
                 out.fragment(part.delta)
-            elif isinstance(part, CallDone):
+            elif isinstance(part, CallFinished):
                 out.end_call()
             else:
                 self._break(part)
 
-    def _break(self, part: CallBroken) -> None:
+    def _break(self, part: CallAborted) -> None:
         """What was sent of a call cannot be taken back: the stream ends here."""
-        error = CallFailed(described(part.error.kind), part.error)
+        error = ToolCallError(described(part.error.kind), part.error)
         self._out.send(error_event(error, self._out.sequence))
         self._out.shut()
         self._ended = True
@@ -368,7 +369,7 @@ class ResponsesStream:
         still_open = [self._sources[index] for index in self._open]
         for source in still_open:
             self._finish_texts(source, _status(source) == "incomplete" or truncated)
-        if self._turn.ends(normal=status == "completed" and not self._refused):
+        if self._turn.should_retry(normal=status == "completed" and not self._refused):
             self._later = None
             self._out.leave_open()
             self._asked_at = self._turn.attempt

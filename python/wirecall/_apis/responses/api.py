@@ -12,10 +12,10 @@ from wirecall._apis.base import Asked, Json, Refused, as_json, described, listed
 from wirecall._apis.responses.answer import ResponsesStream, error_event, whole
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting import roles
-from wirecall._rewriting.answer import Choice, Turn
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice, ResponseState
 
 # What the server keeps cannot be rewritten: the model would see native calls beside our text.
 _HELD_BY_SERVER = {
@@ -94,10 +94,10 @@ class Responses:
         own = [_says("assistant", words)] if words else []
         return {**request, "input": [*items, *own, _says("user", message)]}
 
-    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
+    def whole(self, body: Mapping[str, Any], turn: ResponseState) -> Json | None:
         return whole(body, turn)
 
-    def stream(self, turn: Turn) -> ResponsesStream:
+    def stream(self, turn: ResponseState) -> ResponsesStream:
         return ResponsesStream(turn)
 
     def error(self, error: Exception) -> Json:
