@@ -17,7 +17,7 @@ from wirecall._bench.budget import Usage
 from wirecall._bench.endpoints import Endpoint
 from wirecall._bench.environment import Environment, ToolUseError, definition
 from wirecall._bench.options import RunOptions
-from wirecall._bench.recording import Call
+from wirecall._bench.recording import ReceivedCall
 from wirecall._bench.schedule import Trial, check, endings, run_trials, schedule, shared_options, tally
 from wirecall._bench.tables import Table, show
 from wirecall._bench.tasks import SYSTEM, TASKS, Task
@@ -29,7 +29,7 @@ _LISTS = ("repairs", "problems", "errors", "retries", "requests")
 
 
 @dataclass(frozen=True)
-class Plan:
+class AgentPlan:
     """What is tried, and so which cells there are.
 
     Attributes:
@@ -134,7 +134,7 @@ def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
     }
 
 
-def _do(environment: Environment, call: Call) -> str:
+def _do(environment: Environment, call: ReceivedCall) -> str:
     """The result as the model is shown it."""
     try:
         return environment.call(call.name, arguments_of(call))
@@ -147,7 +147,7 @@ def _do(environment: Environment, call: Call) -> str:
 
 def command(run_options: RunOptions, *, tasks: Sequence[str], turns: int) -> int:
     """`wirecall bench agent`; gives its exit code."""
-    plan = Plan(run_options, choose(tasks), turns)
+    plan = AgentPlan(run_options, choose(tasks), turns)
     budget, stop = run_options.budget(run_options.models), threading.Event()
     with ExitStack() as stack:
 
@@ -171,7 +171,7 @@ def command(run_options: RunOptions, *, tasks: Sequence[str], turns: int) -> int
         return code
 
 
-def forecast(plan: Plan, endpoints: Mapping[Variant, Endpoint], vocabulary: str) -> Table:
+def forecast(plan: AgentPlan, endpoints: Mapping[Variant, Endpoint], vocabulary: str) -> Table:
     """What first requests are; how many follow, and how they grow, is the model's affair."""
     count = encoding(vocabulary)
     rows = []
@@ -193,7 +193,7 @@ def forecast(plan: Plan, endpoints: Mapping[Variant, Endpoint], vocabulary: str)
     )
 
 
-def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
+def summary(plan: AgentPlan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. Intervals are the report's."""
     rows = []
     for variant in plan.variants:

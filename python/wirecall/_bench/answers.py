@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from wirecall._bench.budget import Usage
-from wirecall._bench.recording import Api, Call, Exchange, Said
+from wirecall._bench.recording import Api, HttpExchange, ReceivedAnswer, ReceivedCall
 from wirecall._rewriting.options import Notice
 
 T = TypeVar("T")
@@ -37,16 +37,16 @@ class Answer:
 
     status: Status
     reason: str | None
-    said: Said
+    said: ReceivedAnswer
     times: dict[str, float | None]
-    exchanges: list[Exchange]
+    exchanges: list[HttpExchange]
     notices: list[Notice]
     retries: list[dict[str, Any]]
     api: Api
     _secret: str = field(repr=False)
 
     @property
-    def calls(self) -> list[Call]:
+    def calls(self) -> list[ReceivedCall]:
         return self.said.calls
 
     @property
@@ -109,7 +109,7 @@ class Answer:
         struck: T = without_secret(value, self._secret)
         return struck
 
-    def _request(self, exchange: Exchange) -> dict[str, Any]:
+    def _request(self, exchange: HttpExchange) -> dict[str, Any]:
         said = exchange.said(self.api)
         return {
             "path": exchange.path,
@@ -122,7 +122,7 @@ class Answer:
         }
 
 
-def arguments_of(call: Call) -> Any:
+def arguments_of(call: ReceivedCall) -> Any:
     """The arguments as an object; the text, where it is none, or is nested deeper than any protocol reads."""
     try:
         value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)

@@ -22,8 +22,8 @@ import tenacity
 from wirecall import wrap
 from wirecall._bench.answers import Answer, Status, arguments_of, without_secret
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.budget import REACHED, Budget, BudgetReached
-from wirecall._bench.recording import Api, Call, Exchange, Prepared, Recorder, reader
+from wirecall._bench.budget import REACHED, Budget, BudgetReachedError
+from wirecall._bench.recording import Api, HttpExchange, HttpRecorder, NotSentError, ReceivedCall, reader
 from wirecall._bench.variants import NATIVE
 from wirecall._console import with_cause
 from wirecall._rewriting.options import Notice
@@ -113,7 +113,7 @@ class Endpoint:
         self._key = key
         self._stop = stop or threading.Event()
         self._tries = tries or Tries()
-        self._recorder = Recorder(api, model, output, budget or Budget())
+        self._recorder = HttpRecorder(api, model, output, budget or Budget())
         self._noticed = threading.local()
         limit = {"max_tokens" if api == "anthropic" else output_parameter: output}
         self._fields = {"model": model, "stream": True, **limit}
@@ -169,7 +169,7 @@ class Endpoint:
         times = attempt.times(exchanges)
         return Answer(*outcome, attempt.said, times, exchanges, notices, retries, self.api, self._key)
 
-    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> Exchange:
+    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> HttpExchange:
         """The first request that `ask` would send. Nothing is sent.
 
         Raises:
@@ -181,7 +181,7 @@ class Endpoint:
             try:
                 self._create(**request)
             except Exception as error:
-                if not _is_from(error, Prepared):
+                if not _is_from(error, NotSentError):
                     raise BenchError(f"{self.model}, {self.mode}: {_message(error)}") from error
         return exchanges[0]
 
@@ -208,7 +208,7 @@ class Endpoint:
 
     def _attempt(self, request: dict[str, Any], exchanges: int) -> "_Attempt":
         if self._stop.is_set():
-            raise _Stopped
+            raise _StoppedError
         self._noticed.notices = []
         return _Attempt(self.api, request, exchanges)
 
@@ -240,9 +240,9 @@ class Endpoint:
         )
 
     def _is_transient(self, error: BaseException) -> bool:
-        if isinstance(error, httpx2.TransportError | _BrokenOff):
+        if isinstance(error, httpx2.TransportError | _IncompleteAnswerError):
             return True
-        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReached):
+        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReachedError):
             return False
         headers = _headers(error)
         asked = retry_after(error)
@@ -255,9 +255,9 @@ class Endpoint:
         return (status in _TRANSIENT or status >= 500 or status == 200) and not _is_unpaid(error)
 
     def _outcome(self, error: BaseException | None) -> tuple[Status, str | None]:
-        if _is_from(error, BudgetReached):
+        if _is_from(error, BudgetReachedError):
             return "skipped", REACHED
-        if isinstance(error, _Stopped):
+        if isinstance(error, _StoppedError):
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)
         if status in _KEY_REFUSED:
@@ -269,11 +269,11 @@ class Endpoint:
         return "failed", reason
 
 
-class _BrokenOff(Exception):
+class _IncompleteAnswerError(Exception):
     """The answer has no end."""
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """The run is to end."""
 
 
@@ -295,9 +295,9 @@ class _Attempt:
                 self.said.take(time.perf_counter(), event.to_dict(warnings=False))
         self._end = time.perf_counter()
         if not self.said.ended:
-            raise _BrokenOff("the answer did not end")
+            raise _IncompleteAnswerError("the answer did not end")
 
-    def times(self, exchanges: Sequence[Exchange]) -> dict[str, float | None]:
+    def times(self, exchanges: Sequence[HttpExchange]) -> dict[str, float | None]:
         first = exchanges[self._exchanges].said(self._api).first if len(exchanges) > self._exchanges else None
         moments = {"first_token": first, "first_call": self.said.first_call, "total": self._end}
         return {name: None if at is None else at - self._start for name, at in moments.items()}
@@ -381,7 +381,7 @@ def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
             blocks.append({"type": "text", "text": message["content"]})
         for call in message.get("tool_calls", ()):
             function = call["function"]
-            given = arguments_of(Call(call["id"], function["name"], function["arguments"]))
+            given = arguments_of(ReceivedCall(call["id"], function["name"], function["arguments"]))
             # Only objects are allowed here, so what is none is shown in one.
             shown = given if isinstance(given, dict) else {"unreadable": given}
             blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": shown})

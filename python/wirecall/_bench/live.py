@@ -15,7 +15,7 @@ from wirecall._bench.catalogue import BUILT_IN, Case, catalogues
 from wirecall._bench.endpoints import Endpoint, unasked
 from wirecall._bench.judging import Judge, judge_folder, score
 from wirecall._bench.options import RunOptions
-from wirecall._bench.plan import Plan, ablation_options, choose
+from wirecall._bench.plan import LivePlan, ablation_options, choose
 from wirecall._bench.recording import Api
 from wirecall._bench.request_checks import RequestCheck, request_checks, violations
 from wirecall._bench.schedule import Trial, endings, is_unjudged, run_trials, tally
@@ -27,25 +27,27 @@ from wirecall.tokens import Count, compact
 # Before anything is sent ------------------------------------------------------------------------------------
 
 
-class Prepared(NamedTuple):
+class PreparedRequest(NamedTuple):
     """The first request of a case and way, as it would be sent."""
 
     body: str
     sha256: str
 
 
-def prepare(plan: Plan, endpoints: Mapping[Variant, Endpoint]) -> dict[tuple[Variant, str], Prepared]:
+def prepare(
+    plan: LivePlan, endpoints: Mapping[Variant, Endpoint]
+) -> dict[tuple[Variant, str], PreparedRequest]:
     """All first requests, by way and name of the case; a case without a prompt has none.
 
     Raises:
         BenchError: Two ways would send the same, or a tool cannot be used.
     """
-    prepared: dict[tuple[Variant, str], Prepared] = {}
+    prepared: dict[tuple[Variant, str], PreparedRequest] = {}
     for case, variant in itertools.product(plan.cases, plan.variants):
         if not case.prompt:
             continue
         request = endpoints[variant].prepare(plan.messages(case), plan.tools_of(case))
-        prepared[variant, case.name] = Prepared(request.body, request.sha256)
+        prepared[variant, case.name] = PreparedRequest(request.body, request.sha256)
     _check_requests(
         {**variant.members, "case": case, "requests": [{"sha256": request.sha256}]}
         for (variant, case), request in prepared.items()
@@ -72,8 +74,8 @@ def _plain(content: Any) -> str:
 
 
 def forecast(
-    plan: Plan,
-    prepared: Mapping[tuple[Variant, str], Prepared],
+    plan: LivePlan,
+    prepared: Mapping[tuple[Variant, str], PreparedRequest],
     vocabulary: Vocabulary,
     budget: Budget,
 ) -> Table:
@@ -122,7 +124,7 @@ def _dollars(usd: float | None) -> str:
 # The run ----------------------------------------------------------------------------------------------------
 
 
-class Run:
+class LiveRun:
     """Makes cells.
 
     Args:
@@ -135,8 +137,8 @@ class Run:
 
     def __init__(
         self,
-        plan: Plan,
-        prepared: Mapping[tuple[Variant, str], Prepared],
+        plan: LivePlan,
+        prepared: Mapping[tuple[Variant, str], PreparedRequest],
         cells: Iterable[Cell],
         endpoints: Mapping[Variant, Endpoint],
         *,
@@ -216,7 +218,7 @@ def command(
 ) -> int:
     """`wirecall bench live`; gives its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
-    plan = Plan(run_options, source, choose(source, cases, groups), ablations, tools, system, judge)
+    plan = LivePlan(run_options, source, choose(source, cases, groups), ablations, tools, system, judge)
     budget, stop = run_options.budget([*run_options.models, *filter(None, [judge])]), threading.Event()
     with ExitStack() as stack:
 
@@ -244,14 +246,14 @@ def command(
             judging = Judge(endpoint(of, Variant(judge, NATIVE)), judge_cache or judge_folder())
         artifact = stack.enter_context(run_options.artifact("live", plan.options()))
         there = artifact.cells.values()
-        run = Run(plan, prepared, there, endpoints, budget=budget, judge=judging)
+        run = LiveRun(plan, prepared, there, endpoints, budget=budget, judge=judging)
         code = run_trials("live", run_options, artifact, plan.trials(), run.cell, budget=budget, stop=stop)
         _check_requests(there)
         show([summary(plan, list(there), run_options.output)])
         return code
 
 
-def _show_requests(prepared: Mapping[tuple[Variant, str], Prepared]) -> None:
+def _show_requests(prepared: Mapping[tuple[Variant, str], PreparedRequest]) -> None:
     """One request of each way, whole."""
     shown = set()
     for (variant, case), request in prepared.items():
@@ -261,7 +263,7 @@ def _show_requests(prepared: Mapping[tuple[Variant, str], Prepared]) -> None:
             print(f"{variant}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
 
 
-def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
+def summary(plan: LivePlan, cells: Sequence[Cell], path: Path) -> Table:
     """What there is now. How good it is, is for the report, which has the intervals."""
     rows = []
     for variant in plan.variants:

@@ -41,7 +41,7 @@ def ablation_options(ablation: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LivePlan:
     """What is asked, and so which cells there are.
 
     Attributes:

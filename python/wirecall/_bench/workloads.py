@@ -23,7 +23,7 @@ Step = tuple[int, str | None]
 
 
 @dataclass(frozen=True)
-class Call:
+class WorkloadCall:
     name: str
     arguments: dict[str, Any]
 
@@ -33,7 +33,7 @@ class Message:
     """What a model says: prose, and calls behind it."""
 
     text: str
-    calls: Sequence[Call] = ()
+    calls: Sequence[WorkloadCall] = ()
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ def code_call(length: str) -> Workload:
 
 
 def _write_call(name: str, length: str, size: int, content: str) -> Workload:
-    call = Call(WRITE_FILE["name"], {"path": "src/app.py", "content": content})
+    call = WorkloadCall(WRITE_FILE["name"], {"path": "src/app.py", "content": content})
     return Workload(name, length, [WRITE_FILE], [Message("", [call])], size)
 
 
 def _small_calls() -> Workload:
     catalogue = built_in()
-    calls = [Call(case.tool, case.arguments) for case in catalogue.cases if case.group == _SMALL]
+    calls = [WorkloadCall(case.tool, case.arguments) for case in catalogue.cases if case.group == _SMALL]
     called = {call.name for call in calls}
     tools = [native_definition(tool)["function"] for tool in catalogue.tools if tool.name in called]
     return Workload("calls", f"{len(calls)} calls", tools, [Message("", calls)])
@@ -110,7 +110,7 @@ def _streams(count: int) -> Workload:
     messages = []
     for number in range(count):
         path = f"src/part_{number}.py"
-        call = Call(WRITE_FILE["name"], {"path": path, "content": code(KB, seed=number)})
+        call = WorkloadCall(WRITE_FILE["name"], {"path": path, "content": code(KB, seed=number)})
         messages.append(Message(prose(200 + number * 37 % 600, seed=number), [call]))
     return Workload("streams", f"{count} streams", [WRITE_FILE], messages)
 

@@ -20,7 +20,7 @@ from wirecall._bench.answers import Answer, arguments_of
 from wirecall._bench.artifact import BenchError
 from wirecall._bench.budget import Budget, Usage
 from wirecall._bench.endpoints import Endpoint, Tries
-from wirecall._bench.recording import Api, Call, ChatSaid, MessagesSaid
+from wirecall._bench.recording import Api, ChatAnswer, MessagesAnswer, ReceivedCall
 
 
 @both
@@ -141,11 +141,11 @@ def test_however_it_travels_the_same_is_heard(api: Api, mode: str, delivery: Del
 
 
 def test_cached_input_is_part_of_the_input() -> None:
-    chat = ChatSaid()
+    chat = ChatAnswer()
     details = {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 80}}
     chat.take(0.0, {"choices": [], "usage": details})
     assert chat.usage == Usage(100, 9, 80)
-    messages = MessagesSaid()
+    messages = MessagesAnswer()
     start = {"input_tokens": 15, "cache_read_input_tokens": 80, "cache_creation_input_tokens": 5}
     messages.take(0.0, {"type": "message_start", "message": {"usage": {**start, "output_tokens": 1}}})
     messages.take(0.0, {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}})
@@ -154,7 +154,7 @@ def test_cached_input_is_part_of_the_input() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1e999}', "[1]", '"text"', "[" * 100_000])
 def test_arguments_that_are_no_object_stay_text(text: str) -> None:
-    assert arguments_of(Call("", "f", text)) == text
+    assert arguments_of(ReceivedCall("", "f", text)) == text
 
 
 # Limits and ends --------------------------------------------------------------------------------------------

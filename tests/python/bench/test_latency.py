@@ -15,16 +15,16 @@ from wirecall._bench.artifact import BenchError, read
 from wirecall._bench.latency import cells
 from wirecall._bench.latency_report import lines, slope
 from wirecall._bench.memory import grown, peak, reset_peak, resident
-from wirecall._bench.peers import Contestant, Missing, Stream, contestants
+from wirecall._bench.peers import Contestant, MissingPackageError, Stream, contestants
 from wirecall._bench.report import html, markdown, report
 from wirecall._bench.timing import microseconds
 from wirecall._bench.workloads import (
     DELTA,
     KB,
     WRITE_FILE,
-    Call,
     Message,
     Workload,
+    WorkloadCall,
     code,
     code_call,
     size_of,
@@ -35,7 +35,7 @@ from wirecall._cli.commands import wirecall as cli
 from wirecall._tools.toolset import Toolset
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux resets a peak")
-CALL = Call("write_file", {"path": "a.py", "content": "print('<call>')\n" * 20})
+CALL = WorkloadCall("write_file", {"path": "a.py", "content": "print('<call>')\n" * 20})
 WORK = Workload("code", "1KB", [WRITE_FILE], [Message("Look:", [CALL, CALL])], KB)
 RIGHT = next(contestant for contestant in contestants() if contestant.name == "wirecall wire")
 
@@ -187,7 +187,7 @@ def test_in_which_message_it_is_wrong_is_said() -> None:
 
 def test_who_is_missing_is_skipped_and_who_reads_nothing_is_not_judged() -> None:
     def missing(tools: list[Any]) -> Callable[[], Stream]:
-        raise Missing("x is not installed")
+        raise MissingPackageError("x is not installed")
 
     nothing = next(contestant for contestant in contestants() if contestant.name == "no-op")
     absent = Contestant("absent", "", "wire", missing, RIGHT.reader)
@@ -442,7 +442,7 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
     ]
 
     def missing() -> Any:
-        raise Missing("x is not installed")
+        raise MissingPackageError("x is not installed")
 
     path = tmp_path / "latency.jsonl"
     assert run(*OPTIONS, "--limit", "0.5", "--output", str(path)).exit_code == 0
