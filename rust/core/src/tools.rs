@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::ToolError;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
-use crate::schema::{Document, Fault, Schema, Validator, compile, fold, without_required_defaults};
+use crate::schema::{Schema, SchemaDocument, SchemaFault, Validator, compile, fold, without_required_defaults};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,8 +135,8 @@ impl Tools {
         }
         let value: Value = serde_json::from_str(&parameters)
             .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
-        let bad = |(pointer, message): Fault| error(pointer, message);
-        let document = Document::new(&value).map_err(bad)?;
+        let bad = |(pointer, message): SchemaFault| error(pointer, message);
+        let document = SchemaDocument::new(&value).map_err(bad)?;
         let schema = compile(&document).map_err(bad)?;
         let relaxed = without_required_defaults(&document);
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {

@@ -98,7 +98,8 @@ fn limits(py: Python<'_>, given: Option<HashMap<String, Bound<'_, PyAny>>>) -> P
             "key_segments" => &mut limits.key_segments,
             _ => {
                 let known = ["call_bytes", "depth", "calls", "key_segments"];
-                let message = py.import("wirecall._tools.option_types")?.call_method1("unknown", (name, known, "limit"))?;
+                let message =
+                    py.import("wirecall._tools.option_types")?.call_method1("unknown", (name, known, "limit"))?;
                 return Err(PyValueError::new_err(message.unbind()));
             }
         };

@@ -1,5 +1,5 @@
-//! Openings of wire calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
-//! contents were searched for calls, quoted text in it could run as one.
+//! Openings of wire calls as models misspell them. Text that continues like a call of a declared tool is an error,
+//! never prose: if its contents were searched for calls, quoted text in it could run as a call.
 
 use std::sync::LazyLock;
 
@@ -10,24 +10,24 @@ use crate::syntax::scan::{
     starts_ignoring_case, ws_run,
 };
 
-/// Keys under which models give a tool's name.
+/// Keys that models use for a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
-/// What opens a call in the format.
+/// The opening of a call in the wire format.
 pub const OPEN: &str = "<call>";
 
-/// An opening in another spelling, and what ends a call that begins so.
+/// An opening in another spelling, and the texts that end a call with this opening.
 struct Spelling {
     open: &'static str,
     closers: &'static [&'static str],
-    /// JSON after it is text: it is another format's.
+    /// JSON after it belongs to another format, so it is text.
     foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
 pub struct Spellings {
     opens: &'static [Spelling],
-    /// What begins a tag with attributes, and what ends a call that begins so.
+    /// The start of a tag with attributes, and the texts that end a call with such an opening.
     tag: Option<(&'static str, &'static [&'static str])>,
 }
 
@@ -51,7 +51,8 @@ pub const GEMMA: Spellings =
 pub type Misspelled = (usize, usize, &'static [&'static str]);
 
 impl Spellings {
-    /// Looks for an opening in one of these spellings that is followed by what is meant as a call. `tool`: the declared tool of a name.
+    /// Finds an opening in one of these spellings, followed by what is meant as a call. `tool` finds the declared tool
+    /// of a name.
     pub fn look(
         &self,
         text: &str,
@@ -83,7 +84,7 @@ impl Spellings {
         open.or(tag)
     }
 
-    /// Whether one of these openings could begin before this text.
+    /// Whether the text could begin with one of these openings.
     pub fn open(&self, text: &str) -> bool {
         let tag = self.tag.is_some_and(|(begin, _)| {
             starts_as(text, begin, true).is_match()
@@ -93,8 +94,8 @@ impl Spellings {
     }
 }
 
-/// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
-/// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
+/// Scans a tag after its word. It contains whitespace only, or a tool's name: as its first word, or as the value of one
+/// of [`NAME_KEYS`]. Returns the tool and where its name ends; without a tool, where the tag ends.
 pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
@@ -141,7 +142,7 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
     }
 }
 
-/// The declared tool that is named at a place of a tag, in quotes or not, and where its name ends.
+/// The declared tool that is named at a place in a tag, in quotes or not, and where its name ends.
 pub fn named(
     text: &str,
     from: usize,
@@ -154,13 +155,13 @@ pub fn named(
     tool(name).map_or(Scan::NoMatch, |tool| Scan::Match((Some(tool), start + value.len())))
 }
 
-/// The word at a place, if its end is there.
+/// The word at a place, if its end is known.
 fn word(text: &str, at: usize) -> Option<&str> {
     let ends = |c: char| c.is_ascii_whitespace() || "=:<>/\"'".contains(c);
     text[at..].find(ends).map(|length| &text[at..at + length])
 }
 
-/// A value with its quotes, or a word, if its end is there.
+/// A value with its quotes, or a word, if its end is known.
 pub fn value(text: &str, at: usize) -> Option<&str> {
     match text.as_bytes().get(at)? {
         quote if is_quote(*quote) => {
@@ -174,7 +175,8 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// Whether the text after an opening and a tool's name, up to the end of the sentence, continues like a call. Else it is prose.
+/// Whether the text after an opening and a tool's name continues like a call before the sentence ends. If not, it is
+/// prose.
 pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
     let need = Scan::at_end(last);
     let bytes = text.as_bytes();
@@ -213,15 +215,15 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
 const FILLERS: [&str; 11] =
     ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type", "invoke", "parameter"];
 
-/// Looks for the name of a declared tool, after nothing but punctuation and words that commonly precede one, and then at what
-/// follows it: the tool of the call. Else the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
+/// Finds the tool of a call: its name follows only punctuation and words that commonly precede a name, and the text
+/// after it continues like a call. If not, the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
 pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<usize> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let need = Scan::at_end(last);
     let mut at = 0;
     loop {
-        // Another opening, or a closing tag: then this one was only mentioned.
+        // Before another delimiter, this opening was only mentioned.
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
@@ -248,7 +250,7 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
     }
 }
 
-/// How calls begin, in any spelling, and results.
+/// How calls, in any spelling, and results begin.
 pub fn candidates(delimiters: &Delimiters) -> Candidates {
     let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
     if delimiters.open == OPEN {
@@ -262,14 +264,14 @@ fn marks(delimiters: &Delimiters) -> Candidates {
     candidates(delimiters).with_text("</")
 }
 
-/// Whether a call could begin before this text, in any spelling, or a result begin or end.
+/// Whether a call in any spelling could begin at the start of this text, or a result begin or end.
 pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
     text.starts_with(&delimiters.open)
         || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
         || (delimiters.open == OPEN && WIRE.open(text))
 }
 
-/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
+/// Puts a visible backslash into everything that could be read as a mark. The rest of the text is unchanged.
 pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
     static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
     let is_mark = |rest: &str| is_mark(rest, delimiters);

@@ -1,4 +1,4 @@
-//! Texts without a schema: scanners, lexers, values and writers. Nothing here knows a tool or a type.
+//! Text without a schema: scanners, lexers, values and writers. This layer knows no tools and no types.
 
 pub mod json;
 pub mod misspelled;

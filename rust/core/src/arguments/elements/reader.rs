@@ -4,8 +4,8 @@ use crate::arguments::coercion;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::json_string;
 use crate::syntax::scan::trim;
-use crate::syntax::tree::Tree;
-use crate::syntax::xml::{Lexeme, Lexer, attributes, decode};
+use crate::syntax::tree::UntypedValue;
+use crate::syntax::xml::{XmlLexeme, XmlLexer, attributes, decode};
 
 /// What is wrong with a text that is read all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
 pub enum Outcome {
     Need,
     /// The element is closed.
-    Done(Tree),
+    Done(UntypedValue),
     /// It is not closed where it has to be; what stands there is not consumed.
-    Unclosed(Tree),
+    Unclosed(UntypedValue),
     TooDeep,
     /// A fault was refused.
     Refused,
@@ -50,7 +50,7 @@ struct Frame {
     text: String,
     /// The content as it stands in the source, where it may have to be a string after all.
     source: Option<String>,
-    children: Vec<(String, Tree)>,
+    children: Vec<(String, UntypedValue)>,
 }
 
 /// What stands around the element that is read.
@@ -65,7 +65,7 @@ enum Outer {
 /// Reads one element from behind its opening tag, or a document.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    lexer: Lexer,
+    lexer: XmlLexer,
     frames: Vec<Frame>,
     /// Those that keep their source.
     sources: usize,
@@ -77,7 +77,7 @@ pub struct Reader {
 impl Reader {
     pub fn element(schema: &Schema, name: &str, id: NodeId, outer: (&str, NodeId)) -> Self {
         let mut reader = Reader {
-            lexer: Lexer::default(),
+            lexer: XmlLexer::default(),
             frames: Vec::new(),
             sources: 0,
             outer: Outer::Element(outer.0.to_owned(), outer.1),
@@ -89,7 +89,7 @@ impl Reader {
 
     pub fn document(schema: &Schema) -> Self {
         let mut reader = Reader {
-            lexer: Lexer::default(),
+            lexer: XmlLexer::default(),
             frames: Vec::new(),
             sources: 0,
             outer: Outer::Document { unwrapped: false },
@@ -101,7 +101,7 @@ impl Reader {
     }
 
     /// The lexer, for whoever reads on by other rules.
-    pub fn lexer(&self) -> Lexer {
+    pub fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
 
@@ -126,7 +126,7 @@ impl Reader {
             }
             if !name.is_empty() && !again && frame.children.len() < ATTRIBUTES {
                 let value = decode(value).replace(['\t', '\n', '\r'], " ");
-                frame.children.push((key, Tree::Scalar { text: value, quoted: false }));
+                frame.children.push((key, UntypedValue::Scalar { text: value, quoted: false }));
             }
         }
         true
@@ -171,11 +171,11 @@ impl Reader {
                 return Outcome::Refused;
             }
             match lexeme {
-                Lexeme::Need => return Outcome::Need,
-                Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => frame.text.push_str(text),
-                Lexeme::Char(c) => frame.text.push(c),
-                Lexeme::Ignored => {}
-                Lexeme::Open { name, attributes, empty } => {
+                XmlLexeme::Need => return Outcome::Need,
+                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => frame.text.push_str(text),
+                XmlLexeme::Char(c) => frame.text.push(c),
+                XmlLexeme::Ignored => {}
+                XmlLexeme::Open { name, attributes, empty } => {
                     match self.open(schema, depth, name, before, faults) {
                         Ok(true) => {}
                         Ok(false) => {
@@ -194,7 +194,7 @@ impl Reader {
                         self.close(schema);
                     }
                 }
-                Lexeme::Close(name) => match self.closing(name) {
+                XmlLexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
                         if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
                             *at = before;
@@ -312,12 +312,12 @@ impl Reader {
     }
 
     /// All that is open is complete, and this is it.
-    pub fn take(&mut self, schema: &Schema) -> Tree {
+    pub fn take(&mut self, schema: &Schema) -> UntypedValue {
         while self.frames.len() > 1 {
             self.close(schema);
         }
         let frame = self.frames.pop();
-        frame.map_or(Tree::Map(Vec::new()), |frame| frame.tree(schema).1)
+        frame.map_or(UntypedValue::Map(Vec::new()), |frame| frame.tree(schema).1)
     }
 
     /// Has an element begun?
@@ -326,7 +326,7 @@ impl Reader {
     }
 
     /// A document that has ended: its value, and what is wrong with the end.
-    pub fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<Tree> {
+    pub fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<UntypedValue> {
         let open = self.frames.len() > 1 || self.lexer.is_inside();
         if open && !faults(Fault::Markup(UNCLOSED), 0) {
             return None;
@@ -343,7 +343,7 @@ impl Reader {
         }
         match (&self.outer, &bottom.children[..]) {
             (Outer::Document { unwrapped: true }, [_]) => bottom.children.pop().map(|(_, tree)| tree),
-            _ => Some(Tree::Map(bottom.children)),
+            _ => Some(UntypedValue::Map(bottom.children)),
         }
     }
 
@@ -352,7 +352,7 @@ impl Reader {
         let top = self.frames.last_mut().filter(|frame| frame.raw)?;
         let source = top.source.take()?;
         self.balance = true;
-        self.lexer = Lexer::default();
+        self.lexer = XmlLexer::default();
         let (name, node) = (std::mem::take(&mut top.name), top.node);
         self.frames.pop();
         self.sources -= 1;
@@ -362,7 +362,7 @@ impl Reader {
 }
 
 impl Frame {
-    fn tree(self, schema: &Schema) -> (String, Tree) {
+    fn tree(self, schema: &Schema) -> (String, UntypedValue) {
         let Frame { name, node: id, raw, text, source, mut children } = self;
         let node = schema.node(id);
         let is_text = is_text(node);
@@ -373,21 +373,22 @@ impl Frame {
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
-            Tree::Scalar { text, quoted: false }
+            UntypedValue::Scalar { text, quoted: false }
         } else if let (false, Some(source)) = (blank, source) {
-            Tree::Scalar { text: content(&source), quoted: true }
+            UntypedValue::Scalar { text: content(&source), quoted: true }
         } else {
             if !blank {
-                children.push(("#text".to_owned(), Tree::Scalar { text: trim(&text).to_owned(), quoted: false }));
+                children
+                    .push(("#text".to_owned(), UntypedValue::Scalar { text: trim(&text).to_owned(), quoted: false }));
             }
-            Tree::Map(children)
+            UntypedValue::Map(children)
         };
         (name, tree)
     }
 }
 
 /// The content of an element that is a string, or a scalar that can be one: verbatim, unless it is meant as something else.
-fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
+fn string(schema: &Schema, id: NodeId, text: String) -> UntypedValue {
     let node = schema.node(id);
     let trimmed = trim(&text);
     let quoted = node.is_string()
@@ -396,18 +397,18 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
             let outcome = coercion::scalar(schema, id, trimmed, false, &mut json);
             !outcome.converted && json == json_string(trimmed)
         });
-    Tree::Scalar { text, quoted }
+    UntypedValue::Scalar { text, quoted }
 }
 
 /// The text of a source whose tags are content.
 pub fn content(source: &str) -> String {
-    let (mut lexer, mut at, mut out) = (Lexer::default(), 0, String::new());
+    let (mut lexer, mut at, mut out) = (XmlLexer::default(), 0, String::new());
     loop {
         // No element has this name, so nothing closes.
         match lexer.next(source, &mut at, true, Some("\0")) {
-            Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => out.push_str(text),
-            Lexeme::Char(c) => out.push(c),
-            Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored | Lexeme::Need => return out,
+            XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => out.push_str(text),
+            XmlLexeme::Char(c) => out.push(c),
+            XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored | XmlLexeme::Need => return out,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::arguments::coercion::is_string_bare;
 use crate::arguments::{Context, Found, Lists, is_misnamed, push_text, write_tree};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, escape, is_name};
 
 /// Can an object of type `id` be written with an element for each member? Only then each key reads as itself.
@@ -124,7 +124,7 @@ impl ElementWriter<'_, '_> {
     /// Is the text of a lone element read as a list of that one item?
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
-        let tree = Tree::Scalar { text: text.to_owned(), quoted: false };
+        let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
         let read = write_tree(&cx, &mut found, id, "", 1, &tree, Lists::Elements);
         let mut wanted = String::from("[");
         item.write(&mut wanted);

@@ -11,7 +11,7 @@ use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::schema::{Choice, NodeId, UNKNOWN};
 use crate::syntax::json::push_string;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 impl Writer<'_, '_> {
     fn deeper(&self, above: usize) -> Result<(), Bad> {
@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
         id: NodeId,
         at: &At<'_>,
         above: usize,
-        items: &mut dyn Iterator<Item = &Tree>,
+        items: &mut dyn Iterator<Item = &UntypedValue>,
     ) -> Result<(), Bad> {
         self.deeper(above)?;
         let id = self.container(id, at, b'[');
@@ -79,7 +79,13 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn map(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, Tree)]) -> Result<(), Bad> {
+    pub(super) fn map(
+        &mut self,
+        id: NodeId,
+        at: &At<'_>,
+        above: usize,
+        members: &[(String, UntypedValue)],
+    ) -> Result<(), Bad> {
         let node = self.node(id);
         if let Some(mut items) = self.wrapped(id, members) {
             if self.lists == Lists::Own {
@@ -112,8 +118,8 @@ impl Writer<'_, '_> {
     fn wrapped<'t>(
         &self,
         id: NodeId,
-        members: &'t [(String, Tree)],
-    ) -> Option<Box<dyn Iterator<Item = &'t Tree> + 't>> {
+        members: &'t [(String, UntypedValue)],
+    ) -> Option<Box<dyn Iterator<Item = &'t UntypedValue> + 't>> {
         let node = self.node(id);
         let list = node.has(&Choice::Array) || (node.is_unknown() && self.lists == Lists::Elements);
         if members.is_empty() || !list || (node.takes_object() && self.lists == Lists::Own) {
@@ -127,21 +133,19 @@ impl Writer<'_, '_> {
         }
         if members.iter().all(|(key, _)| key == "item") {
             return match members {
-                [(_, Tree::List(items))] => Some(Box::new(items.iter())),
+                [(_, UntypedValue::List(items))] => Some(Box::new(items.iter())),
                 _ => Some(Box::new(members.iter().map(|(_, item)| item))),
             };
         }
-        let numbered = |(index, (key, _)): (usize, &(String, Tree))| keys::is_index(key, index);
-        members
-            .iter()
-            .enumerate()
-            .all(numbered)
-            .then(|| -> Box<dyn Iterator<Item = &'t Tree> + 't> { Box::new(members.iter().map(|(_, item)| item)) })
+        let numbered = |(index, (key, _)): (usize, &(String, UntypedValue))| keys::is_index(key, index);
+        members.iter().enumerate().all(numbered).then(|| -> Box<dyn Iterator<Item = &'t UntypedValue> + 't> {
+            Box::new(members.iter().map(|(_, item)| item))
+        })
     }
 
-    fn object(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, Tree)]) -> Result<(), Bad> {
+    fn object(&mut self, id: NodeId, at: &At<'_>, above: usize, members: &[(String, UntypedValue)]) -> Result<(), Bad> {
         let mut keys: KeyMap<usize> = KeyMap::default();
-        let mut groups: Vec<(NodeId, SmallVec<[&Tree; 1]>)> = Vec::new();
+        let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
         for (written, tree) in members {
             let position = match keys.position(written) {
                 Some(position) => position,
@@ -180,7 +184,7 @@ impl Writer<'_, '_> {
     }
 
     /// All values of one key.
-    fn member(&mut self, id: NodeId, at: &At<'_>, above: usize, trees: &[&Tree]) -> Result<(), Bad> {
+    fn member(&mut self, id: NodeId, at: &At<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }

@@ -1,4 +1,4 @@
-//! A [`Tree`] in, typed JSON out.
+//! A [`UntypedValue`] in, typed JSON out.
 //!
 //! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
@@ -13,7 +13,7 @@ use crate::limits::FEW_CHOICES;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, parse, push_string};
 use crate::syntax::scan::{is_ws, trim};
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 pub use at::At;
 
@@ -32,8 +32,8 @@ pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
 }
 
 /// Is it the JSON text of a whole list, which no repeated key adds to?
-pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
-    let Tree::Scalar { text, quoted: false } = tree else { return false };
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) -> bool {
+    let UntypedValue::Scalar { text, quoted: false } = tree else { return false };
     let item = schema.node(schema.item(id, 0));
     let items_are_lists = !item.is_unknown() && item.takes(b'[');
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
@@ -50,7 +50,7 @@ pub fn write_tree(
     id: NodeId,
     path: &str,
     above: usize,
-    tree: &Tree,
+    tree: &UntypedValue,
     lists: Lists,
 ) -> Result<(), Bad> {
     write_at(cx, found, id, &At::root(path), above, tree, lists)
@@ -63,7 +63,7 @@ pub fn write_at(
     id: NodeId,
     at: &At<'_>,
     above: usize,
-    tree: &Tree,
+    tree: &UntypedValue,
     lists: Lists,
 ) -> Result<(), Bad> {
     Writer { cx, found, lists }.value(id, at, above, tree)
@@ -99,12 +99,12 @@ impl<'c> Writer<'_, 'c> {
     }
 
     /// Recursion is as deep as the limits allow.
-    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
+    fn value(&mut self, id: NodeId, at: &At<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
         match tree {
-            Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
-            Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
-            Tree::List(items) => self.list(id, at, above, &mut items.iter()),
-            Tree::Map(members) => self.map(id, at, above, members),
+            UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
+            UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
+            UntypedValue::List(items) => self.list(id, at, above, &mut items.iter()),
+            UntypedValue::Map(members) => self.map(id, at, above, members),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
 use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, starts_ignoring_case, ws_run};
-use crate::syntax::tags::{Attributes, Opened, QWEN3CODER, Row, begins, own_tag, word_end};
+use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
 use crate::syntax::xml::{For, escape, name_length};
 use crate::tools::{Syntax, Tool};
 use crate::toolset::Toolset;
@@ -270,7 +270,7 @@ fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
         Scan::Match(_) | Scan::NoMatch => return step,
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
-    let opening = Opening::Params(Opened { foreign: true, ..found.opened });
+    let opening = Opening::Params(OpenTag { foreign: true, ..found.opened });
     Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: Style::default() }
 }
 

@@ -11,10 +11,10 @@ use crate::protocols::body::{Markers, Opening, Wrapper};
 use crate::protocols::protocol::{Attempt, Style, bad, misspelled};
 use crate::schema::{Additional, Schema};
 use crate::syntax::misspelled::{self, OPEN, goes_on, meant};
-use crate::syntax::pairs::{Ahead, Next};
+use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{Opened, QWEN3CODER, named_tag};
+use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
 use crate::tools::Lookup;
 use crate::toolset::Toolset;
 
@@ -75,7 +75,7 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
     match head.end.filter(|_| !head.more && !head.empty) {
         Some(end) => Head::new(tools, text, end, style).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
-            let opening = Opening::Params(Opened::of_attributes(&QWEN3CODER, "call"));
+            let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
             let style = Style::default();
             Attempt::Call { lead: 0, open: head.from, name: Some((name, lookup)), body: head.from, opening, style }
         }
@@ -328,9 +328,9 @@ impl<'a> Head<'a> {
             Scan::NoMatch => {}
         }
         if token > named.end && byte != b',' {
-            match Ahead::default().look(&text[token..], last, delimiters) {
-                Next::Need => return self.need(),
-                Next::Pair { length, direct, .. } => {
+            match Lookahead::default().look(&text[token..], last, delimiters) {
+                Following::Need => return self.need(),
+                Following::Pair { length, direct, .. } => {
                     let schema = tool.map(|at| &tools.tool(at).schema);
                     if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
                         return pairs();

@@ -17,7 +17,7 @@ use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_run};
-use crate::syntax::yaml::{NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::syntax::yaml::{NoSurroundings, document_mark, plain_key, quoted_key, write_key, write_value};
 use crate::tools::{Syntax, Tool};
 use crate::toolset::Toolset;
 use mapping::Mapping;
@@ -72,11 +72,11 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         b'"' | b'\'' => quoted_key(rest, full, &mut 0),
         // The closing tag is looked for below.
         b'<' => Scan::NoMatch,
-        _ if line => plain_key(rest, full, &NoEnds, &mut 0),
+        _ if line => plain_key(rest, full, &NoSurroundings, &mut 0),
         // In the tag's own line only a declared key counts, and a tag behind it is prose.
         _ => match memchr::memchr(b'<', rest.as_bytes()) {
-            Some(tag) => plain_key(&rest[..=tag], true, &NoEnds, &mut 0),
-            None => plain_key(rest, full, &NoEnds, &mut 0),
+            Some(tag) => plain_key(&rest[..=tag], true, &NoSurroundings, &mut 0),
+            None => plain_key(rest, full, &NoSurroundings, &mut 0),
         },
     };
     match ahead {

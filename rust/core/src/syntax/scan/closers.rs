@@ -1,21 +1,21 @@
-//! What ends a call that has failed.
+//! What ends a call after an error.
 
 use super::{Delimiters, Scan, starts, starts_as};
 
-/// What ends a call that was opened in a way that no reader accepts.
+/// What ends a call whose opening no reader accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Closers {
     /// CLOSE.
     #[default]
     Own,
-    /// The first of these, case aside.
+    /// The first of these texts, ignoring case.
     Spelled(&'static [&'static str]),
-    /// The closing tag of that name, ignoring case; with `slash`, the opening tag is not complete, and `/>` ends it, too.
+    /// The closing tag of that name, ignoring case. With `slash`, the opening tag is incomplete, and `/>` ends it, too.
     Tag { name: String, slash: bool },
 }
 
 impl Closers {
-    /// Whether the call has failed inside its opening tag, which `/>` would end.
+    /// Whether the error is inside the opening tag, which `/>` would end.
     pub fn in_tag(&self) -> bool {
         match self {
             Closers::Own => false,
@@ -24,7 +24,7 @@ impl Closers {
         }
     }
 
-    /// The same after that tag.
+    /// What ends the call after its opening tag.
     pub fn after_tag(self) -> Self {
         match self {
             Closers::Spelled(texts) => Closers::Spelled(texts.split_first().map_or(texts, |(_, rest)| rest)),
@@ -33,7 +33,7 @@ impl Closers {
         }
     }
 
-    /// Whether the text ends in one.
+    /// Whether the text ends with a closer.
     pub fn end(&self, text: &str) -> bool {
         let ends = |close: &str| {
             let from = text.len().saturating_sub(close.len());
@@ -47,11 +47,11 @@ impl Closers {
     }
 }
 
-/// What ends a call that has failed.
+/// A closer to look for.
 #[derive(Clone, Copy, Debug)]
 pub enum Closer<'a> {
     Own(&'a Delimiters),
-    /// This text alone.
+    /// This text only.
     Text(&'a str),
     Other(&'a Closers),
 }
@@ -67,7 +67,7 @@ impl Closer<'_> {
         }
     }
 
-    /// The bytes of the one at the start of the text.
+    /// The number of bytes of the closer at the start of the text.
     pub fn look(&self, text: &str, last: bool) -> Scan<usize> {
         let spelled = |close: &str| starts_as(text, close, last).map(|()| close.len());
         match self {

@@ -5,7 +5,7 @@ use std::mem::take;
 use super::{Envelope, State};
 use crate::arguments::{Bad, Io, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::syntax::json::{Lexeme, Place};
+use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
 impl Envelope {
@@ -19,14 +19,14 @@ impl Envelope {
             }
             Punct::Is(b',') => self.state = State::Key { first: false },
             Punct::Is(b'}') => return self.end(io),
-            Punct::Is(byte) => return Err(self.misplaced(io, Lexeme::Punct(byte), "a comma or } is expected")),
+            Punct::Is(byte) => return Err(self.misplaced(io, JsonLexeme::Punct(byte), "a comma or } is expected")),
         }
         Ok(None)
     }
 
     /// Punctuation behind a value, or CLOSE, which stays.
     fn punct(&mut self, io: &mut Io<'_>) -> Result<Punct, Bad> {
-        let lexeme = self.next_lexeme(io, Place::Punctuation);
+        let lexeme = self.next_lexeme(io, TokenSet::Punctuation);
         if lexeme.is_err() {
             match starts(io.rest(), &io.cx.delimiters.close, io.last) {
                 Scan::Match(()) => return Ok(Punct::Close),
@@ -35,7 +35,7 @@ impl Envelope {
             }
         }
         Ok(match lexeme? {
-            Some(Lexeme::Punct(byte)) => Punct::Is(byte),
+            Some(JsonLexeme::Punct(byte)) => Punct::Is(byte),
             _ => Punct::Need,
         })
     }
@@ -83,7 +83,7 @@ impl Envelope {
                 }
                 self.state = State::Tail;
             }
-            Punct::Is(byte) => return Err(self.misplaced(io, Lexeme::Punct(byte), "a comma or ] is expected")),
+            Punct::Is(byte) => return Err(self.misplaced(io, JsonLexeme::Punct(byte), "a comma or ] is expected")),
         }
         Ok(None)
     }

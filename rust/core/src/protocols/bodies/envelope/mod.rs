@@ -16,7 +16,7 @@ use crate::arguments::{Args, Bad, Context, Failure, Found, Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
-use crate::syntax::json::{Lexeme, Lexer, Place, plain_string};
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{Look, look};
@@ -55,7 +55,7 @@ enum State {
 #[derive(Debug, Default)]
 pub struct Envelope {
     state: State,
-    lexer: Lexer,
+    lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
     /// There are no markers, so it must be plain that it is a call.
@@ -151,7 +151,7 @@ impl Envelope {
             Markers::Fence { wrapped } => (true, false, wrapped),
             Markers::Bracket { wrapped } => (true, true, wrapped),
         };
-        self.lexer = Lexer::new(!cx.strict).in_calls().with_comments();
+        self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
         (self.state, self.wrapper, self.list) = (State::Start, wrapper, false);
         (self.inner, self.held, self.given) = (false, None, false);
@@ -253,16 +253,16 @@ impl Envelope {
         (kind, self.said(what))
     }
 
-    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: Place) -> Result<Option<Lexeme<'w>>, Bad> {
+    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Result<Option<JsonLexeme<'w>>, Bad> {
         let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
         if take(&mut self.lexer.repaired) {
             io.found.repair(Repair::RelaxedJson);
         }
         match lexeme {
-            Lexeme::Need => Ok(None),
-            Lexeme::Bad(what) => Err(self.bad(ErrorKind::InvalidJson, what)),
-            Lexeme::Lax(what) => Err(self.bad(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            Lexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
+            JsonLexeme::Need => Ok(None),
+            JsonLexeme::Bad(what) => Err(self.bad(ErrorKind::InvalidJson, what)),
+            JsonLexeme::Lax(what) => Err(self.bad(ErrorKind::Strict(Repair::RelaxedJson), what)),
+            JsonLexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
                 None => Ok(Some(lexeme)),
                 Some(close) => {
                     io.at -= word.len() - close;
@@ -282,28 +282,28 @@ impl Envelope {
                 self.state = State::Colon;
             }
         }
-        let place = if matches!(self.state, State::Colon) { Place::Punctuation } else { Place::Key };
+        let place = if matches!(self.state, State::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
         let Some(lexeme) = self.next_lexeme(io, place)? else { return Ok(Some(Step::Need)) };
         match (&mut self.state, lexeme) {
-            (State::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
-            (State::InKey(key), Lexeme::Char(c)) => key.push(c),
-            (State::InKey(key), Lexeme::StringEnd) => {
+            (State::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
+            (State::InKey(key), JsonLexeme::Char(c)) => key.push(c),
+            (State::InKey(key), JsonLexeme::StringEnd) => {
                 self.key = known(key);
                 self.state = State::Colon;
             }
-            (State::Key { .. }, Lexeme::StringStart) => self.state = State::InKey(String::new()),
-            (State::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
+            (State::Key { .. }, JsonLexeme::StringStart) => self.state = State::InKey(String::new()),
+            (State::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
                 self.key = known(word);
                 self.state = State::Colon;
             }
-            (State::Key { first }, Lexeme::Punct(b'}')) => {
+            (State::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(io);
             }
-            (State::Colon, Lexeme::Punct(b':')) => self.state = State::Value,
+            (State::Colon, JsonLexeme::Punct(b':')) => self.state = State::Value,
             (State::Colon, lexeme) => return Err(self.misplaced(io, lexeme, "a colon is missing after a key")),
             (_, lexeme) => return Err(self.misplaced(io, lexeme, "a key is expected")),
         }
@@ -311,8 +311,8 @@ impl Envelope {
     }
 
     /// A lexeme that was not expected; brackets count when reading on.
-    fn misplaced(&self, io: &mut Io<'_>, lexeme: Lexeme<'_>, what: &str) -> Bad {
-        if matches!(lexeme, Lexeme::Punct(_)) {
+    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Bad {
+        if matches!(lexeme, JsonLexeme::Punct(_)) {
             io.at -= 1;
         }
         self.bad(ErrorKind::InvalidJson, what)

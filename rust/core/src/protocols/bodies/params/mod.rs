@@ -12,7 +12,7 @@ use crate::protocols::body::Body;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
-use crate::syntax::tags::{Attributes, Opened, Parameter, Tag, begins, closes};
+use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, closes};
 
 use head::Head;
 use value::{Read, Value};
@@ -51,7 +51,7 @@ enum State {
 
 #[derive(Debug)]
 pub struct Params {
-    opened: Opened,
+    opened: OpenTag,
     state: State,
     fields: Fields,
     head: Head,
@@ -110,13 +110,13 @@ impl Body for Params {
     }
 }
 
-fn first(opened: Opened) -> State {
+fn first(opened: OpenTag) -> State {
     if opened.attributes == Attributes::None { State::Opened } else { State::Head }
 }
 
 impl Params {
     /// As new, with its memory.
-    pub fn renew(&mut self, opened: Opened, name: &str) {
+    pub fn renew(&mut self, opened: OpenTag, name: &str) {
         self.fields.reset();
         self.head = Head::default();
         (self.opened, self.state) = (opened, first(opened));
@@ -125,7 +125,7 @@ impl Params {
     }
 
     /// `name`: the tool's name as written; empty if not known yet.
-    pub fn new(opened: Opened, name: &str) -> Self {
+    pub fn new(opened: OpenTag, name: &str) -> Self {
         Params {
             opened,
             state: first(opened),
@@ -220,7 +220,7 @@ impl Params {
         };
         let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
-        self.opened = Opened { wrapped: self.opened.wrapped, ..found.opened };
+        self.opened = OpenTag { wrapped: self.opened.wrapped, ..found.opened };
         self.state = first(self.opened);
         self.named = name.is_some();
         Ok(name.filter(|_| !self.failed).map(Step::Named))
@@ -310,8 +310,8 @@ impl Params {
         let block = closes(rest, row.block, last);
         if let Scan::Match(length) = block {
             match self.opened.tag {
-                Tag::Block => self.complete(io)?,
-                Tag::Word(_) | Tag::Own => self.complete_unclosed(io)?,
+                CallTag::Block => self.complete(io)?,
+                CallTag::Word(_) | CallTag::Own => self.complete_unclosed(io)?,
             }
             io.at += length;
             return Ok(Scan::Match(Some(Step::Done)));

@@ -12,7 +12,7 @@ use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
-use crate::syntax::tags::{Row, Tag, closes};
+use crate::syntax::tags::{CallTag, Row, closes};
 
 /// How a value ends.
 pub enum Read {
@@ -180,7 +180,7 @@ impl Value {
     }
 
     /// Reads on from `io.at`.
-    pub fn read(&mut self, io: &mut Io<'_>, function: Tag) -> Result<Read, Bad> {
+    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Result<Read, Bad> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         loop {
@@ -256,7 +256,7 @@ impl Opened {
         rest: &str,
         last: bool,
         line: bool,
-        function: (Tag, &str),
+        function: (CallTag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
     ) -> Scan<End> {
@@ -323,7 +323,7 @@ impl Opened {
         rest: &str,
         length: usize,
         last: bool,
-        (tag, name): (Tag, &str),
+        (tag, name): (CallTag, &str),
         declared: &dyn Fn(&str) -> bool,
         looked: &mut usize,
     ) -> Scan {
@@ -341,7 +341,7 @@ impl Opened {
         let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
         // The end of its function is missing: only at the start of a line, since prose may mention tags.
         let apart = end > length && !has_line_break(&rest[length..end]);
-        if apart && tag != Tag::Block {
+        if apart && tag != CallTag::Block {
             return next;
         }
         next.or(|| closes(after, row.block, last).map(|_| ()))
@@ -356,7 +356,7 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         return true;
     }
     let opened = Value::new(row).opened;
-    let function = (Tag::Word(row.call.words[0]), "");
+    let function = (CallTag::Word(row.call.words[0]), "");
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);

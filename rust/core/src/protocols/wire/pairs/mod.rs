@@ -16,7 +16,7 @@ use crate::arguments::keys::{Field, is_declared, resolve};
 use crate::arguments::{Context, Failure, Found, Io, Object, Step, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::protocols::body::{Body, read_close};
-use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan, is_ws, ws_run};
@@ -34,7 +34,7 @@ enum State {
     Gap {
         line: bool,
         bare: bool,
-        key: Ahead,
+        key: Lookahead,
     },
     /// Behind `=`.
     Equals(Equals),
@@ -57,7 +57,7 @@ enum State {
         quoted: bool,
         /// The value is an empty text.
         empty: bool,
-        ahead: Ahead,
+        ahead: Lookahead,
     },
 }
 
@@ -75,19 +75,21 @@ impl Default for Pairs {
 }
 
 fn gap(bare: bool) -> State {
-    State::Gap { line: false, bare, key: Ahead::default() }
+    State::Gap { line: false, bare, key: Lookahead::default() }
 }
 
 /// Behind a value, with what was seen ahead of it.
-fn gap_ahead(bare: bool, next: Next) -> State {
+fn gap_ahead(bare: bool, next: Following) -> State {
     match next {
-        Next::Pair { length, direct: true, .. } => State::Gap { line: false, bare, key: Ahead::at_key(length) },
+        Following::Pair { length, direct: true, .. } => {
+            State::Gap { line: false, bare, key: Lookahead::at_key(length) }
+        }
         _ => gap(bare),
     }
 }
 
 fn behind(quoted: bool) -> State {
-    State::After { quoted, empty: false, ahead: Ahead::after_value() }
+    State::After { quoted, empty: false, ahead: Lookahead::after_value() }
 }
 
 /// What one state made of the window.
@@ -157,15 +159,15 @@ impl Body for Pairs {
         let mut at = 0;
         loop {
             match quoted.next(text, &mut at, false) {
-                Part::Plain(part) => {
+                QuotedPart::Plain(part) => {
                     marks.watch(part, delimiters);
                     value.push_plain(found, part);
                 }
-                Part::Char(c) => {
+                QuotedPart::Char(c) => {
                     marks.cut();
                     value.push_char(found, c);
                 }
-                Part::Quote | Part::Need => return Some(false),
+                QuotedPart::Quote | QuotedPart::Need => return Some(false),
             }
         }
     }
@@ -187,7 +189,7 @@ impl Pairs {
             let moved = match &mut self.state {
                 State::Gap { line, bare, key } => {
                     if let Some(open_ended) = fast_path::pairs(io) {
-                        (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
+                        (*line, *bare, *key, *bare_mark) = (false, open_ended, Lookahead::default(), false);
                     }
                     gap_step(io, line, *bare, key)
                 }
@@ -217,7 +219,7 @@ impl Pairs {
     }
 }
 
-fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Move {
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> Move {
     let cx = io.cx;
     // Blanks are consumed as they come, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
@@ -230,9 +232,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Next::Need | Next::End => return Move::Stay,
-        Next::Close => return Move::Done,
-        Next::Open { .. } if *line => {
+        Following::Need | Following::End => return Move::Stay,
+        Following::Close => return Move::Done,
+        Following::Open { .. } if *line => {
             let unsure = is_unsure(io.found).then_some(ErrorKind::MalformedCall);
             return match unsure.map_or_else(|| cx.repair(io.found, Repair::MissingClose), Err) {
                 Ok(()) => Move::Done,
@@ -240,9 +242,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
             };
         }
         // A parenthesis that begins a key is not one of a name.
-        Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
-        Next::Pair { length, direct, .. } => (length, direct),
-        Next::Other => match colon_pair(&cx, rest, false) {
+        Following::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
+        Following::Pair { length, direct, .. } => (length, direct),
+        Following::Other => match colon_pair(&cx, rest, false) {
             Scan::Incomplete => return Move::Stay,
             Scan::NoMatch => return broken(),
             Scan::Match((length, end)) => {
@@ -254,7 +256,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Mo
                 return equals(io, written, true);
             }
         },
-        Next::Open { .. } | Next::Trailing { .. } => return broken(),
+        Following::Open { .. } | Following::Trailing { .. } => return broken(),
     };
     let written = &rest[..length];
     if !direct {
@@ -286,7 +288,7 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> Move {
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Move::To(State::Equals(Equals { field, ahead: Ahead::default(), colon }))
+    Move::To(State::Equals(Equals { field, ahead: Lookahead::default(), colon }))
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
@@ -319,7 +321,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> Move {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
+fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> Move {
     let cx = io.cx;
     let rest = io.rest();
     let junk = match rest.as_bytes().first() {
@@ -332,12 +334,12 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> Move {
         (_, Scan::Match(())) => Move::To(gap(false)),
         (Some(byte), Scan::NoMatch) if is_ws(*byte) => Move::To(gap(false)),
         (Some(byte), Scan::NoMatch) => {
-            let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other };
-            let colon = if next == Next::Other { follows_colon(io, rest) } else { Scan::NoMatch };
+            let next = if may_trail(*byte) { ahead.look(rest, io.last, cx.delimiters) } else { Following::Other };
+            let colon = if next == Following::Other { follows_colon(io, rest) } else { Scan::NoMatch };
             match (next, colon) {
-                (Next::Need, _) | (_, Scan::Incomplete) => Move::Stay,
-                (Next::Pair { .. }, _) | (_, Scan::Match(())) => comma(io, Move::To(gap(false))),
-                (Next::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
+                (Following::Need, _) | (_, Scan::Incomplete) => Move::Stay,
+                (Following::Pair { .. }, _) | (_, Scan::Match(())) => comma(io, Move::To(gap(false))),
+                (Following::Trailing { length }, _) => trailing(io, length, Move::To(gap(false))),
                 _ if *byte == b',' => fail(junk, NO_COMMAS, Skip::After),
                 _ => {
                     let message =

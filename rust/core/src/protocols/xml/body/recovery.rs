@@ -8,7 +8,7 @@ use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Scan, ws_run};
-use crate::syntax::xml::Lexeme;
+use crate::syntax::xml::XmlLexeme;
 
 impl Elements {
     pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {
@@ -43,24 +43,24 @@ impl Elements {
                     }
                     let begin = io.at;
                     match self.next(io) {
-                        Lexeme::Need => return Step::Need,
-                        Lexeme::Open { name, attributes, empty } => {
+                        XmlLexeme::Need => return Step::Need,
+                        XmlLexeme::Open { name, attributes, empty } => {
                             self.quotes = Alternation::START;
                             self.quotes.run(attributes);
                             if !empty && self.quotes.open().is_none() {
                                 self.state = on_in(io.cx.schema, name);
                             }
                         }
-                        Lexeme::Close(_) => self.quotes = Alternation::START,
-                        Lexeme::Ignored => {}
-                        Lexeme::Text(_) | Lexeme::Char(_) | Lexeme::Stray(_) | Lexeme::Cdata(_) => {
+                        XmlLexeme::Close(_) => self.quotes = Alternation::START,
+                        XmlLexeme::Ignored => {}
+                        XmlLexeme::Text(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) | XmlLexeme::Cdata(_) => {
                             self.quotes.run(&io.window[begin..io.at]);
                         }
                     }
                 }
                 State::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                    Lexeme::Need => return Step::Need,
-                    Lexeme::Close(_) => self.state = State::On,
+                    XmlLexeme::Need => return Step::Need,
+                    XmlLexeme::Close(_) => self.state = State::On,
                     _ => {}
                 },
                 State::InJson(skip) => {

@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Form};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Delimiters, Scan, ws_run};
-use crate::syntax::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
+use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
 use tag::Tag;
 
 #[derive(Debug)]
@@ -27,11 +27,11 @@ enum State {
     /// In another value; `verbatim`: it is text to the letter.
     Build {
         slot: Slot,
-        builder: Box<Builder>,
+        builder: Box<TreeBuilder>,
         verbatim: bool,
     },
     /// In a value without a key: all of the arguments, in braces, or nothing.
-    Whole(Box<Builder>),
+    Whole(Box<TreeBuilder>),
     Json(Box<Object>),
     /// Behind it.
     Behind,
@@ -44,7 +44,7 @@ enum State {
 #[derive(Debug)]
 pub struct Mapping {
     tag: Tag,
-    lexer: Lexer,
+    lexer: YamlLexer,
     fields: Fields,
     state: State,
     /// The column of the keys. `inline`: the first one stands in the line of the opening tag, and so says little.
@@ -125,13 +125,13 @@ impl Body for Mapping {
                     let around = self.tag.around(&io.cx, false);
                     loop {
                         match self.lexer.next(io.window, &mut io.at, io.last, &around) {
-                            Lexeme::Need | Lexeme::End => return Step::Need,
-                            Lexeme::Close if self.lexer.open_quote().is_some() => {
+                            YamlLexeme::Need | YamlLexeme::End => return Step::Need,
+                            YamlLexeme::Close if self.lexer.open_quote().is_some() => {
                                 let quote = self.lexer.open_quote().unwrap_or(b'"');
                                 self.state = State::InText(Skip::in_quotes(quote));
                                 break;
                             }
-                            Lexeme::Close => {
+                            YamlLexeme::Close => {
                                 io.at += around.closer(io.rest(), true, true).1;
                                 return Step::Done;
                             }
@@ -185,7 +185,7 @@ impl Mapping {
     fn with(name: String, form: Form, json: bool) -> Self {
         Mapping {
             tag: Tag { name, form },
-            lexer: Lexer::default(),
+            lexer: YamlLexer::default(),
             fields: Fields::new(Lists::Own),
             state: State::Start,
             column: None,
@@ -258,9 +258,9 @@ impl Mapping {
         let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
         let (line, column) = self.lexer.place();
         match lexeme {
-            Lexeme::Need => return Ok(Some(Step::Need)),
-            Lexeme::Bad(what) => return Err(self.malformed(&io.cx, what)),
-            Lexeme::Lax(lax) => {
+            YamlLexeme::Need => return Ok(Some(Step::Need)),
+            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what)),
+            YamlLexeme::Lax(lax) => {
                 let (repair, what) = match lax {
                     Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
                     Lax::Verbatim => {
@@ -288,11 +288,11 @@ impl Mapping {
         }
         // What ends the value in front.
         let next = match lexeme {
-            Lexeme::Key { text, quoted } if self.is_key(line, column) => Next::Key(text, quoted),
-            Lexeme::Close => Next::Close,
-            Lexeme::Open => Next::Open,
-            Lexeme::End if self.lexer.is_open() => return Ok(Some(Step::Need)),
-            Lexeme::End => return self.close_at_end(io),
+            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => Next::Key(text, quoted),
+            YamlLexeme::Close => Next::Close,
+            YamlLexeme::Open => Next::Open,
+            YamlLexeme::End if self.lexer.is_open() => return Ok(Some(Step::Need)),
+            YamlLexeme::End => return self.close_at_end(io),
             other => {
                 self.part(io, other, column)?;
                 return Ok(None);
@@ -323,11 +323,11 @@ impl Mapping {
         Ok(None)
     }
 
-    fn fault(&self, cx: &Context<'_>, fault: &Fault) -> Bad {
+    fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
         match fault {
-            Fault::Malformed(what) => self.malformed(cx, what),
-            Fault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
-            Fault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
+            YamlFault::Malformed(what) => self.malformed(cx, what),
+            YamlFault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
+            YamlFault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
         }
     }
 
