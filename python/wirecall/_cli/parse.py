@@ -145,7 +145,7 @@ def _show_text(events: Sequence[Event]) -> None:
 
 
 def _hint_at_protocol(toolset: Toolset, text: str) -> None:
-    """Says on standard error which other protocol the calls of a message may be in."""
+    """Names on standard error the protocol that the calls in a text may be written in."""
     try:
         found = detect(text, [(name, True) for name in toolset.names]).protocol
     except ToolError:  # a name that another protocol cannot write
