@@ -72,7 +72,7 @@ class Protocol:
         self.name = name
         self.open = open
         self.close = close
-        self.result = begin, end
+        self.result: tuple[str, str] = (begin, end)
         self.body: Literal["json", "pairs", "own"] = chosen
         self.header = header
 
