@@ -45,10 +45,11 @@ class Rewritten:
     def _hears(self, given: Mapping[str, Any]) -> None:
         """Notes an answer, or an event of one, for the record and for the middlewares."""
         self._exchange.hears(given)
-        turn = self._exchange.turn
-        # A retry is longer than what the middlewares know.
-        if self._on_usage is not None and (turn is None or turn.attempt == 0):
-            self._on_usage(given)
+        if self._on_usage is not None:
+            turn = self._exchange.turn
+            # A retry is longer than the request that the middlewares know.
+            if turn is None or turn.attempt == 0:
+                self._on_usage(given)
 
 
 class CompactTools:
