@@ -10,9 +10,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Json, Stream
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import Json
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._tools.toolset import Toolset
 
@@ -45,8 +46,8 @@ class CompactTools:
     once.
 
     Every hook takes options as keywords, which apply to this request only. Each raises at the call, before
-    anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
-    `TypeError` for an option that does not exist.
+    anything is sent: `ToolError` for a tool definition, `UnsupportedRequestError` for a request that cannot
+    work, `TypeError` for an option that does not exist.
     """
 
     def __init__(self, options: Options) -> None:
@@ -152,7 +153,7 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
+def _read(exchange: Exchange, reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     """What goes out instead of a chunk."""
     if isinstance(event, dict):
         exchange.hears(event)
@@ -162,7 +163,7 @@ def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any
     return read
 
 
-def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
+def _rewritten(reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     if reader is None:
         return (event,)
     if not isinstance(event, dict):
@@ -175,7 +176,7 @@ def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
     return (event,) if made is None else made
 
 
-def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
+def _last(exchange: Exchange, reader: AnswerStream) -> Iterable[Json]:
     """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
     read = reader.end()
     for one in read:

@@ -15,24 +15,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import INTRODUCTION, Format, Message, at_least, dict_of, log
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.conversation import INTRODUCTION, ConversationFormat, Message, at_least, log
+from wirecall._apis.names import ApiName
+from wirecall._apis.registry import api_named
+from wirecall._apis.values import dict_of
 from wirecall._tools.option_types import checked
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction._counting import Count, estimate, tokens_of
 from wirecall.compaction._durable import AsyncSummarize
 from wirecall.compaction._planning import Conversation, joined, turns_of
-from wirecall.compaction._pruning import Clear, Prune, cleared, pruned
-from wirecall.compaction._requests import (
-    KEYS,
-    Request,
-    are_same,
-    beside,
-    input_tokens,
-    is_held_by_server,
-    with_messages,
-)
+from wirecall.compaction._pruning import EXPLANATION, Clear, Prune, cleared, pruned
+from wirecall.compaction._requests import Request, are_same, beside
 from wirecall.compaction._sessions import Remembered, Session, Sessions, digests, making, recalled
 from wirecall.compaction._steps import ASYNC, Call, Misused, Steps, Wait, adrive, drive
 from wirecall.compaction._summary import cleaned, question, wrapped
@@ -100,9 +93,7 @@ class CompactContext:
         """`transform_params` for async hosts; the summarizer may be sync, too."""
         return await self.atransform_request(params, format="chat", session=session)
 
-    def transform_request(
-        self, request: Request, *, format: DialectName, session: str | None = None
-    ) -> Request:
+    def transform_request(self, request: Request, *, format: ApiName, session: str | None = None) -> Request:
         """A request of any API as it is to be sent; the very request where nothing is to be changed.
 
         Args:
@@ -117,7 +108,7 @@ class CompactContext:
         return drive(self._transform(request, format, session))
 
     async def atransform_request(
-        self, request: Request, *, format: DialectName, session: str | None = None
+        self, request: Request, *, format: ApiName, session: str | None = None
     ) -> Request:
         """`transform_request` for async hosts; the summarizer may be sync, too."""
         return await adrive(self._transform(request, format, session))
@@ -179,9 +170,9 @@ class CompactContext:
             with state.lock:
                 state.fed = min(input_tokens, _MOST_FED)
 
-    def answered(self, answer: object, *, format: DialectName, session: str | None = None) -> None:
+    def answered(self, answer: object, *, format: ApiName, session: str | None = None) -> None:
         """Feeds what an answer, or an event of a streamed one, says about the tokens of its request."""
-        found = input_tokens(dict_of(answer), format)
+        found = api_named(format).input_tokens(dict_of(answer))
         if found:
             self.feed(found, session=session)
 
@@ -199,29 +190,30 @@ class CompactContext:
             if callable(close := getattr(source, "close", None)):
                 close()
 
-    def _transform(self, request: Request, format: DialectName, session: str | None) -> Steps[Request]:
-        if format not in FORMATS:
-            raise ValueError(f"there is no format {format!r}; available: {', '.join(FORMATS)}")
-        given = request.get(KEYS[format])
+    def _transform(self, request: Request, format: ApiName, session: str | None) -> Steps[Request]:
+        api = api_named(format)
+        given = request.get(api.messages_key)
         # What summarises may send through this very context.
         if self in _busy.get() or not isinstance(given, (list, tuple)) or not given:
             return request
-        of = FORMATS[format]
-        if is_held_by_server(request, format):
+        of = api.conversation
+        if api.is_held_by_server(request):
             # Results whose calls are there cannot be left out.
             left = list(given) if self._truncate is None else truncated(of, given, self._truncate)
-            return with_messages(request, format, left)
+            return api.with_messages(request, left)
         if self._compress is None:
             left = self._lighter(of, given, None).messages
         else:
             state = self._sessions.of(session)
             left = yield from self._compressed(of, request, given, state, self._compress)
         if self._clear is None:
-            return with_messages(request, format, left)
+            return api.with_messages(request, left)
         clear = cleared(of, left, self._clear.kept)
-        return with_messages(request, format, clear, told=not are_same(clear, left))
+        return api.with_messages(request, clear, None if are_same(clear, left) else EXPLANATION)
 
-    def _lighter(self, of: Format, given: Sequence[Message], remembered: Remembered | None) -> "_Light":
+    def _lighter(
+        self, of: ConversationFormat, given: Sequence[Message], remembered: Remembered | None
+    ) -> "_Light":
         """With a summary for what is summarised already, truncated and pruned."""
         start = 0 if remembered is None else remembered.length
         messages = list(given[start:])
@@ -238,7 +230,12 @@ class CompactContext:
         return _Light(messages, origins)
 
     def _compressed(
-        self, of: Format, request: Request, given: Sequence[Message], state: Session, compress: Compress
+        self,
+        of: ConversationFormat,
+        request: Request,
+        given: Sequence[Message],
+        state: Session,
+        compress: Compress,
     ) -> Steps[list[Message]]:
         around = beside(request, self._count or estimate)
         waits = True
@@ -291,7 +288,7 @@ class CompactContext:
 
     def _fire(
         self,
-        of: Format,
+        of: ConversationFormat,
         given: Sequence[Message],
         state: Session,
         compress: Compress,
@@ -364,7 +361,7 @@ class CompactContext:
             self._tell("opened", state.id, said)
 
     def _succeeded(
-        self, of: Format, given: Sequence[Message], state: Session, made: Remembered
+        self, of: ConversationFormat, given: Sequence[Message], state: Session, made: Remembered
     ) -> Steps[None]:
         count, text = made.length, made.text
         with state.lock:
@@ -516,9 +513,9 @@ def _is_async(given: Callable[..., object]) -> bool:
     return inspect.iscoroutinefunction(given) or inspect.iscoroutinefunction(type(given).__call__)
 
 
-def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
+def _cut(of: ConversationFormat, messages: Sequence[Message]) -> Conversation:
     return turns_of(of, messages, [dict_of(message) for message in messages])
 
 
-def _system(of: Format, messages: Sequence[Message]) -> list[Message]:
+def _system(of: ConversationFormat, messages: Sequence[Message]) -> list[Message]:
     return [message for message in messages if of.see(dict_of(message)).role == "system"]

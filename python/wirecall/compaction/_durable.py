@@ -3,15 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import (
-    MAX_SUMMARY_TOKENS,
-    Flat,
-    Message,
-    check_summarize,
-    dict_of,
-)
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, Message, check_summarize
+from wirecall._apis.names import ApiName
+from wirecall._apis.registry import api_named
+from wirecall._apis.values import dict_of
 from wirecall.compaction._counting import Count
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._steps import Call, Steps, adrive, drive
@@ -34,7 +29,7 @@ def compact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
     """The system messages, one summary of the older turns, and the recent turns as they are.
 
@@ -90,7 +85,7 @@ async def acompact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
     """`compact_messages` with a `summarize` that may be async.
 
@@ -126,7 +121,7 @@ def summarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
     """The summary alone; "" where it is empty, and without a call where there is nothing to summarise.
 
@@ -151,7 +146,7 @@ async def asummarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
     return await adrive(
@@ -174,7 +169,7 @@ def _summary(messages: Sequence[Message], summarize: AsyncSummarize, **options: 
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
     """The conversation with a summary in the place of what it stands for."""
-    of = FORMATS[plan.format]
+    of = api_named(plan.format).conversation
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
     if first and of.see(first).role == "user":

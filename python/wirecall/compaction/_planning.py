@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.base import DialectName, listed
 from wirecall._apis.conversation import (
     INTRODUCTION,
     MAX_SUMMARY_TOKENS,
     OPENING,
     Call,
-    Format,
+    ConversationFormat,
     Message,
     Result,
     Seen,
-    dict_of,
 )
-from wirecall._apis.detection import read
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.names import ApiName
+from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._counting import Count, estimate, tokens
 
 
@@ -64,7 +64,7 @@ class Turn:
         """Calls without a result, for which one can stand in."""
         return ((call, index) for waiting in self.open.values() for call, index in waiting if call.textual)
 
-    def messages(self, format: Format, *, ended: bool) -> list[Message]:
+    def messages(self, format: ConversationFormat, *, ended: bool) -> list[Message]:
         """In their order. Where the turn has `ended`, missing results have placeholders."""
         missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
         if not missing and not self.mended:
@@ -82,7 +82,7 @@ class Conversation(NamedTuple):
         repairs: What was mended.
     """
 
-    format: Format
+    format: ConversationFormat
     system: list[Message]
     summary: list[Message]
     turns: list[Turn]
@@ -109,7 +109,7 @@ class CompactionPlan:
     turns: int
     kept_turns: int
     repairs: tuple[Repair, ...]
-    format: DialectName
+    format: ApiName
 
 
 def plan_compaction(
@@ -120,7 +120,7 @@ def plan_compaction(
     count: Count | None = None,
     usage: float | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> CompactionPlan:
     """Says what a compaction would summarise and what it would keep. Takes linear time.
 
@@ -227,23 +227,23 @@ def cut(of: Conversation, keep: float) -> CompactionPlan:
     )
 
 
-def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
+def joined(format: ConversationFormat, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
     """The messages of turns. What the last one waits for may still come, unless it has `ended`."""
     return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
 
 
-def conversation(messages: Sequence[Message], format: DialectName | None = None) -> Conversation:
+def conversation(messages: Sequence[Message], format: ApiName | None = None) -> Conversation:
     """Cuts a list into turns.
 
     Raises:
         MixedFormats: The messages are not of one format.
     """
-    of, mappings = read(messages, format)
+    of, mappings = read_conversation(messages, format)
     return turns_of(of, messages, mappings)
 
 
 def turns_of(
-    format: Format, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
+    format: ConversationFormat, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
 ) -> Conversation:
     """`conversation` of what is known to be of a format; nothing is refused."""
     return _Reader(format).read(messages, mappings)
@@ -267,7 +267,7 @@ def placeholder(call: Call) -> str:
 
 
 class _Reader:
-    def __init__(self, format: Format) -> None:
+    def __init__(self, format: ConversationFormat) -> None:
         self.format = format
         self.turns: list[Turn] = []
         self.repairs: list[Repair] = []
