@@ -18,8 +18,8 @@ from wirecall._core import (
     Text,
     loads,
 )
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
@@ -41,7 +41,7 @@ __all__ = [
     "Attempt",
     "CallEnd",
     "CallError",
-    "CallFailed",
+    "ToolCallError",
     "CallStart",
     "Definition",
     "Detection",

@@ -106,7 +106,7 @@ def streamed(events: Iterable[Json], *, request: Json | None = None, **options: 
         assert event == before
         made += [event] if out is None else out
     made += stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
     return made
 
 

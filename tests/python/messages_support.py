@@ -10,8 +10,8 @@ from typing import Any
 from law import law
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 
 LAW = law(4)
 Json = dict[str, Any]
@@ -204,7 +204,7 @@ def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> 
                     sent = stream.feed(event)
                     out += [event] if sent is None else sent
                 out += stream.end()
-                again = stream.asks_again
+                again = stream.should_retry
                 if again:
                     exchange.ask_again()
                 else:
@@ -214,7 +214,7 @@ def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> 
             requests.append(exchange.request)
         else:
             raise AssertionError("it never stops asking")
-    except CallFailed as error:
+    except ToolCallError as error:
         failed = str(error)
     assert answers == before
     return Heard(heard, failed, requests[1:], told)

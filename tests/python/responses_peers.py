@@ -184,7 +184,7 @@ def read_stream(
             read = stream.feed(event)
             sent += [event] if read is None else read
         sent += stream.end()
-        if not stream.asks_again:
+        if not stream.should_retry:
             assert stream.ended or not stream.holds
             return sent, exchange
         exchange.ask_again()

@@ -34,14 +34,14 @@ def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
     return {**request, "say": [*request["say"], words, message]}
 
 
-def read_answer(body: Mapping[str, Any], turn: answer.Turn) -> Json | None:
+def read_answer(body: Mapping[str, Any], turn: answer.ResponseState) -> Json | None:
     if "text" not in body:
         return body  # type: ignore[return-value]
-    reader = turn.reader(fragments=False)
+    reader = TextReader(turn, fragments=False)
     stop = body.get("stop")
     parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
-    if turn.ends(normal=stop == "stop"):
-        turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, answer.Held))]
+    if turn.should_retry(normal=stop == "stop"):
+        turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, answer.Hold))]
         return None
     return {"parts": written([*turn.kept, *parts]), "stop": stop}
 
@@ -51,9 +51,9 @@ def stream_error(error: Exception) -> Json:
 
 
 class StandInStream(AnswerStream):
-    def __init__(self, turn: answer.Turn) -> None:
+    def __init__(self, turn: answer.ResponseState) -> None:
         super().__init__(turn)
-        self._reader = turn.reader()
+        self._reader = TextReader(turn)
         self._held: list[answer.Part] | None = None
         self._over = False
 
@@ -72,13 +72,13 @@ class StandInStream(AnswerStream):
         return [] if self._over or self._is_over() else self._stop(None)
 
     def _begin(self) -> None:
-        self._reader = self._turn.reader()
+        self._reader = TextReader(self._turn)
 
     def _stop(self, stop: object) -> list[Json]:
         sent = self._send(self._reader.finish(truncated=cut(stop)))
         if self._ended:
             return sent
-        if self._turn.ends(normal=stop == "stop"):
+        if self._turn.should_retry(normal=stop == "stop"):
             self._retries, self._held = True, None
             return sent
         held, self._held, self._over = self._held or [], None, True
@@ -87,14 +87,14 @@ class StandInStream(AnswerStream):
     def _send(self, parts: list[answer.Part]) -> list[Json]:
         out: list[answer.Part] = []
         for part in parts:
-            if isinstance(part, answer.Held):
+            if isinstance(part, answer.Hold):
                 self._held = []
-            elif self._held is not None and not isinstance(part, answer.Call):
+            elif self._held is not None and not isinstance(part, answer.CallPart):
                 self._held.append(part)
             else:
                 out += [*(self._held or []), part]
                 self._held = None
-            self._ended = self._ended or isinstance(part, answer.CallBroken)
+            self._ended = self._ended or isinstance(part, answer.CallAborted)
         return written(out)
 
 
@@ -105,17 +105,17 @@ def cut(stop: object) -> bool | None:
 def written(parts: list[Any]) -> list[Json]:
     out: list[Json] = []
     for part in parts:
-        if isinstance(part, answer.Said):
+        if isinstance(part, answer.TextPart):
             out.append({"said": part.text})
-        elif isinstance(part, answer.Call):
+        elif isinstance(part, answer.CallPart):
             out.append({"call": part.name, "arguments": part.arguments})
-        elif isinstance(part, answer.CallBegun):
+        elif isinstance(part, answer.CallOpened):
             out.append({"begun": part.name})
         elif isinstance(part, answer.CallFragment):
             out.append({"fragment": part.delta})
-        elif isinstance(part, answer.CallDone):
+        elif isinstance(part, answer.CallFinished):
             out.append({"done": True})
-        elif isinstance(part, answer.CallBroken):
+        elif isinstance(part, answer.CallAborted):
             out.append({"error": {"message": part.error.message}})
     return out
 

@@ -22,7 +22,7 @@ from chat_support import (
     streamed,
     whole,
 )
-from wirecall import CallFailed
+from wirecall import ToolCallError
 from wirecall._apis.values import sum_usage
 
 
@@ -151,14 +151,14 @@ def test_no_usage_is_invented() -> None:
 
 
 def test_call_failed() -> None:
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         whole(BAD, options={"on_error": "raise"})
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         streamed(chunks([BAD]), on_error="raise")
     required = asking(tool_choice="required")
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         whole("Hello", request=required, options={"on_missing_call": "raise"})
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         streamed(chunks(["Hello"]), request=required, on_missing_call="raise")
 
 

@@ -49,7 +49,7 @@ def play(exchange: ByteExchange, *answers: list[bytes]) -> bytes:
     for number, chunks in enumerate(answers):
         out += b"".join(exchange.chunk(chunk) for chunk in chunks)
         out += exchange.end()
-        assert exchange.asks_again == (number + 1 < len(answers))
+        assert exchange.should_retry == (number + 1 < len(answers))
     return out.replace(sse.KEEP_ALIVE, b"")
 
 
@@ -199,13 +199,13 @@ def test_a_mark_in_front_of_a_body_hides_nothing() -> None:
 def test_a_bad_call_is_asked_for_again() -> None:
     exchange = opened()
     assert exchange.whole(json.dumps({"text": "So: " + BAD, "stop": "stop"}).encode()) is None
-    assert exchange.asks_again
+    assert exchange.should_retry
     said = json.loads(exchange.request)["say"]
     assert said[1:3] == ["Hi", "So: " + BAD]
     assert said[3].startswith('<tool-error name="go">')
     body = exchange.whole(json.dumps({"text": CALL, "stop": "stop"}).encode())
     assert body is not None
-    assert not exchange.asks_again
+    assert not exchange.should_retry
     assert json.loads(body)["parts"] == [{"said": "So: "}, CALLED]
 
 
@@ -315,7 +315,7 @@ def test_until_the_second_answer_begins_a_comment_goes_out() -> None:
     exchange = opened()
     exchange.chunk(answer(BAD))
     assert exchange.end() == sse.KEEP_ALIVE
-    assert exchange.asks_again
+    assert exchange.should_retry
 
 
 def test_a_failure_waits_for_what_was_said_before_it() -> None:

@@ -55,7 +55,7 @@ def chat_answer(
     event = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason, **more}]}
     out = stream.feed(event)
     sent += [event] if out is None else out
-    if stream.asks_again:
+    if stream.should_retry:
         exchange.ask_again()
         return None
     assert not any("error" in event for event in sent)

@@ -23,8 +23,8 @@ from messages_support import (
 )
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.messages.api import api
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 
 PIECES = [
     "Let me look. ",
@@ -174,7 +174,7 @@ def test_a_dropped_stream_ends_without_a_half_call(answer: Json, size: int, data
         sent = stream.feed(event)
         out += [event] if sent is None else sent
     out += stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
     assert not stream.holds
     assert stream.end() == []
     opened = [
@@ -343,7 +343,7 @@ def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
     assert stream.holds
     # The text that went out is closed; what came behind the failure is gone.
     assert stream.feed(end) == [{"type": "content_block_stop", "index": 0}]
-    assert stream.asks_again
+    assert stream.should_retry
     assert not stream.holds
     assert stream.feed({"type": "ping"}) is None
     assert stream.feed({"type": "message_stop"}) == []
@@ -379,10 +379,10 @@ def test_an_empty_second_answer_is_not_asked_for_for_ever() -> None:
     for event in events_of(message([text("<call>nope</call>")]), 3):
         stream.feed(event)
     assert stream.end() == []
-    assert stream.asks_again
+    assert stream.should_retry
     exchange.ask_again()
     stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
 
 
 @pytest.mark.parametrize("size", [None, 5])
@@ -419,7 +419,7 @@ def test_usage_adds_up_in_all_its_parts() -> None:
 
 
 def test_an_error_event_has_the_shape_of_the_api() -> None:
-    assert api.stream_error(CallFailed("no")) == {
+    assert api.stream_error(ToolCallError("no")) == {
         "type": "error",
         "error": {"type": "api_error", "message": "no"},
     }

@@ -1,6 +1,6 @@
 """What an API is: its requests, answers, streams and conversations, read and written as the host's own dicts.
 
-An `Api` is stateless; what changes while an answer is read is in its stream and in the `Turn`. Nothing that
+An `Api` is stateless; what changes while an answer is read is in its stream and in the `ResponseState`. Nothing that
 is given is ever mutated; what an API's code does not know stays where it is, the same object.
 """
 
@@ -13,10 +13,10 @@ from wirecall._apis.conversation import ConversationFormat, Message
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json, dict_of, listed, mapping
-from wirecall._rewriting.answer import Choice, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice, ResponseState
 
 
 class UnsupportedRequestError(ValueError):
@@ -85,7 +85,7 @@ class Api:
         adapt_request: Adapts a rewritten request to models without a system role, or with alternating turns.
         retry_request: Returns the rewritten request, followed by what the model wrote and our answer to it.
         read_answer: Returns a whole answer with native calls. None: the request is retried, and what remains
-            of the answer is in `Turn.kept`.
+            of the answer is in `ResponseState.kept`.
         open_stream: Returns a reader of a streamed answer.
         stream_error: Returns the event that ends a stream with an error.
         refusal: Returns the body of the answer to a request that is not sent.
@@ -106,8 +106,8 @@ class Api:
     rewrite_request: Callable[[Rewrite], Json]
     adapt_request: Callable[[Json, Options], Json]
     retry_request: Callable[[Mapping[str, Any], str, str], Json]
-    read_answer: Callable[[Mapping[str, Any], Turn], Json | None]
-    open_stream: Callable[[Turn], AnswerStream]
+    read_answer: Callable[[Mapping[str, Any], ResponseState], Json | None]
+    open_stream: Callable[[ResponseState], AnswerStream]
     stream_error: Callable[[Exception], Json]
     refusal: Callable[[UnsupportedRequestError], Json] = openai_refusal
     names_events: bool = True

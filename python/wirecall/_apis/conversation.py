@@ -31,7 +31,7 @@ INTRODUCTION = (
 MAX_SUMMARY_TOKENS = 2048
 
 
-class MixedFormats(ValueError):
+class MixedFormatsError(ValueError):
     """A list of messages that no one API would take; names two messages that do not fit together."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.conversation import ConversationFormat, Message, MixedFormats
+from wirecall._apis.conversation import ConversationFormat, Message, MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import api_named, apis
 from wirecall._apis.values import dict_of, listed
@@ -15,7 +15,7 @@ def read_conversation(
     """The format of a list, and its messages as mappings.
 
     Raises:
-        MixedFormats: There are messages of two APIs, or of another one than `name`.
+        MixedFormatsError: There are messages of two APIs, or of another one than `name`.
         TypeError: This is not a list, or one of its items is not a message.
         ValueError: There is no such API.
     """
@@ -43,7 +43,7 @@ def read_conversation(
                 before = (
                     f"messages[{where}] has the format {found}" if where >= 0 else f"the format is {found}"
                 )
-                raise MixedFormats(
+                raise MixedFormatsError(
                     f"{before}, but messages[{index}] has the format {owner}: convert the list to one "
                     "format first"
                 )

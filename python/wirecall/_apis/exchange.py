@@ -11,10 +11,11 @@ from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import sum_usage
 from wirecall._rewriting import manual
-from wirecall._rewriting.answer import CallFailed, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
@@ -71,7 +72,7 @@ class Exchange:
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
-        self.turn: Turn | None = None
+        self.turn: ResponseState | None = None
         self.recorder: Recorder | None = None
         if options.on_record is not None or options.debug:
             self.recorder = Recorder(
@@ -105,7 +106,7 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, parsed.tools, choice, options)
-        self.turn = Turn(
+        self.turn = ResponseState(
             toolset,
             options,
             choice,
@@ -123,7 +124,7 @@ class Exchange:
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
             if (saved := _saved(tools, told)) is not None:
-                self.turn.tell("saved", None, str(saved))
+                self.turn.notify("saved", None, str(saved))
 
     def _shown(self) -> frozenset[str] | None:
         """The types of parts that may be placed beside results; None for all."""
@@ -142,7 +143,7 @@ class Exchange:
         answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         if self.turn is None:
             return body
@@ -152,7 +153,7 @@ class Exchange:
         return read
 
     def stream(self) -> AnswerStream:
-        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+        """A reader of the answer's events. Once it `should_retry`, call `ask_again`, and feed it the
         next answer's."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
@@ -166,7 +167,7 @@ class Exchange:
         """Makes `request` the next one."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so it is never retried")
-        words, message = self.turn.again()
+        words, message = self.turn.begin_retry()
         self.request = self._adapted(self.api.retry_request(self.request, words, message))
         self._record_request("retry")
 
@@ -228,7 +229,7 @@ class Exchange:
         self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
 
     def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
-        if isinstance(error, CallFailed):
+        if isinstance(error, ToolCallError):
             return "bad_call", "missing_call" if error.error is None else error.error.kind
         if error is not None and not isinstance(error, GeneratorExit):
             assert self.recorder is not None

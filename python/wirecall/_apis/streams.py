@@ -6,18 +6,18 @@ from typing import Any
 
 import wirecall._core as core
 from wirecall._apis.values import Json
-from wirecall._rewriting.answer import (
-    Call,
-    CallBegun,
-    CallDone,
-    CallFailed,
-    CallFragment,
-    Held,
-    Part,
-    Said,
-    Turn,
-)
 from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import (
+    CallFinished,
+    CallFragment,
+    CallOpened,
+    CallPart,
+    Hold,
+    Part,
+    TextPart,
+    ToolCallError,
+)
+from wirecall._rewriting.response import ResponseState
 
 
 def is_text(parts: list[Part], text: str) -> bool:
@@ -25,7 +25,7 @@ def is_text(parts: list[Part], text: str) -> bool:
     if len(parts) != 1:
         return False
     (part,) = parts
-    return isinstance(part, Said) and part.text == text
+    return isinstance(part, TextPart) and part.text == text
 
 
 class PartWriter(ABC):
@@ -62,21 +62,21 @@ class PartWriter(ABC):
 
     def write(self, parts: Iterable[Part]) -> None:
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 self.say(part.text)
             elif isinstance(part, CallFragment):
                 self.fragment(part.delta)
-            elif isinstance(part, (Call, CallBegun)):
-                late = isinstance(part, Call) and part.late
+            elif isinstance(part, (CallPart, CallOpened)):
+                late = isinstance(part, CallPart) and part.late
                 if not late:
                     self.buffer.release()
                 self.open_call(part.id, part.name, late=late)
-                if isinstance(part, Call):
+                if isinstance(part, CallPart):
                     self.fragment(self.arguments(part.arguments))
                     self.close_call()
-            elif isinstance(part, CallDone):
+            elif isinstance(part, CallFinished):
                 self.close_call()
-            elif isinstance(part, Held):
+            elif isinstance(part, Hold):
                 self.hold()
             else:
                 self.abort(part.error)
@@ -86,14 +86,14 @@ class PartWriter(ABC):
 class AnswerStream(ABC):
     """One streamed answer, or several where the request is retried: they become one."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ResponseState) -> None:
         self._turn = turn
         self._attempt = turn.attempt
         self._retries = False
         self._ended = False
 
     @property
-    def asks_again(self) -> bool:
+    def should_retry(self) -> bool:
         """The request must be retried: `Exchange.ask_again` makes the next request, and the events of its
         answer come next."""
         return self._retries and self._turn.attempt == self._attempt
@@ -139,7 +139,7 @@ class AnswerStream(ABC):
         """What goes out before the provider's error, at which clients stop reading."""
         try:
             due = self.end()
-        except CallFailed:
+        except ToolCallError:
             due = []  # The provider's own error says more.
         self._ended = True
         return due

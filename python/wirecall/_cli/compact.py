@@ -13,13 +13,13 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormats
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
 from wirecall._apis.names import ApiName
 from wirecall._cli.inputs import Failure, harmless, load_json, read_text, title_of, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._summarizers import SummaryError, summarizer
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
@@ -138,7 +138,7 @@ def compact(
             max_summary_tokens=max_summary_tokens,
             format=format,
         )
-    except (MixedFormats, TypeError) as error:
+    except (MixedFormatsError, TypeError) as error:
         raise click.ClickException(f"{title}: {error}") from error
     if only_plan:
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
@@ -158,7 +158,7 @@ def compact(
                 max_summary_tokens=max_summary_tokens,
                 format=plan.format,
             )
-        except (NoSummary, errors) as error:
+        except (SummaryError, errors) as error:
             reason = textwrap.shorten(harmless(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
             raise click.ClickException(f"{where}: {reason}") from error

@@ -3,7 +3,7 @@
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
     send exchange.request; then, by the content type of the answer (and `streams`),
         whole: exchange.whole(body); None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
+        events: exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request
 
 What passes, passes byte for byte: comments, pings, unknown events, events that the API's code leaves alone,
 `[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
@@ -24,8 +24,8 @@ from wirecall._apis.registry import Route, find_route
 from wirecall._apis.streams import AnswerStream
 from wirecall._clients import sse
 from wirecall._clients.middleware import Chain
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
@@ -178,7 +178,7 @@ class ByteExchange:
     Attributes:
         request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
+        should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
             answer comes here, too.
         ended: Nothing more goes out, whatever comes: stop reading.
         failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
@@ -199,9 +199,9 @@ class ByteExchange:
         self.reads = reads
         self._hears = hears
         self._listens = hears is not None or self._recorder is not None
-        self.asks_again = False
+        self.should_retry = False
         self.ended = False
-        self.failure: CallFailed | None = None
+        self.failure: ToolCallError | None = None
         self._stream: AnswerStream | None = None
         self._events = sse.Parser()
         self._stream_over = False
@@ -261,7 +261,7 @@ class ByteExchange:
         """The answer with native calls. None: send `request`, and give its answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         if self._recorder is not None:
             self._recorder.receives(body)
@@ -277,14 +277,14 @@ class ByteExchange:
         return out
 
     def _whole(self, body: bytes) -> bytes | None:
-        self.asks_again = False
+        self.should_retry = False
         given = sse.load(body.removeprefix(sse.BOM))
         if given is None:
             return body
         self._hear(given)
         read = self._exchange.whole(given)
         if read is None:
-            self.asks_again = True
+            self.should_retry = True
             self.request = sse.dump(self._exchange.request)
             return None
         return body if read is given else sse.dump(read)
@@ -301,8 +301,8 @@ class ByteExchange:
         if self._exchange.untouched:
             self._overhear(lambda: self._events.feed(chunk))
             return chunk
-        if self.asks_again:
-            self.asks_again, self._stream_over = False, False
+        if self.should_retry:
+            self.should_retry, self._stream_over = False, False
             self._events = sse.Parser()
         try:
             events = self._events.feed(chunk)
@@ -314,7 +314,7 @@ class ByteExchange:
         return out
 
     def end(self) -> bytes:
-        """The provider's stream is over: what still goes out. Then look at `asks_again`."""
+        """The provider's stream is over: what still goes out. Then look at `should_retry`."""
         return b"" if self._is_over() else self._gives(self._end())
 
     def _end(self) -> bytes:
@@ -332,10 +332,10 @@ class ByteExchange:
         out += tail
         if self._is_over():
             return out
-        if self._reader().asks_again:
+        if self._reader().should_retry:
             self._exchange.ask_again()
             self.request = sse.dump(self._exchange.request)
-            self.asks_again = True
+            self.should_retry = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
@@ -343,8 +343,8 @@ class ByteExchange:
 
     def abort(self) -> bytes:
         """The provider's stream broke off: what still goes out, which is nothing unless the answer was
-        complete. What may be the beginning of a call is not text. Then look at `asks_again`."""
-        if not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
+        complete. What may be the beginning of a call is not text. Then look at `should_retry`."""
+        if not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
             self.ended = True
         return self.end()
 
@@ -355,7 +355,7 @@ class ByteExchange:
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
-            self.ended, self.asks_again = True, False
+            self.ended, self.should_retry = True, False
             out += self._write(self._exchange.api.stream_error(BrokenAnswer(self._where.hides(message))))
         return out
 
@@ -404,13 +404,13 @@ class ByteExchange:
                 out.append(self._finish_stream())
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
             if given is None:
-                if not stream.asks_again and not self.ended:
+                if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
             self._hear(given)
             try:
                 read = stream.feed(given)
-            except CallFailed as failure:
+            except ToolCallError as failure:
                 self.failure, self.ended = failure, True
                 break
             if read is None:
@@ -428,7 +428,7 @@ class ByteExchange:
         stream = self._reader()
         try:
             out = stream.end()
-        except CallFailed as failure:
+        except ToolCallError as failure:
             self.failure, self.ended = failure, True
             return b""
         self.ended = stream.ended

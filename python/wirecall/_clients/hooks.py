@@ -69,7 +69,7 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         exchange = self._exchange(params, overrides)
         with exchange.recording():
@@ -106,7 +106,7 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: From the iterator, as the options say.
+            ToolCallError: From the iterator, as the options say.
         """
         return _stream(stream, self._exchange(params, overrides))
 
@@ -171,7 +171,7 @@ def _rewritten(reader: AnswerStream | None, event: Any) -> Iterable[Any]:
             name = type(event).__name__
             raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
         # No chunk ("[DONE]", a ping): only that of the last answer counts.
-        return () if reader.asks_again or reader.ended else (event,)
+        return () if reader.should_retry or reader.ended else (event,)
     made: list[Json] | None = reader.feed(event)
     return (event,) if made is None else made
 
@@ -203,7 +203,7 @@ def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
             if reader is None:
                 return
             yield from _last(exchange, reader)
-            if not reader.asks_again:
+            if not reader.should_retry:
                 return
             exchange.ask_again()
 
@@ -231,6 +231,6 @@ async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[An
                 return
             for due in _last(exchange, reader):
                 yield due
-            if not reader.asks_again:
+            if not reader.should_retry:
                 return
             exchange.ask_again()

@@ -309,7 +309,7 @@ class _Events:
         Raises:
             Exception: `dropped`, or the exchange's failure.
         """
-        if self._exchange.asks_again:
+        if self._exchange.should_retry:
             return True
         if dropped is not None:
             raise dropped

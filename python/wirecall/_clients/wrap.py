@@ -41,7 +41,7 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
+    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances of
     the SDK's base exception.
 
     Args:

@@ -1,7 +1,7 @@
 """One answer of a model, read: what is text, what is a call, what is asked for again. It knows no API.
 
-A `Turn` is one request's answer, over all its attempts. Each text of it (a choice, a content block)
-has a `Reader` of its own, whose parts the dialect writes as its API does; whole or streamed, the parts
+A `ResponseState` is one request's answer, over all its attempts. Each text of it (a choice, a content block)
+has a `TextReader` of its own, whose parts the dialect writes as its API does; whole or streamed, the parts
 are the same.
 """
 
@@ -22,7 +22,7 @@ log = logging.getLogger("wirecall")
 _Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
 
 
-class CallFailed(Exception):
+class ToolCallError(Exception):
     """A call that cannot be handed over, raised where the host wants it so (`on_error="raise"`).
 
     Attributes:
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextPart:
     """Text to be shown; not empty."""
 
     text: str
@@ -62,7 +62,7 @@ class Call:
 
     Attributes:
         late: Its arguments violate the schema, so the request may be retried instead. It is held with what
-            follows `Held`, and does not release it.
+            follows `Hold`, and does not release it.
     """
 
     id: str
@@ -72,8 +72,8 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class CallBegun:
-    """With `stream_arguments`: a call, whose fragments follow, then `CallDone` or `CallBroken`."""
+class CallOpened:
+    """With `stream_arguments`: a call, whose fragments follow, then `CallFinished` or `CallAborted`."""
 
     id: str
     name: str
@@ -85,19 +85,19 @@ class CallFragment:
 
 
 @dataclass(frozen=True, slots=True)
-class CallDone:
+class CallFinished:
     pass
 
 
 @dataclass(frozen=True, slots=True)
-class CallBroken:
+class CallAborted:
     """A call failed after its first fragment went out: the stream must end with the API's error."""
 
     error: core.CallError
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class Hold:
     """From here on nothing goes out, until a call does or the answer has ended: it may be asked for
     again."""
 
@@ -114,10 +114,10 @@ class _End(NamedTuple):
         return _End(True, trailing) if words else _End(self.spoken, self.newlines + trailing)
 
 
-Part = Said | Call | CallBegun | CallFragment | CallDone | CallBroken | Held
+Part = TextPart | Call | CallOpened | CallFragment | CallFinished | CallAborted | Hold
 
 
-class Turn:
+class ResponseState:
     """One request's answer.
 
     Args:
@@ -169,7 +169,7 @@ class Turn:
         self._held_at: _End | None = None
         self._gap = False
         self._stops = frozenset(stops) - {toolset.result_marks[0]}
-        self._siblings: list[Turn] = []
+        self._siblings: list[ResponseState] = []
         self._over = False
 
     @property
@@ -177,7 +177,7 @@ class Turn:
         """Whether calls are looked for: not with `tool_choice` none."""
         return self.choice.mode != "none"
 
-    def reader(self, prefix: str = "call_", *, fragments: bool = True) -> "Reader":
+    def reader(self, prefix: str = "call_", *, fragments: bool = True) -> "TextReader":
         """A reader of one text of the answer.
 
         Args:
@@ -187,12 +187,12 @@ class Turn:
         """
         heard: list[str] = []
         self._heard.append(heard)
-        return Reader(self, heard, prefix, fragments and self.options.stream_arguments)
+        return TextReader(self, heard, prefix, fragments and self.options.stream_arguments)
 
-    def sibling(self) -> "Turn":
+    def sibling(self) -> "ResponseState":
         """A turn of its own for one of several answers: what one of them calls says nothing of the others,
         and none is asked for again."""
-        made = Turn(
+        made = ResponseState(
             self.toolset,
             self.options,
             self.choice,
@@ -238,13 +238,13 @@ class Turn:
             normal: It stopped by itself; what was cut off or filtered is not asked for again.
 
         Raises:
-            CallFailed: The call that was asked for is missing, and the host wants that raised.
+            ToolCallError: The call that was asked for is missing, and the host wants that raised.
         """
         missing = normal and self.choice.mode == "required" and not self.called and not self._failures
         if missing:
             self.tell("missing_call", None, self._missing_message())
             if self.options.on_missing_call == "raise":
-                raise CallFailed(self._missing_message())
+                raise ToolCallError(self._missing_message())
         wanted = (
             self.options.on_error == "retry"
             if self._failures
@@ -305,14 +305,14 @@ class Turn:
             self._held_at = self._end
         return holds
 
-    def _said(self, text: str) -> Said:
+    def _said(self, text: str) -> TextPart:
         """A text to be shown. The first one of a retry begins a paragraph of its own."""
         if self._gap and not text.isspace():
             leading = text[: len(text) - len(text.lstrip())]
             text = "\n" * (2 - self._end.newlines - leading.count("\n")) + text
             self._gap = False
         self._end = self._end.followed_by(text)
-        return Said(text)
+        return TextPart(text)
 
     def _refusal(self, name: str) -> str | None:
         """Why a call may not be handed over, if so."""
@@ -332,13 +332,13 @@ def _excuse(kind: str) -> str:
     return "The assistant tried to call a tool, but the call could not be read."
 
 
-class Reader:
+class TextReader:
     """Reads one text of an answer: `feed` what comes, then `finish`.
 
     Blank text between, in front of and behind calls is dropped; other text goes out as it was.
     """
 
-    def __init__(self, turn: Turn, heard: list[str], prefix: str, fragments: bool) -> None:
+    def __init__(self, turn: ResponseState, heard: list[str], prefix: str, fragments: bool) -> None:
         self._turn = turn
         self._record = turn.recorder
         # For the record: which of the answer's texts this is, and how much of it was read.
@@ -358,7 +358,7 @@ class Reader:
         # With strip_preamble, until a call comes: text, which it drops, and errors (True), which it does not.
         self._preamble: list[tuple[str, bool]] = []
         # With stream_arguments: the call that has no fragment yet, and whether one is open.
-        self._begun: CallBegun | None = None
+        self._begun: CallOpened | None = None
         self._open = False
         # Characters of its arguments that were sent.
         self._sent = 0
@@ -384,7 +384,7 @@ class Reader:
         self._length += len(text)
         if self._parser is None:
             self._note_text(text)
-            return [Said(text)] if text else []
+            return [TextPart(text)] if text else []
         return self._read(self._parser.feed(text))
 
     def finish(self, *, truncated: bool | None) -> list[Part]:
@@ -477,7 +477,7 @@ class Reader:
             self._record.event("call_start", event.name, text=self._number)
         self._refused = self._turn._refusal(event.name)
         if self._fragments and self._refused is None:
-            self._begun = CallBegun(self._id(event.id), event.name)
+            self._begun = CallOpened(self._id(event.id), event.name)
 
     def _fragment(self, delta: str, parts: list[Part]) -> None:
         if self._begun is not None:
@@ -504,7 +504,7 @@ class Reader:
             self._note("call", event, event.arguments, repairs=event.repairs, problems=problems)
             if self._open:
                 self._open = False
-                parts.append(CallDone())
+                parts.append(CallFinished())
                 return
             self._begun = None
             self._hand_over(parts)
@@ -531,17 +531,17 @@ class Reader:
         native = None if self._refused is not None else error.arguments
         if self._open:
             self._open = False
-            turn.tell("error", error.name, described(error.kind), error.raw)
+            turn.notify("error", error.name, described(error.kind), error.raw)
             if native is None or mode not in ("retry", "native"):
-                parts.append(CallBroken(error))
+                parts.append(CallAborted(error))
                 return
-            parts += [CallFragment(native[self._sent :]), CallDone()]
+            parts += [CallFragment(native[self._sent :]), CallFinished()]
             return
         late = mode == "retry" and turn._may_ask_again()
         if turn._failed(error):
-            parts.append(Held())
+            parts.append(Hold())
         if mode == "raise":
-            raise CallFailed(described(error.kind), error)
+            raise ToolCallError(described(error.kind), error)
         # Forged results and forbidden calls are never handed over.
         if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
             native = error.raw

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
 

@@ -80,7 +80,7 @@ class Options:
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
             kinds that a user message of the request contains, too, which shows that the model accepts them.
         on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
-            `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
+            `ToolCallError` ("raise"), or handed over as a native call with its raw text as arguments
             ("native"). After the last retry, a call whose arguments were read completely is handed over
             natively; for other bad calls the end user reads one plain sentence.
         max_retries: The maximum number of retries.

@@ -1,6 +1,6 @@
 """Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
 
-from wirecall._apis.conversation import MixedFormats
+from wirecall._apis.conversation import MixedFormatsError
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._context import CompactContext, compact_context
 from wirecall.compaction._durable import (
@@ -11,7 +11,7 @@ from wirecall.compaction._durable import (
 )
 from wirecall.compaction._planning import CompactionPlan, Repair, plan_compaction
 from wirecall.compaction._pruning import Clear, Prune
-from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._truncation import Truncate
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "Compress",
     "Compressed",
     "ContextNotice",
-    "MixedFormats",
-    "NoSummary",
+    "MixedFormatsError",
+    "SummaryError",
     "Prune",
     "Repair",
     "Truncate",

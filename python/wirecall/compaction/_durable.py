@@ -49,7 +49,7 @@ def compact_messages(
         letter or digit, only an analysis, or words like "none" and "N/A".
 
     Raises:
-        MixedFormats: The messages are not of one format.
+        MixedFormatsError: The messages are not of one format.
         TypeError: `summarize` cannot be called, is async, or returned neither text nor None.
         Exception: Whatever `summarize` raises.
     """

@@ -141,7 +141,7 @@ def plan_compaction(
         format: "chat", "responses" or "messages"; by default what the messages look like.
 
     Raises:
-        MixedFormats: The messages are not of one format.
+        MixedFormatsError: The messages are not of one format.
         TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, `messages` are no messages of these
             APIs, or `count` is no function that returns a number.
         ValueError: `keep_recent_turns` is no number, or one of the others is none above 0.
@@ -236,7 +236,7 @@ def conversation(messages: Sequence[Message], format: ApiName | None = None) -> 
     """Cuts a list into turns.
 
     Raises:
-        MixedFormats: The messages are not of one format.
+        MixedFormatsError: The messages are not of one format.
     """
     of, mappings = read_conversation(messages, format)
     return turns_of(of, messages, mappings)

@@ -13,7 +13,7 @@ _REFUSED = ("content_filter", "refusal")
 _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
 
-class NoSummary(Exception):
+class SummaryError(Exception):
     """The model refused to summarise, or its summary was cut off; nothing is compacted."""
 
 
@@ -38,7 +38,7 @@ def summarizer(
 def summarizer(
     client: Any, *, model: str, max_tokens: int = MAX_SUMMARY_TOKENS, **parameters: Any
 ) -> Callable[[Flat], str] | Callable[[Flat], Awaitable[str]]:
-    """A `summarize` that asks a model, and raises `NoSummary` if the answer is cut off or a refusal.
+    """A `summarize` that asks a model, and raises `SummaryError` if the answer is cut off or a refusal.
 
     Args:
         client: `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or one with the same
@@ -86,7 +86,7 @@ def _chat_answer(answer: Mapping[str, Any]) -> str:
     choice = dict_of(choices[0]) if choices else {}
     message = dict_of(choice.get("message"))
     if message.get("refusal"):
-        raise NoSummary(f"the model refused to summarise: {message['refusal']}")
+        raise SummaryError(f"the model refused to summarise: {message['refusal']}")
     return _whole(str(message.get("content") or ""), choice.get("finish_reason"))
 
 
@@ -98,7 +98,7 @@ def _messages_answer(answer: Mapping[str, Any]) -> str:
 
 def _whole(text: str, reason: object) -> str:
     if reason in _REFUSED:
-        raise NoSummary(f"the model did not summarise: its answer ended with {reason!r}")
+        raise SummaryError(f"the model did not summarise: its answer ended with {reason!r}")
     if reason in _CUT and "</summary>" not in text:
-        raise NoSummary(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
+        raise SummaryError(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
     return text

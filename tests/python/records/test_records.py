@@ -107,7 +107,7 @@ def test_outcomes(host: Host, script: Any, options: Any, outcome: str, error: st
     found: list[Record] = []
     try:
         host.ask(script, on_record=found.append, **options)
-    except wirecall.CallFailed:
+    except wirecall.ToolCallError:
         assert options == {"on_error": "raise"}
     [record] = found
     assert (record.outcome, record.error) == (outcome, error)

@@ -5,13 +5,15 @@ from typing import Any, cast
 
 from wirecall._apis.chat.stream import finish_reason, is_cut, is_whole
 from wirecall._apis.values import Json, listed, sum_usage
-from wirecall._rewriting.answer import Call, Held, Part, Said, Turn
+from wirecall._rewriting.parts import CallPart, Hold, Part, TextPart
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 
 # Texts that a stream sends in pieces: what an earlier attempt said there stays, as it does in a stream.
 _SPOKEN = ("reasoning_content", "reasoning", "refusal")
 
 
-def read_answer(body: Mapping[str, Any], turn: Turn) -> Json | None:
+def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     choices = listed(body.get("choices"))
     if not turn.reads or not choices:
         return cast(Json, body)
@@ -25,7 +27,7 @@ def read_answer(body: Mapping[str, Any], turn: Turn) -> Json | None:
         own = turn if alone else turn.sibling()
         written = _Written(message, own, is_cut(choice, body, own))
         # A model that refuses to answer is not asked for the missing call.
-        if own.ends(normal=is_whole(choice, body, own) and not message.get("refusal")):
+        if own.should_retry(normal=is_whole(choice, body, own) and not message.get("refusal")):
             turn.kept.append(written.kept())
             turn.usage.append(body.get("usage"))
             return None
@@ -43,17 +45,17 @@ class _Written:
     keeps its place.
     """
 
-    def __init__(self, message: Mapping[str, Any], turn: Turn, truncated: bool | None) -> None:
+    def __init__(self, message: Mapping[str, Any], turn: ResponseState, truncated: bool | None) -> None:
         self._message = message
         self._turn = turn
-        self._calls: list[Call] = []
+        self._calls: list[CallPart] = []
         # All that was said, and how much of it before the answer was held.
         self._said: list[str] = []
         self._before: int | None = None
         content = message.get("content")
         self._items: list[object] = [content] if isinstance(content, str) else list(listed(content))
         self._texts: list[str | None] = []
-        reader = turn.reader(fragments=False)
+        reader = TextReader(turn, fragments=False)
         for item in self._items:
             text = item.get("text") if isinstance(item, Mapping) and item.get("type") == "text" else item
             self._texts.append(self._take(reader.feed(text)) if isinstance(text, str) else None)
@@ -67,11 +69,11 @@ class _Written:
     def _take(self, parts: list[Part]) -> str:
         start = len(self._said)
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 self._said.append(part.text)
-            elif isinstance(part, Call):
+            elif isinstance(part, CallPart):
                 self._calls.append(part)
-            elif isinstance(part, Held) and self._before is None:
+            elif isinstance(part, Hold) and self._before is None:
                 self._before = len(self._said)
         return "".join(self._said[start:])
 
@@ -113,5 +115,5 @@ class _Written:
         return made or None
 
 
-def _function(call: Call) -> Json:
+def _function(call: CallPart) -> Json:
     return {"name": call.name, "arguments": call.arguments}

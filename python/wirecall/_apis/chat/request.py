@@ -9,9 +9,9 @@ from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import Json, listed, mapping, omitted, result_text
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
 _MOST_STOPS = 4

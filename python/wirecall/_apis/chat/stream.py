@@ -6,8 +6,10 @@ from typing import Any
 import wirecall._core as core
 from wirecall._apis.streams import AnswerStream, PartWriter, is_text
 from wirecall._apis.values import Json, listed, mapping, sum_usage
-from wirecall._rewriting.answer import CallFailed, Turn
 from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.kinds import described
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
@@ -19,12 +21,12 @@ def is_normal(reason: object) -> bool:
     return reason in ("stop", "tool_calls", "function_call")
 
 
-def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool:
+def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool:
     """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
     return is_normal(choice.get("finish_reason")) and not turn.asked_to_stop(_matched(choice, answer))
 
 
-def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: Turn) -> bool | None:
+def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool | None:
     """The `truncated` of a choice: None if it may be cut off."""
     reason = choice.get("finish_reason")
     if reason == "stop":
@@ -51,11 +53,11 @@ def finish_reason(reason: object, called: bool, legacy: bool) -> object:
 
 
 def stream_error(error: Exception) -> Json:
-    kind = error.error.kind if isinstance(error, CallFailed) and error.error is not None else None
+    kind = error.error.kind if isinstance(error, ToolCallError) and error.error is not None else None
     return {"error": {"message": str(error), "type": "invalid_tool_call", "param": None, "code": kind}}
 
 
-class _Aborted(CallFailed):
+class _Aborted(ToolCallError):
     """A call failed after its first fragment was sent."""
 
 
@@ -74,7 +76,7 @@ class _Choice(PartWriter):
         ended: Its finish reason came.
     """
 
-    def __init__(self, index: object, turn: Turn, send: Callable[[Json], object]) -> None:
+    def __init__(self, index: object, turn: ResponseState, send: Callable[[Json], object]) -> None:
         self.index = index
         self.turn = turn
         self.buffer = HoldBuffer(send)
@@ -86,7 +88,7 @@ class _Choice(PartWriter):
 
     def begin(self) -> None:
         """Begins the next attempt."""
-        self.reader = self.turn.reader()
+        self.reader = TextReader(self.turn)
         self.buffer.drop()
         self.late = False
         self.mark = self.calls
@@ -151,13 +153,13 @@ class _Choice(PartWriter):
         """Ends the answer. True: the request must be retried."""
         self.ended = True
         self.write(self.reader.finish(truncated=truncated))
-        return self.turn.ends(normal=normal and not self.refused)
+        return self.turn.should_retry(normal=normal and not self.refused)
 
 
 class ChatStream(AnswerStream):
     """One streamed answer. Each choice is read on its own; if there are several, none is retried."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ResponseState) -> None:
         super().__init__(turn)
         self._choices: dict[object, _Choice] = {}
         # What is made of the last event.
@@ -204,7 +206,7 @@ class ChatStream(AnswerStream):
             if not is_read:
                 self._made.append(choice)
             changed = changed or is_read
-        if self.asks_again:
+        if self.should_retry:
             return self._events(event, None)
         if changed:
             return self._events(event, event.get("usage"))

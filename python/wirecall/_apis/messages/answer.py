@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirecall._apis.values import Json, sum_usage
-from wirecall._rewriting.answer import Call, Held, Said, Turn
+from wirecall._rewriting.parts import CallPart, Hold, TextPart
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 
 ID_PREFIX = "toolu_"
 
@@ -33,7 +35,7 @@ class StopReason:
     ours: bool
 
     @classmethod
-    def of(cls, holder: Mapping[str, Any], turn: Turn) -> "StopReason":
+    def of(cls, holder: Mapping[str, Any], turn: ResponseState) -> "StopReason":
         reason = holder.get("stop_reason")
         mark = turn.toolset.result_marks[0]
         return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == mark)
@@ -51,7 +53,7 @@ class StopReason:
             return False
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None
 
-    def rewritten(self, holder: Mapping[str, Any], turn: Turn) -> Json:
+    def rewritten(self, holder: Mapping[str, Any], turn: ResponseState) -> Json:
         """The two fields of `holder` that differ."""
         changed: Json = {}
         if self.ours:
@@ -78,7 +80,7 @@ class _Segment:
     text: str
 
 
-def read_answer(body: Mapping[str, Any], turn: Turn) -> Json | None:
+def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
@@ -91,17 +93,17 @@ def read_answer(body: Mapping[str, Any], turn: Turn) -> Json | None:
                 turn.called += 1
             items.append(block)
             continue
-        reader = turn.reader(ID_PREFIX, fragments=False)
+        reader = TextReader(turn, ID_PREFIX, fragments=False)
         last = position == len(content) - 1
         parts = reader.feed(block["text"]) + reader.finish(truncated=stop.truncated if last else None)
         for part in parts:
-            if isinstance(part, Said):
+            if isinstance(part, TextPart):
                 _say(items, block, part.text)
-            elif isinstance(part, Call):
+            elif isinstance(part, CallPart):
                 items.append(_call_block(part))
-            elif isinstance(part, Held):
+            elif isinstance(part, Hold):
                 kept = _folded(items)
-    if turn.ends(normal=stop.normal):
+    if turn.should_retry(normal=stop.normal):
         turn.kept += _folded(items) if kept is None else kept
         turn.usage.append(body.get("usage"))
         return None
@@ -136,7 +138,7 @@ def _folded(items: list[Any]) -> list[object]:
     return blocks
 
 
-def _call_block(call: Call) -> Json:
+def _call_block(call: CallPart) -> Json:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call.arguments)}
 
 

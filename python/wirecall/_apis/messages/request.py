@@ -10,9 +10,9 @@ from wirecall._apis.messages.answer import is_text
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import Json, as_json, listed, mapping, result_text
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 from wirecall.errors import ToolError
 
 log = logging.getLogger("wirecall")

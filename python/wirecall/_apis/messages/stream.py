@@ -8,8 +8,10 @@ import wirecall._core as core
 from wirecall._apis import streams
 from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_call, is_text, partial_json
 from wirecall._apis.values import Json, mapping, sum_usage
-from wirecall._rewriting.answer import CallFailed, Reader, Turn
 from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.kinds import described
 
 
@@ -23,7 +25,7 @@ class _Block:
 
     index: int
     start: Mapping[str, Any]
-    reader: Reader
+    reader: TextReader
     waiting: list[Mapping[str, Any]] = field(default_factory=list)
     begun: bool = False
 
@@ -31,7 +33,7 @@ class _Block:
 class MessagesStream(streams.AnswerStream, streams.PartWriter):
     """One streamed answer, or several that become one."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: ResponseState) -> None:
         super().__init__(turn)
         self._sending: list[Json] = []
         self.buffer = HoldBuffer(self._sending.append)
@@ -75,7 +77,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._sending.clear()
         self._finish(truncated=True)
         if not self._ended:
-            self._turn.ends(normal=False)
+            self._turn.should_retry(normal=False)
             self.buffer.release()
         self._stopped = True
         return [*self._sending]
@@ -94,7 +96,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return None
         block, index = event.get("content_block"), event.get("index")
         if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
-            self._block = _Block(index, block, self._turn.reader(ID_PREFIX))
+            self._block = _Block(index, block, TextReader(self._turn, ID_PREFIX))
             if block["text"]:
                 self.write(self._block.reader.feed(block["text"]))
             return None
@@ -139,7 +141,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._finish(truncated=stop.truncated)
         if self._ended:
             return None
-        if self._turn.ends(normal=stop.normal):
+        if self._turn.should_retry(normal=stop.normal):
             if self.buffer.drop():
                 self._next, self._open = self._mark
             self._close()
@@ -193,7 +195,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._stop(self._call)
 
     def abort(self, error: core.CallError) -> None:
-        self.buffer.put(stream_error(CallFailed(described(error.kind))))
+        self.buffer.put(stream_error(ToolCallError(described(error.kind))))
         self._ended = True
 
     def _start_block(self, index: int, block: Json) -> None:

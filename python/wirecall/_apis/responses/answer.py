@@ -5,10 +5,10 @@ from typing import Any
 
 from wirecall._apis.responses.stream import ResponsesStream
 from wirecall._apis.values import Json
-from wirecall._rewriting.answer import Turn
+from wirecall._rewriting.response import ResponseState
 
 
-def read_answer(body: Mapping[str, Any], turn: Turn) -> Json | None:
+def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     # The stream of the earlier attempts, which goes on.
     stream = turn.kept[-1] if turn.kept else None
     if not isinstance(stream, ResponsesStream):

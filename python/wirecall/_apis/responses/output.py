@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 from wirecall._apis.values import Json, listed
-from wirecall._rewriting.answer import Reader
+from wirecall._rewriting.reader import TextReader
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Text:
         shown: Into how many parts it went.
     """
 
-    reader: Reader
+    reader: TextReader
     part: Mapping[str, Any]
     final: Mapping[str, Any] | None = None
     annotations: list[Any] = field(default_factory=list)

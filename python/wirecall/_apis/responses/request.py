@@ -9,10 +9,10 @@ from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.stops import stops_of
 from wirecall._apis.values import Json, as_json, listed, mapping, result_text
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 
 # What the server keeps cannot be rewritten: the model would see native calls beside our text.
 _HELD_BY_SERVER = {

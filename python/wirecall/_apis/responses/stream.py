@@ -11,8 +11,10 @@ import wirecall._core as core
 from wirecall._apis.responses.output import Output, Source, Text
 from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, listed, mapping, sum_usage
-from wirecall._rewriting.answer import CallFailed, Part, Turn
 from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import Part, ToolCallError
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.kinds import described
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
@@ -33,7 +35,7 @@ _NATIVE_CALLS = (
 
 
 def stream_error(error: Exception, sequence_number: int = 0) -> Json:
-    failed = error.error if isinstance(error, CallFailed) else None
+    failed = error.error if isinstance(error, ToolCallError) else None
     return {
         "type": "error",
         "code": failed.kind if failed is not None else "server_error",
@@ -46,7 +48,7 @@ def stream_error(error: Exception, sequence_number: int = 0) -> Json:
 class ResponsesStream(AnswerStream, PartWriter):
     """A streamed answer. Without `fragments` it reads whole ones."""
 
-    def __init__(self, turn: Turn, *, fragments: bool = True) -> None:
+    def __init__(self, turn: ResponseState, *, fragments: bool = True) -> None:
         super().__init__(turn)
         self._fragments = fragments
         self._out = Output()
@@ -116,7 +118,7 @@ class ResponsesStream(AnswerStream, PartWriter):
                 same = read is response or not isinstance(response, Mapping)
                 self._out.send(event if same else {**event, "response": read})
         elif kind == "error":
-            with suppress(CallFailed):  # The provider's own error says more.
+            with suppress(ToolCallError):  # The provider's own error says more.
                 self._finish("failed", None)
             self._out.send(event)
         elif not isinstance(index, int):
@@ -234,7 +236,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(self._turn.reader(fragments=self._fragments), part)
+            source.texts[index] = Text(TextReader(self._turn, fragments=self._fragments), part)
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
@@ -277,7 +279,7 @@ class ResponsesStream(AnswerStream, PartWriter):
 
     def abort(self, error: core.CallError) -> None:
         # What was sent of a call cannot be taken back.
-        self._out.send(stream_error(CallFailed(described(error.kind), error), self._out.sequence))
+        self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
         self._out.shut()
         self._ended = True
 
@@ -313,7 +315,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         still_open = [self._sources[index] for index in self._open]
         for source in still_open:
             self._finish_texts(source, _status(source) == "incomplete" or truncated)
-        if self._turn.ends(normal=status == "completed" and not self._refused):
+        if self._turn.should_retry(normal=status == "completed" and not self._refused):
             self.buffer.drop()
             self._out.leave_open()
             self._retries = True
