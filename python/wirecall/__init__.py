@@ -18,12 +18,12 @@ from wirecall._core import (
     Text,
     loads,
 )
+from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
-from wirecall._tools.kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
@@ -41,7 +41,6 @@ __all__ = [
     "Attempt",
     "CallEnd",
     "CallError",
-    "ToolCallError",
     "CallStart",
     "Definition",
     "Detection",
@@ -64,6 +63,7 @@ __all__ = [
     "RecordEvent",
     "RepairKind",
     "Text",
+    "ToolCallError",
     "ToolError",
     "Toolset",
     "ToolsetOptions",

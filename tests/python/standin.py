@@ -12,7 +12,18 @@ from wirecall._apis.base import Api, ParsedRequest, Rewrite, UnsupportedRequestE
 from wirecall._apis.registry import apis
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json
-from wirecall._rewriting import answer
+from wirecall._rewriting.parts import (
+    CallAborted,
+    CallFinished,
+    CallFragment,
+    CallOpened,
+    CallPart,
+    Hold,
+    Part,
+    TextPart,
+)
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import Choice, ResponseState
 
 PROPERTIES = {"to": {"type": "string"}, "at": {"type": "object"}}
 TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIES}}
@@ -21,12 +32,12 @@ TOOL = {"name": "go", "input_schema": {"type": "object", "properties": PROPERTIE
 def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
     if "held_by_server" in request:
         raise UnsupportedRequestError("The server holds the history.")
-    return ParsedRequest(list(request.get("tools", [])), [], answer.Choice(), False)
+    return ParsedRequest(list(request.get("tools", [])), [], Choice(), False)
 
 
 def rewrite_request(given: Rewrite) -> Json:
     new = {key: value for key, value in given.request.items() if key != "tools"}
-    new["say"] = [given.manual, *given.request.get("say", [])]
+    new["say"] = [given.manual and str(given.manual), *given.request.get("say", [])]
     return new
 
 
@@ -34,14 +45,14 @@ def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
     return {**request, "say": [*request["say"], words, message]}
 
 
-def read_answer(body: Mapping[str, Any], turn: answer.ResponseState) -> Json | None:
+def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
     if "text" not in body:
         return body  # type: ignore[return-value]
     reader = TextReader(turn, fragments=False)
     stop = body.get("stop")
     parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
     if turn.should_retry(normal=stop == "stop"):
-        turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, answer.Hold))]
+        turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, Hold))]
         return None
     return {"parts": written([*turn.kept, *parts]), "stop": stop}
 
@@ -51,10 +62,10 @@ def stream_error(error: Exception) -> Json:
 
 
 class StandInStream(AnswerStream):
-    def __init__(self, turn: answer.ResponseState) -> None:
+    def __init__(self, turn: ResponseState) -> None:
         super().__init__(turn)
         self._reader = TextReader(turn)
-        self._held: list[answer.Part] | None = None
+        self._held: list[Part] | None = None
         self._over = False
 
     @property
@@ -84,17 +95,17 @@ class StandInStream(AnswerStream):
         held, self._held, self._over = self._held or [], None, True
         return [*sent, *written(held), {"stop": stop}]
 
-    def _send(self, parts: list[answer.Part]) -> list[Json]:
-        out: list[answer.Part] = []
+    def _send(self, parts: list[Part]) -> list[Json]:
+        out: list[Part] = []
         for part in parts:
-            if isinstance(part, answer.Hold):
+            if isinstance(part, Hold):
                 self._held = []
-            elif self._held is not None and not isinstance(part, answer.CallPart):
+            elif self._held is not None and not isinstance(part, CallPart):
                 self._held.append(part)
             else:
                 out += [*(self._held or []), part]
                 self._held = None
-            self._ended = self._ended or isinstance(part, answer.CallAborted)
+            self._ended = self._ended or isinstance(part, CallAborted)
         return written(out)
 
 
@@ -105,17 +116,17 @@ def cut(stop: object) -> bool | None:
 def written(parts: list[Any]) -> list[Json]:
     out: list[Json] = []
     for part in parts:
-        if isinstance(part, answer.TextPart):
+        if isinstance(part, TextPart):
             out.append({"said": part.text})
-        elif isinstance(part, answer.CallPart):
+        elif isinstance(part, CallPart):
             out.append({"call": part.name, "arguments": part.arguments})
-        elif isinstance(part, answer.CallOpened):
+        elif isinstance(part, CallOpened):
             out.append({"begun": part.name})
-        elif isinstance(part, answer.CallFragment):
+        elif isinstance(part, CallFragment):
             out.append({"fragment": part.delta})
-        elif isinstance(part, answer.CallFinished):
+        elif isinstance(part, CallFinished):
             out.append({"done": True})
-        elif isinstance(part, answer.CallAborted):
+        elif isinstance(part, CallAborted):
             out.append({"error": {"message": part.error.message}})
     return out
 

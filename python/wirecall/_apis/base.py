@@ -1,7 +1,7 @@
 """What an API is: its requests, answers, streams and conversations, read and written as the host's own dicts.
 
-An `Api` is stateless; what changes while an answer is read is in its stream and in the `ResponseState`. Nothing that
-is given is ever mutated; what an API's code does not know stays where it is, the same object.
+An `Api` is stateless; what changes while an answer is read is in its stream and the `ResponseState`. Nothing
+that is given is ever mutated; what an API's code does not know stays where it is, the same object.
 """
 
 import operator
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from wirecall._apis.conversation import ConversationFormat, Message
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json, dict_of, listed, mapping
@@ -77,7 +77,7 @@ class Api:
         name: Its name.
         routes: The endings of its paths, and whether the answer there is one of the model's: a token count is
             not.
-        conversation: How it writes messages, for compaction.
+        message_format: How it writes messages, for compaction.
         parse_request: Reads what a request asks for. Raises `UnsupportedRequestError` if it cannot be
             rewritten.
         rewrite_request: Returns the request that is sent to the model: the manual in its system text, no
@@ -101,7 +101,7 @@ class Api:
 
     name: ApiName
     routes: Mapping[str, bool]
-    conversation: ConversationFormat
+    message_format: MessageFormat
     parse_request: Callable[[Mapping[str, Any]], ParsedRequest]
     rewrite_request: Callable[[Rewrite], Json]
     adapt_request: Callable[[Json, Options], Json]
@@ -177,7 +177,7 @@ class Api:
     def _noted(self, messages: Sequence[Message], note: str) -> Sequence[Message]:
         for index, message in enumerate(messages):
             given = dict_of(message)
-            if self.conversation.see(given).role == "system":
+            if self.message_format.see(given).role == "system":
                 noted = {**given, "content": _with_note(given.get("content"), note)}
                 return [*messages[:index], noted, *messages[index + 1 :]]
         return messages

@@ -1,6 +1,6 @@
 """What compaction sees of a message: who speaks, which calls it makes and which results it holds.
 
-A `ConversationFormat` is one API's way to write a conversation. It is stateless. Nothing that is given is
+A `MessageFormat` is one API's way to write a conversation. It is stateless. Nothing that is given is
 ever mutated, and what it does not know stays where it is, the same object. Messages may be dicts or objects
 of SDKs that have `model_dump`, alone or inside dicts, as applications append answers to their histories.
 """
@@ -88,7 +88,7 @@ class Seen(NamedTuple):
 SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
 
 
-class ConversationFormat(ABC):
+class MessageFormat(ABC):
     """One API's messages. All methods take a message as `dict_of` returns it.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.conversation import ConversationFormat, Message, MixedFormatsError
+from wirecall._apis.conversation import Message, MessageFormat, MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import api_named, apis
 from wirecall._apis.values import dict_of, listed
@@ -11,7 +11,7 @@ from wirecall._apis.values import dict_of, listed
 
 def read_conversation(
     given: Sequence[Message], name: ApiName | None
-) -> tuple[ConversationFormat, list[Mapping[str, Any]]]:
+) -> tuple[MessageFormat, list[Mapping[str, Any]]]:
     """The format of a list, and its messages as mappings.
 
     Raises:
@@ -49,14 +49,14 @@ def read_conversation(
                 )
             found, where = owner, index
         seen.append(message)
-    return api_named(found or API_NAMES[0]).conversation, seen
+    return api_named(found or API_NAMES[0]).message_format, seen
 
 
 class _Signs:
     """What only one of the APIs has. A message of a role and a text belongs to any of them."""
 
     def __init__(self) -> None:
-        self._formats = [api.conversation for api in apis().values()]
+        self._formats = [api.message_format for api in apis().values()]
         self._keys = {key for format in self._formats for key in format.own_keys}
         self._roles = [role for format in self._formats for role in format.own_roles]
         self._parts = {part: format.name for format in self._formats for part in format.own_parts}

@@ -123,7 +123,7 @@ class Exchange:
                 tools = json.dumps(parsed.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            if (saved := _saved(tools, told)) is not None:
+            if (saved := _saved(tools, str(told))) is not None:
                 self.turn.notify("saved", None, str(saved))
 
     def _shown(self) -> frozenset[str] | None:

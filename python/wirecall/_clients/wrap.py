@@ -41,8 +41,8 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances of
-    the SDK's base exception.
+    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances
+    of the SDK's base exception.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks

@@ -1,4 +1,4 @@
-"""Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
+"""Keeps long conversations short: durably, in lists that applications own, or in flight, in each request."""
 
 from wirecall._apis.conversation import MixedFormatsError
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
@@ -9,7 +9,7 @@ from wirecall.compaction._durable import (
     compact_messages,
     summarize_messages,
 )
-from wirecall.compaction._planning import CompactionPlan, Repair, plan_compaction
+from wirecall.compaction._planning import CompactionPlan, ResultRepair, plan_compaction
 from wirecall.compaction._pruning import Clear, Prune
 from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._truncation import Truncate
@@ -22,9 +22,9 @@ __all__ = [
     "Compressed",
     "ContextNotice",
     "MixedFormatsError",
-    "SummaryError",
     "Prune",
-    "Repair",
+    "ResultRepair",
+    "SummaryError",
     "Truncate",
     "acompact_messages",
     "asummarize_messages",

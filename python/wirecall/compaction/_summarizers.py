@@ -6,19 +6,19 @@ from typing import Any, Protocol, overload
 from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat
 from wirecall._apis.values import dict_of, listed
 
-# Why an answer ended that is no summary, or half of one.
+# Finish reasons of answers that were cut off, or are refusals.
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
 _REFUSED = ("content_filter", "refusal")
-# Anthropic's API wants a user to speak first.
+# Anthropic's API requires that a user speaks first.
 _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
 
 class SummaryError(Exception):
-    """The model refused to summarise, or its summary was cut off; nothing is compacted."""
+    """The model refused to summarise, or its summary was cut off. Nothing is compacted."""
 
 
 class AsyncClient(Protocol):
-    """What tells an async client from a sync one."""
+    """What distinguishes an async client from a sync one."""
 
     async def __aenter__(self) -> Any: ...
 
@@ -41,15 +41,15 @@ def summarizer(
     """A `summarize` that asks a model, and raises `SummaryError` if the answer is cut off or a refusal.
 
     Args:
-        client: `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or one with the same
-            methods. With an async one the result is a coroutine function, for `acompact_messages`.
-        model: Its name.
-        max_tokens: Of the answer. What a model thinks counts, too, so models that reason need more. Sent to
+        client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or a client with
+            the same methods. With an async one the result is a coroutine function, for `acompact_messages`.
+        model: The name of the model.
+        max_tokens: The most tokens of the answer. Reasoning counts, so models that reason need more. Sent to
             OpenAI itself as `max_completion_tokens`.
-        parameters: For the request, such as `temperature`.
+        parameters: Other parameters of the request, such as `temperature`.
 
     Raises:
-        TypeError: `client` is none of these.
+        TypeError: `client` is not one of these.
     """
     chat = getattr(getattr(client, "chat", None), "completions", None)
     create = getattr(chat or getattr(client, "messages", None), "create", None)
@@ -70,7 +70,7 @@ def summarizer(
 
 
 def _alternating(messages: Flat) -> Flat:
-    """Users and assistants in turn, a user first, as Anthropic's API and many templates of chat want them."""
+    """Alternates users and assistants, a user first, as Anthropic's API and many chat templates require."""
     merged: Flat = []
     for message in messages if messages[0]["role"] == "user" else [_FIRST, *messages]:
         if merged and merged[-1]["role"] == message["role"]:

@@ -27,6 +27,8 @@ import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
 from litellm.types.utils import all_litellm_params  # noqa: E402
 
+__all__ = ["register"]
+
 Json = dict[str, Any]
 
 # What litellm tells its providers and sets by itself, or what goes to the inner call by a name of its own.
@@ -57,7 +59,7 @@ _ITS_OWN = frozenset(
 )
 
 
-def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provider":
+def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litellm.CustomLLM:
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
@@ -67,7 +69,7 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provi
     Raises:
         TypeError, ValueError: There is no such option, or no such choice.
     """
-    provider = Provider(name, Options().with_overrides(options))
+    provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
     # litellm does the same at each call, but counts tokens and finds capabilities without it.
@@ -75,7 +77,7 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provi
     return provider
 
 
-class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
+class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
     """Serves any number of requests at once: what changes lives in the request's `_Talk`."""
 
     def __init__(self, name: str, options: Options) -> None:

@@ -17,7 +17,8 @@ from server import Answer, Call, Delivery, Failure, Server, Thinking, Usage
 
 import wirecall
 from wirecall.integrations import litellm as integration
-from wirecall.integrations.litellm import Provider, register
+from wirecall.integrations.litellm import _Provider as Provider
+from wirecall.integrations.litellm import register
 
 Run = Callable[[Any], Any]
 USER = [{"role": "user", "content": "Hi"}]

@@ -60,9 +60,9 @@ def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
     for end in range(1, len(made) + 1):
         messages = made[:end]
         turns = turns_of(
-            api_named(format).conversation, messages, read_conversation(messages, format)[1]
+            api_named(format).message_format, messages, read_conversation(messages, format)[1]
         ).turns
-        role = api_named(format).conversation.see(messages[-1]).role
+        role = api_named(format).message_format.see(messages[-1]).role
         if role in ("user", "result") and not turns[-1].open:
             before = copy.deepcopy(messages)
             yield messages
@@ -101,8 +101,8 @@ def test_a_loop_keeps_within_its_window_and_loses_nothing(
             context.feed(int(size))
         elif size > window:
             # What is left is the last turn, or the summary is longer than it was told to be.
-            turns = turns_of(api_named(format).conversation, sent, read_conversation(sent, format)[1]).turns
-            allowed = window // 4 + tokens_of(api_named(format).conversation.user(INTRODUCTION), count)
+            turns = turns_of(api_named(format).message_format, sent, read_conversation(sent, format)[1]).turns
+            allowed = window // 4 + tokens_of(api_named(format).message_format.user(INTRODUCTION), count)
             assert len(turns) == 1 or tokens_of(own[0], count) > allowed
     # Another context that sees all at once has the same to say.
     again = compact_context(context_window=window, compress=Repeats(), count=count)
@@ -166,10 +166,12 @@ def test_all_together_stay_valid(
         if sent is request:
             continue
         messages = sent[key_of(format)]
-        system = [one for one in messages if api_named(format).conversation.see(one).role == "system"]
-        others = [one for one in messages if api_named(format).conversation.see(one).role != "system"]
+        system = [one for one in messages if api_named(format).message_format.see(one).role == "system"]
+        others = [one for one in messages if api_named(format).message_format.see(one).role != "system"]
         check([*system, *others], format)
-        results = [one for message in messages for one in api_named(format).conversation.see(message).results]
+        results = [
+            one for message in messages for one in api_named(format).message_format.see(message).results
+        ]
         assert all(one.content == CLEARED for one in results[:-keep])
         assert not any(one.content == CLEARED for one in results[-keep:])
 

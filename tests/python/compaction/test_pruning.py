@@ -210,7 +210,7 @@ def test_what_is_left_is_valid(seed: int, format: Any, reasoning: Any, calls: An
         assert not any(
             of.see(one).calls or of.see(one).results
             for one in made
-            for of in [api_named(format).conversation]
+            for of in [api_named(format).message_format]
         )
 
 

@@ -7,14 +7,14 @@ request, the model may do either.
 
 from wirecall._apis.base import Api
 from wirecall._apis.chat.answer import read_answer
-from wirecall._apis.chat.conversation import ChatConversation
+from wirecall._apis.chat.conversation import ChatFormat
 from wirecall._apis.chat.request import adapt_request, parse_request, retry_request, rewrite_request
 from wirecall._apis.chat.stream import ChatStream, stream_error
 
 api = Api(
     name="chat",
     routes={"/chat/completions": True},
-    conversation=ChatConversation(),
+    message_format=ChatFormat(),
     parse_request=parse_request,
     rewrite_request=rewrite_request,
     adapt_request=adapt_request,

@@ -8,8 +8,8 @@ from wirecall._apis.conversation import (
     SYSTEM,
     USER,
     Call,
-    ConversationFormat,
     Message,
+    MessageFormat,
     Result,
     Seen,
 )
@@ -18,7 +18,7 @@ from wirecall._apis.values import Json, dict_of, listed
 _REASONING = ("reasoning", "reasoning_content", "reasoning_details", "thinking_blocks")
 
 
-class ChatConversation(ConversationFormat):
+class ChatFormat(MessageFormat):
     """Messages with a role, and results in messages of their own."""
 
     name = "chat"

@@ -6,11 +6,11 @@ from typing import Any
 import wirecall._core as core
 from wirecall._apis.streams import AnswerStream, PartWriter, is_text
 from wirecall._apis.values import Json, listed, mapping, sum_usage
+from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 _IDENTITY = ("id", "created", "model", "system_fingerprint")
 _READ = frozenset({"content", "tool_calls", "function_call"})

@@ -2,7 +2,7 @@
 
 from wirecall._apis.base import Api
 from wirecall._apis.messages.answer import read_answer
-from wirecall._apis.messages.conversation import MessagesConversation
+from wirecall._apis.messages.conversation import MessagesFormat
 from wirecall._apis.messages.request import (
     adapt_request,
     parse_request,
@@ -15,7 +15,7 @@ from wirecall._apis.messages.stream import MessagesStream, stream_error
 api = Api(
     name="messages",
     routes={"/messages": True, "/messages/count_tokens": False},
-    conversation=MessagesConversation(),
+    message_format=MessagesFormat(),
     parse_request=parse_request,
     rewrite_request=rewrite_request,
     adapt_request=adapt_request,

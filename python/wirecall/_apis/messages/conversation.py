@@ -8,8 +8,8 @@ from wirecall._apis.conversation import (
     SYSTEM,
     USER,
     Call,
-    ConversationFormat,
     Message,
+    MessageFormat,
     Result,
     Seen,
 )
@@ -18,7 +18,7 @@ from wirecall._apis.values import dict_of, listed
 _REASONING = ("thinking", "redacted_thinking")
 
 
-class MessagesConversation(ConversationFormat):
+class MessagesFormat(MessageFormat):
     """Messages of blocks: calls are blocks of the model's messages, results of the user's."""
 
     name = "messages"

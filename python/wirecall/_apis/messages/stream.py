@@ -8,11 +8,11 @@ import wirecall._core as core
 from wirecall._apis import streams
 from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_call, is_text, partial_json
 from wirecall._apis.values import Json, mapping, sum_usage
+from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 
 def stream_error(error: Exception) -> Json:

@@ -6,14 +6,14 @@ enforces it token by token leaves the model no way to write a call, so use it wh
 
 from wirecall._apis.base import Api
 from wirecall._apis.responses.answer import read_answer
-from wirecall._apis.responses.conversation import ResponsesConversation
+from wirecall._apis.responses.conversation import ResponsesFormat
 from wirecall._apis.responses.request import adapt_request, parse_request, retry_request, rewrite_request
 from wirecall._apis.responses.stream import ResponsesStream, stream_error
 
 api = Api(
     name="responses",
     routes={"/responses": True, "/responses/input_tokens": False},
-    conversation=ResponsesConversation(),
+    message_format=ResponsesFormat(),
     parse_request=parse_request,
     rewrite_request=rewrite_request,
     adapt_request=adapt_request,

@@ -8,8 +8,8 @@ from wirecall._apis.conversation import (
     SYSTEM,
     USER,
     Call,
-    ConversationFormat,
     Message,
+    MessageFormat,
     Result,
     Seen,
 )
@@ -33,7 +33,7 @@ _SERVER = Seen("assistant", joins=True, binds=True)
 _REASONING = Seen("assistant", binds=True)
 
 
-class ResponsesConversation(ConversationFormat):
+class ResponsesFormat(MessageFormat):
     """Items: calls, results and reasoning are items of their own."""
 
     name = "responses"

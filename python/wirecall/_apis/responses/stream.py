@@ -11,11 +11,11 @@ import wirecall._core as core
 from wirecall._apis.responses.output import Output, Source, Text
 from wirecall._apis.streams import AnswerStream, PartWriter
 from wirecall._apis.values import Json, listed, mapping, sum_usage
+from wirecall._kinds import described
 from wirecall._rewriting.hold import HoldBuffer
 from wirecall._rewriting.parts import Part, ToolCallError
 from wirecall._rewriting.reader import TextReader
 from wirecall._rewriting.response import ResponseState
-from wirecall._tools.kinds import described
 
 _STARTS = ("response.created", "response.in_progress", "response.queued")
 _ENDS = {
