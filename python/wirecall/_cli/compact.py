@@ -13,8 +13,8 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.base import DialectName
 from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
+from wirecall._apis.names import ApiName
 from wirecall._cli.inputs import Failure, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
@@ -107,7 +107,7 @@ def compact(
     tool_result_stub_threshold: int | None,
     instructions: str | None,
     merge_summary: bool,
-    format: DialectName | None,
+    format: ApiName | None,
     only_plan: bool,
     as_json: bool,
     model: str | None,

@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from wirecall._apis.conversation import INTRODUCTION, Format, Message, dict_of, log
+from wirecall._apis.conversation import INTRODUCTION, Message, MessageFormat, log
+from wirecall._apis.values import dict_of
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction._counting import Count, estimate, tokens_of
 from wirecall.compaction._host import AsyncFunctionError, Host
@@ -42,7 +43,9 @@ class Trim(NamedTuple):
     truncate: Truncate | None
     prune: Sequence[Prune]
 
-    def apply(self, of: Format, given: Sequence[Message], remembered: Remembered | None = None) -> Trimmed:
+    def apply(
+        self, of: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
+    ) -> Trimmed:
         """Truncates and prunes messages, after a remembered summary has replaced the first of them."""
         start = 0 if remembered is None else remembered.length
         messages = list(given[start:])
@@ -82,7 +85,13 @@ class Compressor:
         return self in _busy.get()
 
     async def compress(
-        self, of: Format, request: Request, given: Sequence[Message], session: Session, trim: Trim, host: Host
+        self,
+        of: MessageFormat,
+        request: Request,
+        given: Sequence[Message],
+        session: Session,
+        trim: Trim,
+        host: Host,
     ) -> list[Message]:
         """The messages to send. A request waits if another one makes a summary that it can use."""
         around = beside(request, self.count or estimate)
@@ -136,7 +145,7 @@ class Compressor:
 
     async def _summarize(
         self,
-        of: Format,
+        of: MessageFormat,
         given: Sequence[Message],
         session: Session,
         trimmed: Trimmed,
@@ -211,7 +220,7 @@ class Compressor:
             self._notify("opened", session.id, detail)
 
     async def _succeed(
-        self, of: Format, given: Sequence[Message], session: Session, made: Remembered, host: Host
+        self, of: MessageFormat, given: Sequence[Message], session: Session, made: Remembered, host: Host
     ) -> None:
         with session.lock:
             session.add_attempt(failed=False)
@@ -251,9 +260,9 @@ def _logged(error: Exception) -> str:
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
 
 
-def _cut(of: Format, messages: Sequence[Message]) -> Conversation:
+def _cut(of: MessageFormat, messages: Sequence[Message]) -> Conversation:
     return turns_of(of, messages, [dict_of(message) for message in messages])
 
 
-def system_of(of: Format, messages: Sequence[Message]) -> list[Message]:
+def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:
     return [message for message in messages if of.see(dict_of(message)).role == "system"]

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wirecall._apis.conversation import Message, dict_of
+from wirecall._apis.conversation import Message
+from wirecall._apis.values import dict_of
 
 Count = Callable[[str], float]
 

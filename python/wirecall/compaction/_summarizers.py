@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, overload
 
-from wirecall._apis.base import listed
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, dict_of
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat
+from wirecall._apis.values import dict_of, listed
 
 # Finish reasons of answers that were cut off, or are refusals.
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
