@@ -23,10 +23,12 @@ from urllib.parse import urlsplit
 from wirecall._apis.base import Dialect, DialectName, Refused, Stream
 from wirecall._apis.exchange import Exchange
 from wirecall._clients import sse
+from wirecall._clients.driver import Driven
 from wirecall._clients.middleware import Chain
 from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.record import Where
+from wirecall._steps import Steps, adrive, drive
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
@@ -111,24 +113,24 @@ class Codec:
             TypeError, ValueError: The overrides are none.
             Exception: Of a middleware.
         """
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            request = self._chain.transform(request, asked.route.dialect, asked.session)
-        return self._opened(asked, request)
+        return drive(self.opening(url, headers, body, method=method))
 
     async def aopen(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
     ) -> "ByteExchange | None":
         """`open` for async clients, whose middlewares may wait."""
+        return await adrive(self.opening(url, headers, body, method=method))
+
+    def opening(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
+    ) -> "Steps[ByteExchange | None]":
+        """`open` as steps, for both."""
         asked = self._asked(url, headers, body, method)
         if asked is None:
             return None
         request: Mapping[str, Any] = asked.request
         if asked.route.answers:
-            request = await self._chain.atransform(request, asked.route.dialect, asked.session)
+            request = yield from self._chain.transform(request, asked.route.dialect, asked.session)
         return self._opened(asked, request)
 
     def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
@@ -196,7 +198,7 @@ class Codec:
         return self._dialects[name] if self._dialects is not None else _builtin(name)
 
 
-class ByteExchange:
+class ByteExchange(Driven):
     """One request and its answer, as bytes.
 
     Args:
@@ -204,16 +206,10 @@ class ByteExchange:
         where: Where the request goes.
         body: The request's own bytes, where they are to be sent.
         reads: As the attribute.
-        hears: Gets what the provider answers to the first request; what is asked again is longer than what
-            the host asked.
+        hears: Gets the provider's answer to the first request; retries are longer than what the host sent.
 
     Attributes:
-        request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
-            answer comes here, too.
-        ended: Nothing more goes out, whatever comes: stop reading.
-        failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
     """
 
     def __init__(
@@ -225,55 +221,35 @@ class ByteExchange:
         reads: bool,
         hears: Callable[[Mapping[str, Any]], None] | None,
     ) -> None:
+        super().__init__(exchange)
         self._where = where
-        self._exchange = exchange
+        self._body = body
         self._recorder = exchange.recorder
         self.reads = reads
         self._hears = hears
         self._listens = hears is not None or self._recorder is not None
-        self.asks_again = False
-        self.ended = False
-        self.failure: CallFailed | None = None
         self._stream: Stream | None = None
         self._events = sse.Parser()
         self._stream_over = False
-        self.request = sse.dump(exchange.request) if body is None else body
 
     @property
-    def streams(self) -> bool:
-        """The answer was asked for as events, so it is what is no JSON, whatever its type says."""
-        return self._exchange.streams
+    def request(self) -> bytes:
+        return sse.dump(self._exchange.request) if self._body is None else self._body
 
-    @property
-    def attempt(self) -> int:
-        """0 for the first request; one more for each that is another one."""
-        return self._retries + self._exchange.dropped_stop
-
-    @property
-    def _retries(self) -> int:
-        turn = self._exchange.turn
-        return 0 if turn is None else turn.attempt
+    def is_stream(self, content_type: str) -> bool:
+        """Whether an answer is read as events. SDKs read what they asked for as events, whatever its type."""
+        kind = content_type.partition(";")[0].strip().lower()
+        return kind == "text/event-stream" or (self._exchange.streams and not kind.endswith("json"))
 
     def reads_error(self, status: int) -> bool:
-        """Whether the body of an error with this status is to be given to `answers`."""
         return status >= 400 and (self._recorder is not None or self._exchange.may_drop_stop)
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
-        """Notes the status of an answer, before the rest of it is given.
-
-        Args:
-            body: Of an error.
-
-        Returns:
-            Whether to send `request`, which is another one now, instead of handing the error over: the server
-            refused our stop sequence.
-        """
         if self._recorder is not None:
             self._recorder.answers(status)
             if body is not None:
                 self._recorder.receives(body)
         if body is not None and self._exchange.drops_stop(status, body):
-            self.request = sse.dump(self._exchange.request)
             return True
         if status < 400:
             self._exchange.accepted()
@@ -281,20 +257,7 @@ class ByteExchange:
             self._gives(body)
         return False
 
-    def finish(self, error: BaseException | None = None) -> None:
-        """The answer is over, also where its end was never read: the record goes out.
-
-        Args:
-            error: What the application gets instead of it.
-        """
-        self._exchange.finish(error)
-
     def whole(self, body: bytes) -> bytes | None:
-        """The answer with native calls. None: send `request`, and give its answer here.
-
-        Raises:
-            CallFailed: As the options say.
-        """
         if self._recorder is not None:
             self._recorder.receives(body)
         out = self._whole(body)
@@ -317,12 +280,10 @@ class ByteExchange:
         read = self._exchange.whole(given)
         if read is None:
             self.asks_again = True
-            self.request = sse.dump(self._exchange.request)
             return None
         return body if read is given else sse.dump(read)
 
     def chunk(self, chunk: bytes) -> bytes:
-        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
         if self.ended:
             return b""
         if self._recorder is not None:
@@ -345,8 +306,9 @@ class ByteExchange:
             return sse.KEEP_ALIVE
         return out
 
-    def end(self) -> bytes:
-        """The provider's stream is over: what still goes out. Then look at `asks_again`."""
+    def end(self, *, dropped: bool = False) -> bytes:
+        if dropped and not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
+            self.ended = True
         return b"" if self._is_over() else self._gives(self._end())
 
     def _end(self) -> bytes:
@@ -366,22 +328,13 @@ class ByteExchange:
             return out
         if self._reader().asks_again:
             self._exchange.ask_again()
-            self.request = sse.dump(self._exchange.request)
             self.asks_again = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
         return out + half
 
-    def abort(self) -> bytes:
-        """The provider's stream broke off: what still goes out, which is nothing unless the answer was
-        complete. What may be the beginning of a call is not text. Then look at `asks_again`."""
-        if not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
-            self.ended = True
-        return self.end()
-
     def fail(self, message: str) -> bytes:
-        """Ends the stream with the dialect's error, behind what is still to go out."""
         return b"" if self._is_over() else self._gives(self._failed(message))
 
     def _failed(self, message: str) -> bytes:

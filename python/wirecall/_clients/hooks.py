@@ -10,10 +10,13 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Json, Stream
+from wirecall._apis.base import Json
 from wirecall._apis.chat.api import chat
 from wirecall._apis.exchange import Exchange
+from wirecall._clients.driver import Driven, Driver, Head
+from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._steps import adrive, drive
 from wirecall._tools.toolset import Toolset
 
 if TYPE_CHECKING:
@@ -70,29 +73,19 @@ class CompactTools:
         Raises:
             CallFailed: As the options say.
         """
-        exchange = self._exchange(params, overrides)
-        with exchange.recording():
-            while True:
-                answer = _answer(generate(exchange.request))
-                exchange.hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        found: Mapping[str, Any] = drive(
+            Driver(self._exchange(params, overrides), SyncHost(generate)).first()
+        )
+        return found
 
     async def awrap_generate(
         self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
-        exchange = self._exchange(params, overrides)
-        with exchange.recording():
-            while True:
-                answer = _answer(await generate(exchange.request))
-                exchange.hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        found: Mapping[str, Any] = await adrive(
+            Driver(self._exchange(params, overrides), AsyncHost(generate)).first()
+        )
+        return found
 
     def wrap_stream(
         self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
@@ -107,21 +100,23 @@ class CompactTools:
         Raises:
             CallFailed: From the iterator, as the options say.
         """
-        return _stream(stream, self._exchange(params, overrides))
+        driver = Driver(self._exchange(params, overrides), SyncHost(stream, streams=True))
+        return driver.passed(driver.streamed())
 
     def awrap_stream(
         self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
-        return _astream(stream, self._exchange(params, overrides))
+        driver = Driver(self._exchange(params, overrides), AsyncHost(stream, streams=True))
+        return driver.apassed(driver.streamed())
 
-    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
+    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> "DictExchange":
         if not isinstance(params, Rewritten):
-            return self.transform_params(params, **overrides)._exchange
-        if overrides:
+            params = self.transform_params(params, **overrides)
+        elif overrides:
             raise TypeError("the request is already rewritten: pass the options to transform_params")
-        return params._exchange
+        return DictExchange(params._exchange)
 
 
 def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
@@ -140,7 +135,72 @@ def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
     return CompactTools(Options().with_overrides(options))
 
 
-def _answer(body: object) -> Mapping[str, Any]:
+class DictExchange(Driven):
+    """One request and its answers, as dicts in the form of chat completions."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__(exchange)
+        self._reader = None if exchange.untouched else exchange.stream()
+
+    def whole(self, body: Any) -> Any:
+        given = _checked(body)
+        self._exchange.hears(given)
+        read = self._exchange.whole(given)
+        if read is not None:
+            self._exchange.gives(read)
+        return read
+
+    def chunk(self, chunk: Any) -> list[Any]:
+        if isinstance(chunk, dict):
+            self._exchange.hears(chunk)
+        return self._passing(lambda: self._read(chunk))
+
+    def end(self, *, dropped: bool = False) -> list[Any]:
+        self.asks_again = False
+        if self._reader is None or self.ended or dropped:
+            return []
+        out = self._passing(self._reader.end)
+        self.asks_again = self._reader.asks_again
+        if self.asks_again:
+            self._exchange.ask_again()
+        return out
+
+    def pieces(self, out: Any) -> Any:
+        return out
+
+    def _passing(self, read: Callable[[], Iterable[Any]]) -> list[Any]:
+        try:
+            out = [self._given(one) for one in read()]
+        except CallFailed as error:
+            self._failed(error)
+            return []
+        self.ended = self._reader is not None and self._reader.ended
+        return out
+
+    def _read(self, chunk: Any) -> Iterable[Any]:
+        """What goes out instead of a chunk."""
+        reader = self._reader
+        if reader is None:
+            return (chunk,)
+        if not isinstance(chunk, dict):
+            if hasattr(chunk, "model_dump"):
+                name = type(chunk).__name__
+                raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
+            # Not a chunk ("[DONE]", a ping): only that of the last answer counts.
+            return () if reader.asks_again or reader.ended else (chunk,)
+        made: list[Json] | None = reader.feed(chunk)
+        return (chunk,) if made is None else made
+
+    def _given(self, out: Any) -> Any:
+        """What goes out, in the form of the host."""
+        self._exchange.gives(out)
+        return out
+
+    def _failed(self, error: Exception) -> None:
+        self.failure, self.ended = error, True
+
+
+def _checked(body: object) -> Mapping[str, Any]:
     if isinstance(body, Mapping):
         return body
     if inspect.iscoroutine(body):
@@ -152,84 +212,53 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
-    """What goes out instead of a chunk."""
-    if isinstance(event, dict):
-        exchange.hears(event)
-    read = _rewritten(reader, event)
-    for one in read:
-        exchange.gives(one)
-    return read
+class SyncHost:
+    """Where requests are sent by a function.
+
+    Args:
+        send: Returns an answer, or its chunks.
+        streams: It returns chunks.
+    """
+
+    read: Any = staticmethod(next)
+    chunks: Any = staticmethod(iter)
+
+    def __init__(self, send: Callable[[Any], Any], *, streams: bool = False) -> None:
+        self._send = send
+        self._head = Head(streams=streams)
+
+    def head(self, answer: Any) -> Head:
+        return self._head
+
+    def fail(self, error: Exception) -> Any:
+        raise error
+
+    def send(self, request: Any, attempt: int) -> Any:
+        return self._send(request)
+
+    def read_all(self, answer: Any) -> Any:
+        return answer
+
+    def close(self, answer: Any) -> Any:
+        if callable(close := getattr(answer, "close", None)):
+            close()
 
 
-def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
-    if reader is None:
-        return (event,)
-    if not isinstance(event, dict):
-        if hasattr(event, "model_dump"):
-            name = type(event).__name__
-            raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
-        # No chunk ("[DONE]", a ping): only that of the last answer counts.
-        return () if reader.asks_again or reader.ended else (event,)
-    made: list[Json] | None = reader.feed(event)
-    return (event,) if made is None else made
+class AsyncHost(SyncHost):
+    """As `SyncHost`. A function that returns chunks may be a coroutine function, too."""
 
+    read: Any = staticmethod(anext)
+    chunks: Any = staticmethod(aiter)
 
-def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
-    """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
-    read = reader.end()
-    for one in read:
-        exchange.gives(one)
-    return read
+    async def send(self, request: Any, attempt: int) -> Any:
+        given = self._send(request)
+        waits = not self._head.streams or inspect.isawaitable(given)
+        return await given if waits else given
 
+    async def read_all(self, answer: Any) -> Any:
+        return answer
 
-def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            source = send(exchange.request)
-            try:
-                chunks = iter(source)
-                while reader is None or not reader.ended:
-                    try:
-                        event = next(chunks)
-                    except StopIteration:
-                        break
-                    yield from _read(exchange, reader, event)
-            finally:
-                if callable(close := getattr(source, "close", None)):
-                    close()
-            if reader is None:
-                return
-            yield from _last(exchange, reader)
-            if not reader.asks_again:
-                return
-            exchange.ask_again()
-
-
-async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            given = send(exchange.request)
-            source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
-            try:
-                chunks = source.__aiter__()
-                while reader is None or not reader.ended:
-                    try:
-                        event = await chunks.__anext__()
-                    except StopAsyncIteration:
-                        break
-                    for due in _read(exchange, reader, event):
-                        yield due
-            finally:
-                close = getattr(source, "aclose", None) or getattr(source, "close", None)
-                if callable(close) and inspect.isawaitable(closing := close()):
-                    await closing
-            if reader is None:
-                return
-            for due in _last(exchange, reader):
-                yield due
-            if not reader.asks_again:
-                return
-            exchange.ask_again()
+    async def close(self, answer: Any) -> Any:
+        close = getattr(answer, "aclose", None) or getattr(answer, "close", None)
+        if callable(close) and inspect.isawaitable(closing := close()):
+            await closing

@@ -3,9 +3,10 @@
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.base import DialectName
+from wirecall._steps import Steps
 
 log = logging.getLogger("wirecall")
 
@@ -36,6 +37,21 @@ class Middleware(Protocol):
     ) -> object:
         """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
         next event waits for it, so it must be quick. What it raises is logged."""
+
+
+class OnRequest(NamedTuple):
+    """The step of a request through one middleware."""
+
+    member: Middleware
+    request: Mapping[str, Any]
+    format: DialectName
+    session: str | None
+
+    def now(self) -> object:
+        return self.member.transform_request(self.request, format=self.format, session=self.session)
+
+    async def later(self) -> object:
+        return await self.member.atransform_request(self.request, format=self.format, session=self.session)
 
 
 class Chain:
@@ -70,17 +86,10 @@ class Chain:
 
     def transform(
         self, request: Mapping[str, Any], format: DialectName, session: str | None
-    ) -> Mapping[str, Any]:
+    ) -> Steps[Mapping[str, Any]]:
+        """The request as the last one returns it."""
         for member in self.members:
-            request = _request(member, member.transform_request(request, format=format, session=session))
-        return request
-
-    async def atransform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
-    ) -> Mapping[str, Any]:
-        for member in self.members:
-            given = await member.atransform_request(request, format=format, session=session)
-            request = _request(member, given)
+            request = _request(member, (yield OnRequest(member, request, format, session)))
         return request
 
     def answered(self, body: Mapping[str, Any], format: DialectName, session: str | None) -> None:
