@@ -41,7 +41,7 @@ CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
 .PHONY: help demo test check bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
+	fmt fmt-check lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -52,7 +52,7 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: fmt-check lint types stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
+check: fmt-check lint types public stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
 
 # Set-up ---------------------------------------------------------------------------------------------------------
 
@@ -105,6 +105,12 @@ lint-python: $(VENV)/.installed
 types: build ## mypy, strict; and uses of the options that mypy and pyright must accept or refuse
 	$(BIN)/mypy
 	$(BIN)/python tests/types/check.py
+
+public: build ## the public names: at most 200 symbols, all with complete types
+	$(BIN)/python scripts/public.py
+
+structure: $(BIN)/python ## lines, layers, circles, shared names, long files, and the files of each protocol
+	@$(BIN)/python scripts/structure.py
 
 stubtest: build ## _core.pyi against the compiled module
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest wirecall._core --mypy-config-file pyproject.toml

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, final
 
 from typing_extensions import Self, disjoint_base
 
-from wirecall._tools.kinds import ErrorKind, ProblemKind, RepairKind
+from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall.errors import JsonWarning, XmlWarning
 
 __all__ = [

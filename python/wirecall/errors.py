@@ -6,6 +6,8 @@ What the model gets wrong in a call is an event of the parser, never an exceptio
 from functools import cache
 from typing import Any, NamedTuple
 
+__all__ = ["JsonError", "JsonWarning", "ToolError", "XmlError", "XmlWarning"]
+
 
 class ToolError(ValueError):
     """A tool definition, or a use of one, that cannot work.

@@ -10,6 +10,8 @@ from wirecall import _core
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 
+__all__ = ["check_protocol"]
+
 Json = Any
 # Makes a toolset of tools, for reading strictly or not.
 _Make = Callable[[list[tuple[str, dict[str, Any]]], bool], Any]

@@ -21,6 +21,8 @@ from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
 
+__all__ = ["CallCost", "Costs", "Count", "ToolCost", "VocabularyError", "measure", "tokenizer"]
+
 Count = Callable[[str], int]
 
 ENCODING = "o200k_base"

@@ -10,6 +10,8 @@ from wirecall.errors import XmlWarning
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+__all__ = ["XmlParser", "format_xml", "parse_xml"]
+
 # A document as large as the largest call.
 _MAX_BYTES = 16 * 1024 * 1024
 _MAX_DEPTH = 128

@@ -56,6 +56,6 @@ def test_what_is_looked_for() -> None:
         assert UNIDIOMATIC.search(text)
     for text in ("there is no tool 'x'; available: y", "the list is empty", "it is not valid JSON"):
         assert not UNIDIOMATIC.search(text)
-    found = list(sentences(PACKAGE / "commands.py"))
+    found = list(sentences(PACKAGE / "_cli" / "manual.py"))
     assert any("Print the manual" in text for _, text in found)
-    assert not any("Turns the caller's mistakes" in text for _, text in found)
+    assert not any("what the model is told" in text for _, text in found)

@@ -18,7 +18,7 @@ _MILLION = 1_000_000
 REACHED = "budget"
 
 
-class BudgetReached(Exception):
+class BudgetReachedError(Exception):
     """One request more could pass a limit."""
 
 
@@ -136,7 +136,7 @@ class Budget:
             output: Tokens that the answer can have.
 
         Raises:
-            BudgetReached: It could pass a limit.
+            BudgetReachedError: It could pass a limit.
         """
         with self._changed:
             while not self.reached:
@@ -150,7 +150,7 @@ class Budget:
                     self._changed.notify_all()
                 else:
                     self._changed.wait()
-            raise BudgetReached("the budget does not allow another request")
+            raise BudgetReachedError("the budget does not allow another request")
 
     def settle(self, reservation: Reservation, usage: Usage | None) -> None:
         """What came of a reservation; None: an answer came, and nobody said what it cost.

@@ -11,8 +11,8 @@ from typing import Any
 import click
 
 from wirecall._bench.artifact import Artifact, BenchError
-from wirecall._bench.asking import Asking, FiniteRange, asking, listed
-from wirecall._cli.inputs import harmless
+from wirecall._bench.options import FiniteRange, RunOptions, listed, with_run_options
+from wirecall._console import printable
 
 # What the commands share of the extra `bench`.
 _NEEDED = (
@@ -43,7 +43,7 @@ class _Bench(click.Group):
         try:
             return super().invoke(ctx)
         except BenchError as error:
-            raise click.ClickException(harmless(str(error))) from error
+            raise click.ClickException(printable(str(error))) from error
 
 
 @click.group(
@@ -169,7 +169,7 @@ Exit codes: 0 every case was run; 1 some were skipped (budget used up, or no pro
 failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 and 130, --resume continues.
 """,
 )
-@asking("live.jsonl", modes="native,wire")
+@with_run_options("live.jsonl", modes="native,wire")
 @click.option(
     "--ablation",
     "ablations",
@@ -218,14 +218,14 @@ failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 an
     help="Folder for verdicts.  [default: the user's cache folder]",
 )
 @click.pass_context
-def live(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+def live(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run the cases on real models, natively and as text.
 
     Keys are read from the environment only, and are never written.
     """
     from wirecall._bench.live import command
 
-    ctx.exit(command(asking, **given))
+    ctx.exit(command(run_options, **given))
 
 
 @bench.command(
@@ -240,7 +240,7 @@ Exit codes: 0 every task was run; 1 some were skipped (budget used up), or all f
 that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfinished tasks start over.
 """,
 )
-@asking("agent.jsonl", modes="native,wire,hermes")
+@with_run_options("agent.jsonl", modes="native,wire,hermes")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name matches.")
 @click.option(
     "--turns",
@@ -250,7 +250,7 @@ that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfin
     help="Maximum answers of the model in one task.",
 )
 @click.pass_context
-def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+def agent(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run tasks of several steps on real models.
 
     What counts is the resulting state, not the calls.
@@ -259,7 +259,7 @@ def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
     """
     from wirecall._bench.agent import command
 
-    ctx.exit(command(asking, **given))
+    ctx.exit(command(run_options, **given))
 
 
 @bench.command(

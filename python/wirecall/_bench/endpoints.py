@@ -6,14 +6,12 @@ raised. Messages are those of chat completions for both APIs, so a loop appends 
 """
 
 import email.utils
-import json
-import math
 import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
@@ -22,28 +20,23 @@ import openai
 import tenacity
 
 from wirecall import wrap
+from wirecall._bench.answers import Answer, Status, arguments_of, without_secret
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.budget import REACHED, Budget, BudgetReached, Usage
-from wirecall._bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
-from wirecall._bench.ways import NATIVE
-from wirecall._cli.inputs import with_cause
+from wirecall._bench.budget import REACHED, Budget, BudgetReachedError
+from wirecall._bench.recording import Api, HttpExchange, HttpRecorder, NotSentError, ReceivedCall, reader
+from wirecall._bench.variants import NATIVE
+from wirecall._console import with_cause
 from wirecall._rewriting.options import Notice
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.tokens import native_definition
 
 Messages = Sequence[Mapping[str, Any]]
-T = TypeVar("T")
-Status = Literal["ok", "failed", "skipped"]
 
 # What can be better in a while; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})
 # No request after one of these can do better.
 _KEY_REFUSED = frozenset({401, 403})
 _SHOWN_OF_AN_ERROR = 500
-# As deep as the protocols of this package read.
-_DEEPEST = 128
-# A shorter key is no secret but a word that stands where a server wants none; texts keep it.
-_SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
@@ -59,134 +52,6 @@ class Tries:
     attempts: int = 6
     first: float = 1.0
     longest: float = 120.0
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came of asking once.
-
-    Attributes:
-        status: "skipped" if it was not asked to the end: the budget was reached, or the run was ended.
-        reason: Why it is not "ok".
-        said: What the application received.
-        times: Seconds of the last attempt, without pauses: to the model's "first_token", until the arguments
-            of the "first_call" were whole, in "total". None where it never came to that.
-        exchanges: Every HTTP request of all attempts.
-        notices: What `wirecall` noticed.
-        retries: What was asked again and why: of kind "http" with the seconds "waited", or "model", where
-            `wirecall` asked again.
-        api: In which the exchanges are.
-    """
-
-    status: Status
-    reason: str | None
-    said: Said
-    times: dict[str, float | None]
-    exchanges: list[Exchange]
-    notices: list[Notice]
-    retries: list[dict[str, Any]]
-    api: Api
-    _secret: str = field(repr=False)
-
-    @property
-    def calls(self) -> list[Call]:
-        return self.said.calls
-
-    @property
-    def usage(self) -> Usage:
-        """Of all requests, as their answers say."""
-        return sum((exchange.usage(self.api) for exchange in self.exchanges), Usage())
-
-    @property
-    def raw(self) -> str:
-        """What the model wrote last, as it wrote it."""
-        return self.exchanges[-1].said(self.api).text if self.exchanges else ""
-
-    def message(self) -> dict[str, Any]:
-        """The answer as a message of the history."""
-        message: dict[str, Any] = {"role": "assistant", "content": self.said.text or None}
-        if self.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in self.calls
-            ]
-        return message
-
-    def fields(self) -> dict[str, Any]:
-        """What a cell keeps of it; the key, should anyone have said it, is struck out."""
-        by_kind = {
-            name: [{"tool": one.tool, "detail": one.detail} for one in self.notices if one.kind == kind]
-            for name, kind in (("repairs", "repair"), ("problems", "problem"), ("errors", "error"))
-        }
-        by_kind["errors"] += [
-            {"tool": call.name, "detail": f"not_json: {call.arguments}"}
-            for call in self.calls
-            if isinstance(arguments_of(call), str)
-        ]
-        fields: dict[str, Any] = {
-            "status": self.status,
-            "reason": self.reason,
-            "usage": self.usage.as_dict(),
-            "times": self.times,
-            "calls": [{"name": call.name, "arguments": arguments_of(call)} for call in self.calls],
-            "text": self.raw,
-            "reasoning": self.said.reasoning,
-            "finish": self.said.finish,
-            **by_kind,
-            "retries": self.retries,
-            "requests": [self._request(exchange) for exchange in self.exchanges],
-        }
-        return self.without_key(fields)
-
-    @property
-    def text(self) -> str:
-        """What the application received beside calls, without the key, should it stand there."""
-        return self.without_key(self.said.text)
-
-    def without_key(self, value: T) -> T:
-        """What may hold what the model said, with the key struck out."""
-        struck: T = _struck(value, self._secret)
-        return struck
-
-    def _request(self, exchange: Exchange) -> dict[str, Any]:
-        said = exchange.said(self.api)
-        return {
-            "path": exchange.path,
-            "sha256": exchange.sha256,
-            "body": exchange.body,
-            "status": exchange.status,
-            "text": said.text,
-            "finish": said.finish,
-            "usage": exchange.usage(self.api).as_dict(),
-        }
-
-
-def arguments_of(call: Call) -> Any:
-    """The arguments as an object; the text, where it is none, or is nested deeper than any protocol reads."""
-    try:
-        value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return call.arguments
-    return value if isinstance(value, dict) and _is_shallow(value) else call.arguments
-
-
-def _is_shallow(value: Any, levels: int = _DEEPEST) -> bool:
-    if not isinstance(value, dict | list):
-        return True
-    members = value.values() if isinstance(value, dict) else value
-    return levels > 0 and all(_is_shallow(member, levels - 1) for member in members)
-
-
-def _no_json(constant: str) -> float:
-    raise ValueError(f"{constant} is not valid JSON")
-
-
-def _finite(text: str) -> float:
-    return number if math.isfinite(number := float(text)) else _no_json(text)
 
 
 def _check_base_url(base_url: str) -> None:
@@ -248,7 +113,7 @@ class Endpoint:
         self._key = key
         self._stop = stop or threading.Event()
         self._tries = tries or Tries()
-        self._recorder = Recorder(api, model, output, budget or Budget())
+        self._recorder = HttpRecorder(api, model, output, budget or Budget())
         self._noticed = threading.local()
         limit = {"max_tokens" if api == "anthropic" else output_parameter: output}
         self._fields = {"model": model, "stream": True, **limit}
@@ -304,7 +169,7 @@ class Endpoint:
         times = attempt.times(exchanges)
         return Answer(*outcome, attempt.said, times, exchanges, notices, retries, self.api, self._key)
 
-    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> Exchange:
+    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> HttpExchange:
         """The first request that `ask` would send. Nothing is sent.
 
         Raises:
@@ -316,7 +181,7 @@ class Endpoint:
             try:
                 self._create(**request)
             except Exception as error:
-                if not _is_from(error, Prepared):
+                if not _is_from(error, NotSentError):
                     raise BenchError(f"{self.model}, {self.mode}: {_message(error)}") from error
         return exchanges[0]
 
@@ -343,7 +208,7 @@ class Endpoint:
 
     def _attempt(self, request: dict[str, Any], exchanges: int) -> "_Attempt":
         if self._stop.is_set():
-            raise _Stopped
+            raise _StoppedError
         self._noticed.notices = []
         return _Attempt(self.api, request, exchanges)
 
@@ -375,9 +240,9 @@ class Endpoint:
         )
 
     def _is_transient(self, error: BaseException) -> bool:
-        if isinstance(error, httpx2.TransportError | _BrokenOff):
+        if isinstance(error, httpx2.TransportError | _IncompleteAnswerError):
             return True
-        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReached):
+        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReachedError):
             return False
         headers = _headers(error)
         asked = retry_after(error)
@@ -390,25 +255,25 @@ class Endpoint:
         return (status in _TRANSIENT or status >= 500 or status == 200) and not _is_unpaid(error)
 
     def _outcome(self, error: BaseException | None) -> tuple[Status, str | None]:
-        if _is_from(error, BudgetReached):
+        if _is_from(error, BudgetReachedError):
             return "skipped", REACHED
-        if isinstance(error, _Stopped):
+        if isinstance(error, _StoppedError):
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)
         if status in _KEY_REFUSED:
             raise BenchError(f"The endpoint rejected the key for {self.model} (HTTP {status}).") from None
         where = type(error).__name__ if status is None else f"HTTP {status}"
-        reason = _struck(f"{where}: {_message(error)}", self._key)[:_SHOWN_OF_AN_ERROR]
+        reason = without_secret(f"{where}: {_message(error)}", self._key)[:_SHOWN_OF_AN_ERROR]
         if error is not None and _is_unpaid(error):
             raise BenchError(reason) from None
         return "failed", reason
 
 
-class _BrokenOff(Exception):
+class _IncompleteAnswerError(Exception):
     """The answer has no end."""
 
 
-class _Stopped(Exception):
+class _StoppedError(Exception):
     """The run is to end."""
 
 
@@ -430,9 +295,9 @@ class _Attempt:
                 self.said.take(time.perf_counter(), event.to_dict(warnings=False))
         self._end = time.perf_counter()
         if not self.said.ended:
-            raise _BrokenOff("the answer did not end")
+            raise _IncompleteAnswerError("the answer did not end")
 
-    def times(self, exchanges: Sequence[Exchange]) -> dict[str, float | None]:
+    def times(self, exchanges: Sequence[HttpExchange]) -> dict[str, float | None]:
         first = exchanges[self._exchanges].said(self._api).first if len(exchanges) > self._exchanges else None
         moments = {"first_token": first, "first_call": self.said.first_call, "total": self._end}
         return {name: None if at is None else at - self._start for name, at in moments.items()}
@@ -487,18 +352,6 @@ def _is_unpaid(error: BaseException) -> bool:
     return getattr(error, "code", None) == "insufficient_quota"
 
 
-def _struck(value: Any, secret: str) -> Any:
-    if len(secret) < _SHORTEST_SECRET:
-        return value
-    if isinstance(value, str):
-        return value.replace(secret, "[key]")
-    if isinstance(value, list):
-        return [_struck(item, secret) for item in value]
-    if isinstance(value, dict):
-        return {_struck(name, secret): _struck(item, secret) for name, item in value.items()}
-    return value
-
-
 # Anthropic's form -------------------------------------------------------------------------------------------
 
 
@@ -528,7 +381,7 @@ def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
             blocks.append({"type": "text", "text": message["content"]})
         for call in message.get("tool_calls", ()):
             function = call["function"]
-            given = arguments_of(Call(call["id"], function["name"], function["arguments"]))
+            given = arguments_of(ReceivedCall(call["id"], function["name"], function["arguments"]))
             # Only objects are allowed here, so what is none is shown in one.
             shown = given if isinstance(given, dict) else {"unreadable": given}
             blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": shown})

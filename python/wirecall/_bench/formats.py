@@ -26,16 +26,16 @@ BASELINE = "named"
 ONE_TOKEN = ("<?", "?>")
 
 
-class Inexpressible(Exception):
+class InexpressibleError(Exception):
     """The format has no form for this call; the message says why."""
 
 
-class Unread(Exception):
+class UnreadableError(Exception):
     """A text is not read as one call; the message says what it is read as."""
 
 
 @dataclass(frozen=True)
-class Call:
+class ParsedCall:
     """One call; `arguments` is JSON text."""
 
     name: str
@@ -61,16 +61,16 @@ class Writing(ABC):
         """A call.
 
         Raises:
-            Inexpressible: The format has no form for it.
+            InexpressibleError: The format has no form for it.
         """
 
     @abstractmethod
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         """The call that a text is.
 
         Raises:
-            Inexpressible: Its form does not hold all that a call is.
-            Unread: It is read as something else.
+            InexpressibleError: Its form does not hold all that a call is.
+            UnreadableError: It is read as something else.
         """
 
 
@@ -124,9 +124,9 @@ def round_trip(writing: Writing, name: str, arguments: Mapping[str, Any]) -> tup
     """Whether a call is read as what was written; None if the format cannot hold it. And why not."""
     try:
         read = writing.read(writing.call(name, arguments))
-    except Inexpressible as reason:
+    except InexpressibleError as reason:
         return None, str(reason)
-    except Unread as reason:
+    except UnreadableError as reason:
         return False, str(reason)
     if read.name != name:
         return False, f"it is read as a call of {read.name}"
@@ -158,9 +158,9 @@ class _Json(Writing):
     def definition(self, tool: Definition) -> str:
         return compact(native_definition(tool))
 
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         call = self.members(json.loads(text))
-        return Call(call["name"], compact(call["arguments"]))
+        return ParsedCall(call["name"], compact(call["arguments"]))
 
     def members(self, call: Any) -> Any:
         """The object with `name` and `arguments` in what was read."""
@@ -171,8 +171,8 @@ class _Arguments(_Json):
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return compact(arguments)
 
-    def read(self, text: str) -> Call:
-        raise Inexpressible("the arguments alone do not name the tool")
+    def read(self, text: str) -> ParsedCall:
+        raise InexpressibleError("the arguments alone do not name the tool")
 
 
 class _Named(_Json):
@@ -222,17 +222,17 @@ class _Text(Writing):
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return self.toolset.encode(name, arguments)
 
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         message = self.toolset.parse(text, truncated=False)
         if message.errors:
-            raise Unread(f"{message.errors[0].kind}: {message.errors[0].message}")
+            raise UnreadableError(f"{message.errors[0].kind}: {message.errors[0].message}")
         if len(message.calls) != 1 or message.text:
-            raise Unread(f"it is read as {len(message.calls)} calls and the text {message.text!r}")
+            raise UnreadableError(f"it is read as {len(message.calls)} calls and the text {message.text!r}")
         (call,) = message.calls
         if call.repairs or call.problems:
             wrong = [*call.repairs, *(problem.message for problem in call.problems)]
-            raise Unread(f"it is read with repairs or problems: {'; '.join(wrong)}")
-        return Call(call.name, call.arguments)
+            raise UnreadableError(f"it is read with repairs or problems: {'; '.join(wrong)}")
+        return ParsedCall(call.name, call.arguments)
 
 
 # Of others --------------------------------------------------------------------------------------------------
@@ -243,14 +243,14 @@ class _Python(_Json):
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         if not _is_name(name):
-            raise Inexpressible(f"{name} is not a Python identifier")
+            raise InexpressibleError(f"{name} is not a Python identifier")
         parts = [
             f"{key}={_literal(value)}" if _is_name(key) else f"**{_literal({key: value})}"
             for key, value in arguments.items()
         ]
         return f"{name}({', '.join(parts)})"
 
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         try:
             call = ast.parse(text, mode="eval").body
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
@@ -259,9 +259,9 @@ class _Python(_Json):
             for given in call.keywords:
                 value = ast.literal_eval(given.value)
                 arguments.update(value if given.arg is None else {given.arg: value})
-            return Call(call.func.id, compact(arguments))
+            return ParsedCall(call.func.id, compact(arguments))
         except (SyntaxError, ValueError, TypeError, RecursionError) as error:
-            raise Unread(str(error)) from error
+            raise UnreadableError(str(error)) from error
 
 
 def _is_name(text: str) -> bool:
@@ -289,9 +289,9 @@ class _Toon(Writing):
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return toon_format.dumps({"name": name, "arguments": arguments})
 
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         try:
             call = toon_format.loads(text)
-            return Call(call["name"], compact(call["arguments"]))
+            return ParsedCall(call["name"], compact(call["arguments"]))
         except (ValueError, KeyError, TypeError) as error:
-            raise Unread(str(error)) from error
+            raise UnreadableError(str(error)) from error

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from wirecall._bench.peers import Contestant, Stream, contestants
-from wirecall._bench.works import Step, Tool
+from wirecall._bench.workloads import Step, Tool
 
 _STATUS = Path("/proc/self/status")
 _CLEAR_REFS = Path("/proc/self/clear_refs")
@@ -55,7 +55,7 @@ def _max_rss() -> int:
 def grown(
     contestant: Contestant,
     warm_up: tuple[list[Tool], Iterable[Step]],
-    work: tuple[list[Tool], Iterable[Step]],
+    workload: tuple[list[Tool], Iterable[Step]],
     timeout: float,
 ) -> int | None:
     """How far a fresh process grows, in bytes, that has done the warm-up.
@@ -63,7 +63,7 @@ def grown(
     None if it does not end in time, or the system does not say.
     """
     command = [sys.executable, "-m", "wirecall._bench.memory", contestant.name]
-    lines = (json.dumps(line) + "\n" for part in (warm_up, work) for line in _lines(*part))
+    lines = (json.dumps(line) + "\n" for part in (warm_up, workload) for line in _lines(*part))
     try:
         ended = subprocess.run(
             command, input="".join(lines), stdout=subprocess.PIPE, text=True, timeout=timeout, check=True

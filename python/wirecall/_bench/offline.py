@@ -11,7 +11,7 @@ from typing import Any
 
 from wirecall._bench.artifact import Cell
 from wirecall._bench.catalogue import Catalogue
-from wirecall._bench.formats import BASELINE, Format, Inexpressible, Writing, formats, round_trip
+from wirecall._bench.formats import BASELINE, Format, InexpressibleError, Writing, formats, round_trip
 from wirecall._bench.tables import Table
 from wirecall._bench.vocabularies import CHARACTERS, Vocabulary
 from wirecall.tokens import saved
@@ -59,7 +59,7 @@ def _texts(catalogue: Catalogue, writing: Writing) -> Iterator[tuple[str, str, s
         survives, reason = round_trip(writing, case.tool, case.arguments)
         try:
             text = writing.call(case.tool, case.arguments)
-        except Inexpressible:
+        except InexpressibleError:
             text = None
         yield "call", case.name, text, {"group": case.group, "round_trip": survives, "reason": reason}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from wirecall._bench.artifact import Cell
 from wirecall._bench.statistics import Difference, Interval, difference, mean
-from wirecall._bench.ways import Way, case_of, way_of
+from wirecall._bench.variants import Variant, case_of, variant_of
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Outcome:
         noted: How many there were of what is `NOTED`.
     """
 
-    way: Way
+    variant: Variant
     ok: int = 0
     failed: int = 0
     skipped: int = 0
@@ -137,12 +137,12 @@ class Outcome:
         return difference(other.values.get(measure.name, {}), self.values.get(measure.name, {}))
 
 
-def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Way, Outcome]:
+def outcomes(kind: str, cells: Iterable[Cell]) -> dict[Variant, Outcome]:
     """The outcome of each way, in the order of the cells."""
-    found: dict[Way, Outcome] = {}
+    found: dict[Variant, Outcome] = {}
     for cell in cells:
-        way = way_of(cell)
-        _add(found.setdefault(way, Outcome(way)), MEASURES[kind], cell)
+        variant = variant_of(cell)
+        _add(found.setdefault(variant, Outcome(variant)), MEASURES[kind], cell)
     return found
 
 
@@ -157,7 +157,7 @@ def measured(kind: str, cells: Iterable[Cell]) -> list[Measure]:
     ]
 
 
-def grouped(kind: str, cells: Iterable[Cell]) -> dict[str, dict[Way, Outcome]]:
+def grouped(kind: str, cells: Iterable[Cell]) -> dict[str, dict[Variant, Outcome]]:
     """The outcomes within each group of cases."""
     groups: dict[str, list[Cell]] = {}
     for cell in cells:

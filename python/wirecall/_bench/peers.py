@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from wirecall._bench.artifact import version
 from wirecall._bench.handwritten.parser import HandWritten, NoOp, compile_tools
-from wirecall._bench.works import Call, Message, Tool, Work
+from wirecall._bench.workloads import Message, Tool, Workload, WorkloadCall
 from wirecall._tools.toolset import Toolset
 from wirecall.tokens import compact
 
@@ -22,11 +22,11 @@ ARGUMENTS = "arguments"
 LIBRARIES = ("jiter", "partial-json-parser", "sglang", "vllm")
 
 
-class Missing(Exception):
+class MissingPackageError(Exception):
     """A contestant that cannot take part here; the message says why."""
 
 
-class Wrong(Exception):
+class WrongResultError(Exception):
     """What a contestant says cannot be right; the message says why."""
 
 
@@ -93,14 +93,14 @@ def contestants() -> list[Contestant]:
     ]
 
 
-def written(work: Work, reads: str) -> list[tuple[str, Message]]:
+def written(workload: Workload, reads: str) -> list[tuple[str, Message]]:
     """The texts that a contestant is given, and what it should find in each."""
     if reads == ARGUMENTS:
-        calls = [call for message in work.messages for call in message.calls]
-        return [(compact(call.arguments), Message("", [Call("", call.arguments)])) for call in calls]
-    encode = Toolset(work.tools, protocol=reads).encode
+        calls = [call for message in workload.messages for call in message.calls]
+        return [(compact(call.arguments), Message("", [WorkloadCall("", call.arguments)])) for call in calls]
+    encode = Toolset(workload.tools, protocol=reads).encode
     texts = []
-    for message in work.messages:
+    for message in workload.messages:
         parts = [message.text, *(encode(call.name, call.arguments) for call in message.calls)]
         texts.append(("\n".join(filter(None, parts)), message))
     return texts
@@ -111,11 +111,11 @@ def _of(distribution: str) -> Iterator[None]:
     """Import from a distribution that need not be there."""
     installed = version(distribution)
     if installed is None:
-        raise Missing(f"{distribution} is not installed")
+        raise MissingPackageError(f"{distribution} is not installed")
     try:
         yield
     except Exception as error:  # whatever happens while such a package is imported
-        raise Missing(
+        raise MissingPackageError(
             f"{distribution} {installed} cannot be imported: {type(error).__name__}: {error}"
         ) from error
 
@@ -149,9 +149,11 @@ class _Pieces:
         for index, name in sorted(self.names.items()):
             text = "".join(self.arguments[index])
             try:
-                calls.append(Call(name, json.loads(text)))
+                calls.append(WorkloadCall(name, json.loads(text)))
             except ValueError as error:
-                raise Wrong(f"the arguments of call {index + 1} are not valid JSON: {error}") from error
+                raise WrongResultError(
+                    f"the arguments of call {index + 1} are not valid JSON: {error}"
+                ) from error
         return Message("".join(self.texts), calls)
 
 
@@ -165,9 +167,9 @@ class _Events(_Pieces):
             elif event.type == "arguments_delta":
                 self.add(event.index, "", event.delta)
             elif event.type == "call_error":
-                raise Wrong(f"{event.kind}: {event.message}")
+                raise WrongResultError(f"{event.kind}: {event.message}")
             elif "".join(self.arguments[event.index]) != event.arguments:
-                raise Wrong(f"the deltas of call {event.index + 1}, joined, are not its arguments")
+                raise WrongResultError(f"the deltas of call {event.index + 1}, joined, are not its arguments")
 
 
 # Parsers of incomplete JSON ---------------------------------------------------------------------------------
@@ -183,7 +185,7 @@ class _Value:
         self._last = returned
 
     def message(self) -> Message:
-        return Message("", [Call("", self._last)])
+        return Message("", [WorkloadCall("", self._last)])
 
 
 def _jiter(mode: Any) -> Callable[[list[Tool]], Callable[[], Stream]]:
@@ -191,7 +193,7 @@ def _jiter(mode: Any) -> Callable[[list[Tool]], Callable[[], Stream]]:
         with _of("jiter"):
             from jiter import from_json
 
-        class Accumulated:
+        class _JiterStream:
             """As the SDKs of OpenAI and Anthropic do it: all bytes so far, once more for each delta."""
 
             def __init__(self) -> None:
@@ -204,7 +206,7 @@ def _jiter(mode: Any) -> Callable[[list[Tool]], Callable[[], Stream]]:
             def finish(self) -> object:
                 return from_json(self.text)
 
-        return Accumulated
+        return _JiterStream
 
     return prepare
 
@@ -213,7 +215,7 @@ def _partial_json_parser(tools: list[Tool]) -> Callable[[], Stream]:
     with _of("partial-json-parser"):
         from partial_json_parser import loads
 
-    class Accumulated:
+    class _PartialJsonStream:
         def __init__(self) -> None:
             self.text = ""
 
@@ -224,7 +226,7 @@ def _partial_json_parser(tools: list[Tool]) -> Callable[[], Stream]:
         def finish(self) -> object:
             return loads(self.text)
 
-    return Accumulated
+    return _PartialJsonStream
 
 
 # Parsers of servers -----------------------------------------------------------------------------------------
@@ -269,7 +271,7 @@ def _vllm(tools: list[Tool]) -> Callable[[], Stream]:
     # Asked for, and not used by this parser.
     tokenizer = object()
 
-    class Accumulated:
+    class _VllmStream:
         """As the server does it: the text before and after each delta; this parser looks at no tokens."""
 
         def __init__(self) -> None:
@@ -284,7 +286,7 @@ def _vllm(tools: list[Tool]) -> Callable[[], Stream]:
         def finish(self) -> object:
             return None
 
-    return Accumulated
+    return _VllmStream
 
 
 class _VllmDeltas(_Pieces):

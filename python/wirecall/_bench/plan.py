@@ -7,11 +7,11 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.asking import Asking
 from wirecall._bench.catalogue import Case, Catalogue
-from wirecall._bench.proof import ABLATED
-from wirecall._bench.turns import Turn, check, once, shared_options, take_turns
-from wirecall._bench.ways import Way
+from wirecall._bench.options import RunOptions
+from wirecall._bench.request_checks import ABLATED
+from wirecall._bench.schedule import Trial, check, once, schedule, shared_options
+from wirecall._bench.variants import Variant
 from wirecall._rewriting.options import Options
 from wirecall._tools.definitions import Definition
 from wirecall.tokens import compact
@@ -41,7 +41,7 @@ def ablation_options(ablation: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LivePlan:
     """What is asked, and so which cells there are.
 
     Attributes:
@@ -52,7 +52,7 @@ class Plan:
         judge: The name of the judge, if there is one.
     """
 
-    asking: Asking
+    run_options: RunOptions
     catalogue: Catalogue
     cases: Sequence[Case]
     ablations: Sequence[str] = ()
@@ -61,13 +61,13 @@ class Plan:
     judge: str | None = None
 
     def __post_init__(self) -> None:
-        check(self.asking)
+        check(self.run_options)
         once("ablations", self.ablations)
-        if self.ablations and ABLATED not in self.asking.modes:
+        if self.ablations and ABLATED not in self.run_options.modes:
             raise BenchError(f"Ablations change the mode {ABLATED!r}, which is not in --modes.")
         for ablation in self.ablations:
             ablation_options(ablation)
-        if self.judge in self.asking.models:
+        if self.judge in self.run_options.models:
             raise BenchError(f"{self.judge} cannot be its own judge: choose another model.")
         if not self.cases:
             raise BenchError("No case of the catalogue was selected.")
@@ -78,12 +78,17 @@ class Plan:
             )
 
     @property
-    def ways(self) -> list[Way]:
-        kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
-        return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
+    def variants(self) -> list[Variant]:
+        kinds = [
+            *((mode, "") for mode in self.run_options.modes),
+            *((ABLATED, one) for one in self.ablations),
+        ]
+        return [
+            Variant(model, mode, ablation) for model in self.run_options.models for mode, ablation in kinds
+        ]
 
-    def turns(self) -> list[Turn[Case]]:
-        return list(take_turns(self.ways, self.cases, self.asking))
+    def trials(self) -> list[Trial[Case]]:
+        return list(schedule(self.variants, self.cases, self.run_options))
 
     def options(self) -> dict[str, Any]:
         """What a run has to share with the one that it carries on."""
@@ -91,7 +96,7 @@ class Plan:
             [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
         )
         return {
-            **shared_options(self.asking),
+            **shared_options(self.run_options),
             "ablations": list(self.ablations),
             "catalogue": self.catalogue.name,
             "cases": [case.name for case in self.cases],
@@ -99,7 +104,7 @@ class Plan:
             "tools": self.tools,
             "system": self.system,
             "judge": self.judge,
-            "cells": len(self.turns()),
+            "cells": len(self.trials()),
         }
 
     def messages(self, case: Case) -> list[dict[str, Any]]:

@@ -26,16 +26,16 @@ Api = Literal["openai", "anthropic"]
 _MOST_CALLS = 1000
 
 
-class Prepared(Exception):
+class NotSentError(Exception):
     """Stops a request that was only to be made, not sent."""
 
 
-class Malformed(Exception):
+class MalformedAnswerError(Exception):
     """What came is no event of the API."""
 
 
 @dataclass
-class Call:
+class ReceivedCall:
     """A call as the application receives it; `arguments` is what should be JSON text."""
 
     id: str
@@ -47,7 +47,7 @@ class Call:
 
 
 @dataclass
-class Said:
+class ReceivedAnswer:
     """An answer, taken event by event, with times of `time.perf_counter`.
 
     Attributes:
@@ -58,7 +58,7 @@ class Said:
 
     text: str = ""
     reasoning: str = ""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ReceivedCall] = field(default_factory=list)
     finish: str | None = None
     usage: Usage | None = None
     first: float | None = None
@@ -68,13 +68,13 @@ class Said:
     def take(self, now: float, event: dict[str, Any]) -> None:
         """
         Raises:
-            Malformed: It is no event of this API; then the answer has no end.
+            MalformedAnswerError: It is no event of this API; then the answer has no end.
         """
         try:
             self._take(now, event)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             self.ended = False
-            raise Malformed(
+            raise MalformedAnswerError(
                 f"the answer contains an event that this API does not have: {type(error).__name__}: {error}"
             ) from error
 
@@ -87,7 +87,7 @@ class Said:
         if self.first is None and (text or reasoning):
             self.first = now
 
-    def _calls(self, now: float, call: Call, piece: str) -> None:
+    def _calls(self, now: float, call: ReceivedCall, piece: str) -> None:
         call.arguments += piece
         self.first = now if self.first is None else self.first
         if self.first_call is None and call is self.calls[0] and piece.rstrip().endswith("}"):
@@ -103,7 +103,7 @@ class Said:
             self.first_call = now
 
 
-class ChatSaid(Said):
+class ChatAnswer(ReceivedAnswer):
     """Of chat completions."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
@@ -125,19 +125,19 @@ class ChatSaid(Said):
                 self._finishes(now, reason)
                 self.ended = True
 
-    def _call(self, part: dict[str, Any], function: dict[str, Any]) -> Call:
+    def _call(self, part: dict[str, Any], function: dict[str, Any]) -> ReceivedCall:
         index: int = part.get("index", 0)
         if not 0 <= index < _MOST_CALLS:
             raise ValueError(f"a call has the index {index}")
         while index >= len(self.calls):
-            self.calls.append(Call("", ""))
+            self.calls.append(ReceivedCall("", ""))
         call = self.calls[index]
         call.id = call.id or _word(part.get("id"))
         call.name = call.name or _word(function.get("name"))
         return call
 
 
-class MessagesSaid(Said):
+class MessagesAnswer(ReceivedAnswer):
     """Of Anthropic's Messages."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
@@ -147,7 +147,7 @@ class MessagesSaid(Said):
         elif kind == "content_block_start":
             block = event["content_block"]
             if block.get("type") == "tool_use":
-                self.calls.append(Call(_word(block["id"]), _word(block["name"])))
+                self.calls.append(ReceivedCall(_word(block["id"]), _word(block["name"])))
                 self._calls(now, self.calls[-1], "")
             self._says(now, block.get("text") or "", block.get("thinking") or "")
         elif kind == "content_block_delta":
@@ -192,10 +192,10 @@ def _word(word: object) -> str:
     return word or ""
 
 
-_SAID: dict[Api, type[Said]] = {"openai": ChatSaid, "anthropic": MessagesSaid}
+_SAID: dict[Api, type[ReceivedAnswer]] = {"openai": ChatAnswer, "anthropic": MessagesAnswer}
 
 
-def reader(api: Api) -> Said:
+def reader(api: Api) -> ReceivedAnswer:
     """Takes the events of an answer of this API."""
     return _SAID[api]()
 
@@ -204,7 +204,7 @@ def reader(api: Api) -> Said:
 
 
 @dataclass
-class Exchange:
+class HttpExchange:
     """One HTTP request and what came back.
 
     Attributes:
@@ -223,14 +223,14 @@ class Exchange:
     status: int | None = None
     chunks: list[tuple[float, bytes]] = field(default_factory=list)
     encoding: str = ""
-    _said: Said | None = None
+    _said: ReceivedAnswer | None = None
 
-    def said(self, api: Api) -> Said:
+    def said(self, api: Api) -> ReceivedAnswer:
         """The model's own answer, before anything was read in it. Only when it has ended."""
         if self._said is None:
             self._said = reader(api)
             parser, now = sse.Parser(), self.sent
-            with suppress(Malformed):
+            with suppress(MalformedAnswerError):
                 for now, data in self._decoded():
                     _take(self._said, now, parser.feed(data))
                 _take(self._said, now, parser.finish())
@@ -259,7 +259,7 @@ class Exchange:
             return []
 
 
-def _take(said: Said, now: float, events: list[sse.Event]) -> None:
+def _take(said: ReceivedAnswer, now: float, events: list[sse.Event]) -> None:
     for event in events:
         if event.data is not None and (value := sse.load(event.data)) is not None:
             said.take(now, value)
@@ -268,12 +268,12 @@ def _take(said: Said, now: float, events: list[sse.Event]) -> None:
 class Kept(NamedTuple):
     """What is recorded of one ask."""
 
-    exchanges: list[Exchange]
+    exchanges: list[HttpExchange]
     reservations: dict[int, Reservation]
     only_prepare: bool
 
 
-class Recorder:
+class HttpRecorder:
     """Hooks for the HTTP client of one endpoint; what a thread sends belongs to what that thread asks.
 
     Args:
@@ -292,7 +292,7 @@ class Recorder:
         self.hooks = {"request": [self._sends], "response": [self._receives]}
 
     @contextmanager
-    def recording(self, *, only_prepare: bool = False) -> Iterator[list[Exchange]]:
+    def recording(self, *, only_prepare: bool = False) -> Iterator[list[HttpExchange]]:
         """The exchanges of this thread, as they come; with `only_prepare` the first one raises `Prepared`."""
         kept = self._local.kept = Kept([], {}, only_prepare)
         try:
@@ -305,12 +305,12 @@ class Recorder:
     def _sends(self, request: httpx2.Request) -> None:
         kept: Kept = self._local.kept
         body = request.read()
-        exchange = Exchange(
+        exchange = HttpExchange(
             request.url.path, body.decode(), hashlib.sha256(body).hexdigest(), time.perf_counter()
         )
         if kept.only_prepare:
             kept.exchanges.append(exchange)
-            raise Prepared
+            raise NotSentError
         reservation = self._budget.reserve(self._model, len(body), self._output)
         exchange.sent = time.perf_counter()
         kept.reservations[id(exchange)] = reservation
@@ -325,7 +325,7 @@ class Recorder:
         assert isinstance(stream, httpx2.SyncByteStream)
         response.stream = _Tee(stream, exchange, lambda: self._settle(kept, exchange))
 
-    def _settle(self, kept: Kept, exchange: Exchange) -> None:
+    def _settle(self, kept: Kept, exchange: HttpExchange) -> None:
         """Once for each: when the answer was read, or was given up."""
         reservation = kept.reservations.pop(id(exchange), None)
         if reservation is not None:
@@ -336,7 +336,7 @@ class Recorder:
 class _Tee(httpx2.SyncByteStream):
     """The bytes of an answer on their way to the SDK."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, exchange: Exchange, closed: Any) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, exchange: HttpExchange, closed: Any) -> None:
         self._stream = stream
         self._exchange = exchange
         self._closed = closed

@@ -15,6 +15,8 @@ import jinja2
 
 from wirecall._bench.artifact import BenchError, Cell, Run, read
 from wirecall._bench.formats import BASELINE
+from wirecall._bench.latency_report import lines, rules
+from wirecall._bench.latency_report import tables as latency_tables
 from wirecall._bench.offline import Total, tables, totals, unit
 from wirecall._bench.outcomes import (
     JUDGED_BY,
@@ -27,13 +29,11 @@ from wirecall._bench.outcomes import (
     outcomes,
 )
 from wirecall._bench.plots import bars, growth, pareto, shares_of
-from wirecall._bench.proof import Proof, proofs
-from wirecall._bench.speeds import lines, rules
-from wirecall._bench.speeds import tables as speeds
+from wirecall._bench.request_checks import RequestCheck, request_checks
 from wirecall._bench.statistics import Difference, Interval
 from wirecall._bench.tables import Table
-from wirecall._bench.ways import Way, as_asked_for, baselines, case_of, way_of
-from wirecall._cli.inputs import harmless
+from wirecall._bench.variants import Variant, baselines, case_of, in_run_order, variant_of
+from wirecall._console import printable
 
 NO_DIFFERENCE = "no difference shown"
 # Reasons are what servers and models said: a table shows their beginning.
@@ -134,7 +134,7 @@ def _about(name: str, run: Run) -> list[str]:
 
 def _asked(name: str, run: Run) -> Section:
     """The section of a run that asked models."""
-    cells = as_asked_for(run.cells, run.options)
+    cells = in_run_order(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
         return Section(f"{run.kind}: {name}", ["There are no cells: nothing was run."])
@@ -161,11 +161,11 @@ def _asked(name: str, run: Run) -> Section:
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
-    head = ["way", "cells", "ok", "failed", "skipped", *NOTED]
+    head = ["variant", "cells", "ok", "failed", "skipped", *NOTED]
     rows = []
     for of in found:
         counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
-        rows.append([str(of.way), *map(str, counts)])
+        rows.append([str(of.variant), *map(str, counts)])
     notes = ["ok: an answer came, right or wrong.", "failed: none came.", *_glossary(NOTED.items())]
     return Table("What was asked", head, rows, notes=notes)
 
@@ -178,8 +178,8 @@ def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]
     found = list(found)
     tables = []
     for title, chosen in _halves(measures):
-        head = ["way", *(_head(one) for one in chosen)]
-        rows = [[str(of.way), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
+        head = ["variant", *(_head(one) for one in chosen)]
+        rows = [[str(of.variant), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
         notes = _glossary((one.name, one.means) for one in chosen)
         tables.append(Table(title, head, rows, notes=notes))
     return tables
@@ -212,16 +212,20 @@ def _figure(value: float, measure: Measure, *, signed: bool = False) -> str:
     return f"{value:{sign},.2f}" if measure.unit in ("s", "steps") else f"{value:{sign},.1f}"
 
 
-def _differences(found: Mapping[Way, Outcome], measures: Iterable[Measure]) -> list[Table]:
+def _differences(found: Mapping[Variant, Outcome], measures: Iterable[Measure]) -> list[Table]:
     pairs = baselines(found)
     if not pairs:
         return []
     tables = []
     for title, chosen in _halves(measures):
-        head = ["way", "beside", *(_head(one) for one in chosen)]
+        head = ["variant", "beside", *(_head(one) for one in chosen)]
         rows = [
-            [str(way), str(other), *(_change(found[way].beside(found[other], one), one) for one in chosen)]
-            for way, other in pairs.items()
+            [
+                str(variant),
+                str(other),
+                *(_change(found[variant].beside(found[other], one), one) for one in chosen),
+            ]
+            for variant, other in pairs.items()
         ]
         notes = [
             f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or signs drawn by lot make as '
@@ -242,48 +246,48 @@ def _change(change: Difference, measure: Measure) -> str:
     return f"{says} [{span}], N = {found.n}{unpaired}"
 
 
-def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
+def _by_group(run: Run, found: Mapping[Variant, Outcome]) -> list[Table]:
     groups = grouped(run.kind, run.cells)
     if len(groups) < 2:
         return []
     judged_by = JUDGED_BY[run.kind]
-    head = ["way", *groups]
+    head = ["variant", *groups]
     rows = [
         [
-            str(way),
+            str(variant),
             *(
-                _mean(own[way].interval(judged_by), judged_by) if way in own else "not asked"
+                _mean(own[variant].interval(judged_by), judged_by) if variant in own else "not asked"
                 for own in groups.values()
             ),
         ]
-        for way in found
+        for variant in found
     ]
     return [Table(f"By group: {_head(judged_by)}", head, rows)]
 
 
 def _missed(cells: Iterable[Cell]) -> list[Table]:
     """What tasks of agents left undone, the most frequent first within a way."""
-    counts: dict[Way, Counter[tuple[str, str]]] = {}
+    counts: dict[Variant, Counter[tuple[str, str]]] = {}
     for cell in cells:
         for what in cell.get("missed") or ():
-            counts.setdefault(way_of(cell), Counter())[case_of(cell), what] += 1
+            counts.setdefault(variant_of(cell), Counter())[case_of(cell), what] += 1
     rows = [
-        [str(way), task, what[:_REASON_CHARS], str(count)]
-        for way, found in counts.items()
+        [str(variant), task, what[:_REASON_CHARS], str(count)]
+        for variant, found in counts.items()
         for (task, what), count in found.most_common()
     ]
-    head = ["way", "task", "missed", "tries"]
+    head = ["variant", "task", "missed", "tries"]
     notes = ["missed: what should be so at the end. tries: in how many of them it was not."]
     return [Table("What was missed", head, rows, left=3, notes=notes)] if rows else []
 
 
 def _requests(cells: Iterable[Cell]) -> list[Table]:
-    found = proofs(cells)
+    found = request_checks(cells)
     if not found:
         return []
     rows = [
         [
-            str(one.way),
+            str(one.variant),
             str(one.other),
             str(len(one.same) + len(one.differ)),
             str(len(one.differ)),
@@ -291,43 +295,43 @@ def _requests(cells: Iterable[Cell]) -> list[Table]:
         ]
         for one in found
     ]
-    head = ["way", "beside", "cases of both", "requests that differ", "as it must be"]
+    head = ["variant", "beside", "cases of both", "requests that differ", "as required"]
     notes = ["By the SHA-256 of the first request's bytes."]
     return [Table("What was sent differed", head, rows, left=2, notes=notes)]
 
 
-def _as_it_must(one: Proof) -> str:
+def _as_it_must(one: RequestCheck) -> str:
     if one.void:
-        why = "the request must not change" if one.reading else "nothing was compared there"
+        why = "the request must not change" if one.parsing_only else "nothing was compared there"
         return f"no: {why}: {', '.join(one.void[:_NAMED])}"
-    return "yes: it changes how answers are read" if one.reading else "yes"
+    return "yes: it changes how answers are read" if one.parsing_only else "yes"
 
 
 def _reasons(found: Iterable[Outcome]) -> list[Table]:
     rows = [
-        [str(of.way), reason[:_REASON_CHARS], str(count)]
+        [str(of.variant), reason[:_REASON_CHARS], str(count)]
         for of in found
         for reason, count in of.reasons.most_common()
     ]
     return (
-        [Table("Why cells failed, were skipped or not judged", ["way", "reason", "cells"], rows, left=2)]
+        [Table("Why cells failed, were skipped or not judged", ["variant", "reason", "cells"], rows, left=2)]
         if rows
         else []
     )
 
 
-def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
+def _asked_figures(kind: str, found: Mapping[Variant, Outcome]) -> list[Figure]:
     judge = JUDGED_BY[kind]
-    judged = {str(way): interval for way, of in found.items() if (interval := of.interval(judge))}
+    judged = {str(variant): interval for variant, of in found.items() if (interval := of.interval(judge))}
     figures = []
     if judged:
         title = f"{judge.name}: share of cells that are right, with intervals of 95 %"
         svg = bars(judged, scale=100, unit="%", title=title)
         figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS,)))
     points = {
-        str(way): (tokens, judged[str(way)])
-        for way, of in found.items()
-        if (tokens := of.interval(TOKENS)) and str(way) in judged
+        str(variant): (tokens, judged[str(variant)])
+        for variant, of in found.items()
+        if (tokens := of.interval(TOKENS)) and str(variant) in judged
     }
     if len(points) > 1:
         title = (
@@ -376,7 +380,7 @@ def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
 def _timed(name: str, run: Run) -> Section:
     """The section of a run that timed parsers."""
     section = Section(f"latency: {name}")
-    section.tables += speeds(run.cells, run.options)
+    section.tables += latency_tables(run.cells, run.options)
     if not section.tables:
         section.paragraphs.append("There are no cells: nothing was timed.")
         return section
@@ -414,7 +418,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return harmless("\n\n".join(parts) + "\n")
+    return printable("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -450,6 +454,6 @@ def html(document: Report) -> str:
     """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
     loader = jinja2.PackageLoader("wirecall._bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return harmless(
+    return printable(
         environment.get_template("report.html").render(document=document, legend=_legend(document))
     )

@@ -1,6 +1,5 @@
 """Tables on standard output: on a terminal in pieces that fit it, elsewhere whole and plain."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wirecall._cli.demo import OutputConsole
-from wirecall._cli.inputs import harmless
+from wirecall._console import OutputConsole, printable
 
 # The width of what goes to no terminal: no table is cut in pieces.
 _ENDLESS = 1 << 20
@@ -40,9 +38,7 @@ class Table:
 
 def show(tables: Iterable[Table]) -> None:
     """Write them to standard output."""
-    console = OutputConsole(highlight=False, markup=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _ENDLESS
+    console = OutputConsole(width=_ENDLESS, markup=False)
     for table in tables:
         with console.capture() as captured:
             _print(console, table)
@@ -73,10 +69,10 @@ def _print(console: Console, table: Table) -> None:
             )
         for index, row in enumerate(table.rows):
             is_sum = index >= len(table.rows) - table.sums
-            grid.add_row(*(harmless(row[column]) for column in columns), style="bold" if is_sum else None)
+            grid.add_row(*(printable(row[column]) for column in columns), style="bold" if is_sum else None)
         console.print(grid)
     for note in table.notes:
-        console.print(Text(harmless(note), "dim"))
+        console.print(Text(printable(note), "dim"))
 
 
 def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:

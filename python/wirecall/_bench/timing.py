@@ -7,8 +7,8 @@ from time import perf_counter_ns
 
 import numpy as np
 
+from wirecall._bench.correctness import Entry
 from wirecall._bench.peers import Stream
-from wirecall._bench.reading import Entry
 
 # How many samples a cell should have: short works are read several times in a round, while the time lasts.
 _SAMPLES = 20_000
@@ -66,7 +66,7 @@ def measure(entries: Sequence[Entry], rounds: int, limit: float, step: Callable[
         for number in range(rounds):
             first = number % len(entries) if entries else 0
             for entry in (*entries[first:], *entries[:first]):
-                step(1, f"{entry.contestant.name}: {entry.work}")
+                step(1, f"{entry.contestant.name}: {entry.workload}")
                 # Where it was cut off, it would be again.
                 if entry.cut is None or not entry.times:
                     _turn(entry, rounds, limit)

@@ -13,13 +13,14 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormats
-from wirecall._cli.inputs import Failure, harmless, load_json, read_text, title_of, with_cause
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
+from wirecall._apis.names import ApiName
+from wirecall._cli.inputs import Failure, load_json, read_text, title_of
+from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._summarizers import SummaryError, summarizer
 
 # Of each API: the package, its client and base of all its errors, and where the key is by default.
 _SDKS = {
@@ -106,7 +107,7 @@ def compact(
     tool_result_stub_threshold: int | None,
     instructions: str | None,
     merge_summary: bool,
-    format: DialectName | None,
+    format: ApiName | None,
     only_plan: bool,
     as_json: bool,
     model: str | None,
@@ -138,8 +139,8 @@ def compact(
             max_summary_tokens=max_summary_tokens,
             format=format,
         )
-    except (MixedFormats, TypeError) as error:
-        raise click.ClickException(f"{title}: {error}") from error
+    except (MixedFormatsError, TypeError) as error:
+        raise Failure(f"{title}: {error}") from error
     if only_plan:
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
         _show(plan, count, unit, as_json)
@@ -158,16 +159,16 @@ def compact(
                 max_summary_tokens=max_summary_tokens,
                 format=plan.format,
             )
-        except (NoSummary, errors) as error:
-            reason = textwrap.shorten(harmless(with_cause(error)), 500, placeholder=" …")
+        except (SummaryError, errors) as error:
+            reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
-            raise click.ClickException(f"{where}: {reason}") from error
+            raise Failure(f"{where}: {reason}") from error
     if output is not None and _is_same_file(file, output) and read_text(file, "") != given.text:
-        raise click.ClickException(f"{output}: the file was changed meanwhile, so nothing was written")
+        raise Failure(f"{output}: the file was changed meanwhile, so nothing was written")
     if summary:
         _write(output, given.written(compacted(plan, summary, merge=merge_summary)))
         old, kept = plan.turns - plan.kept_turns, plan.kept_turns
-        click.echo(f"{_turns(old)} summarised, {_turns(kept)} kept", err=True)
+        click.echo(f"{plural(old, 'turn')} summarised, {plural(kept, 'turn')} kept", err=True)
     else:
         _write(output, given.text)
         why = f"{model} returned an empty summary" if plan.to_summarize else "no turn is old enough"
@@ -197,10 +198,10 @@ class _Conversation:
         elif loaded is None or (isinstance(loaded, dict) and ("role" in loaded or "type" in loaded)):
             self.messages = self._of_lines()
         else:
-            raise click.ClickException(f"{title}: expected {_EXPECTED}")
+            raise Failure(f"{title}: expected {_EXPECTED}")
         for index, message in enumerate(self.messages):
             if what := _foreign(message):
-                raise click.ClickException(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
+                raise Failure(f"{title}: messages[{index}] {what}; expected {_EXPECTED}")
 
     def _of_lines(self) -> list[Any]:
         messages = []
@@ -288,7 +289,7 @@ def _write(path: str | None, text: str) -> None:
                 os.unlink(part)
             raise
     except OSError as error:
-        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+        raise Failure(f"{path}: {error.strerror or error}") from error
 
 
 def _counter(estimated: bool, *, needed: bool) -> Count:
@@ -299,7 +300,7 @@ def _counter(estimated: bool, *, needed: bool) -> Count:
     try:
         return vocabularies.tokenizer()
     except vocabularies.VocabularyError as error:
-        raise click.ClickException(f"{error} Or use --estimate.") from error
+        raise Failure(f"{error} Or use --estimate.") from error
 
 
 def _summarizer(
@@ -311,15 +312,13 @@ def _summarizer(
         sdk = importlib.import_module(package)
     except ImportError as error:
         message = f"{package} is not installed: pip install 'wirecall[{package}]'"
-        raise click.ClickException(message) from error
+        raise Failure(message) from error
     variable = key_variable or usual
     key = os.environ.get(variable)
     if not key and base_url is not None and key_variable is None:
         key = "none"  # a server of one's own may want none, but the SDK does
     if not key:
-        raise click.ClickException(
-            f"the environment variable {variable} is not set; it must hold the API key"
-        )
+        raise Failure(f"the environment variable {variable} is not set; it must hold the API key")
     options = {} if base_url is None else {"base_url": base_url}
     made = getattr(sdk, client)(api_key=key, **options)
     click.get_current_context().call_on_close(made.close)
@@ -347,7 +346,3 @@ def _show(plan: CompactionPlan, count: Count, unit: str, as_json: bool) -> None:
     for repair in plan.repairs:
         tool = f" of {repair.name}" if repair.name else ""
         click.echo(f"{repair.kind} at message {repair.at}: {repair.id}{tool}")
-
-
-def _turns(number: int) -> str:
-    return f"{number:,} turn" if number == 1 else f"{number:,} turns"

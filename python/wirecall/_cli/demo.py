@@ -9,7 +9,6 @@ On a terminal the two sides grow as the pieces come in; elsewhere the finished s
 """
 
 import json
-import os
 import shlex
 import sys
 import time
@@ -30,6 +29,7 @@ from rich.text import Text as Styled
 
 from wirecall import ArgumentsDelta, CallEnd, CallError, CallStart, Event, Text, Toolset
 from wirecall import tokens as counting
+from wirecall._console import OutputConsole, plural
 
 # Tokens per second: twice what a quick model writes, so that all of it takes less than fifteen seconds.
 SPEED = 150.0
@@ -120,9 +120,7 @@ def recordings() -> list[Recording]:
 
 def run(speed: float = SPEED) -> None:
     """Play every recording, then say what came of them; `speed` is in tokens per second, 0 for at once."""
-    console = OutputConsole(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = 100
+    console = OutputConsole(width=100)
     console.width = min(console.width, _WIDE)
     animated = speed > 0 and sys.stdout.isatty() and not console.no_color and not console.is_dumb_terminal
     count = counting.cached_tokenizer()
@@ -197,13 +195,6 @@ def _note(event: Event, sides: "_Sides", tally: Tally, count: counting.Count) ->
         tally.wire += count(sides.source(event.start, event.end))
     elif isinstance(event, CallError):
         tally.errors += 1
-
-
-class OutputConsole(Console):
-    """A console that leaves a closed pipe to the command line; rich would end the process with 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 class _Clock:
@@ -316,17 +307,11 @@ def _panel(text: Styled, title: str, width: int, height: int | None = None) -> P
 
 
 def _verdict(tally: Tally) -> Styled:
-    line = Styled(_plural(tally.calls, "call"), "cyan")
-    line.append(", ", "default").append(
-        _plural(tally.repairs, "repair"), "yellow" if tally.repairs else "dim"
-    )
+    line = Styled(plural(tally.calls, "call"), "cyan")
+    line.append(", ", "default").append(plural(tally.repairs, "repair"), "yellow" if tally.repairs else "dim")
     return line.append(", ", "default").append(
-        _plural(tally.errors, "error"), "red" if tally.errors else "dim"
+        plural(tally.errors, "error"), "red" if tally.errors else "dim"
     )
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _summary(

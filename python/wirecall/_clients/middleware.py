@@ -3,10 +3,9 @@
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from wirecall._apis.base import DialectName
-from wirecall._steps import Steps
+from wirecall._apis.names import ApiName
 
 log = logging.getLogger("wirecall")
 
@@ -22,36 +21,19 @@ class Middleware(Protocol):
     """
 
     def transform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The request to send instead of one of a sync client: the very object where nothing is to be
         changed. The given one is never mutated. What it raises reaches the caller, and nothing is sent."""
 
     async def atransform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The same for async clients."""
 
-    def answered(
-        self, body: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
-    ) -> object:
+    def answered(self, body: Mapping[str, Any], /, *, format: ApiName, session: str | None = None) -> object:
         """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
         next event waits for it, so it must be quick. What it raises is logged."""
-
-
-class OnRequest(NamedTuple):
-    """The step of a request through one middleware."""
-
-    member: Middleware
-    request: Mapping[str, Any]
-    format: DialectName
-    session: str | None
-
-    def now(self) -> object:
-        return self.member.transform_request(self.request, format=self.format, session=self.session)
-
-    async def later(self) -> object:
-        return await self.member.atransform_request(self.request, format=self.format, session=self.session)
 
 
 class Chain:
@@ -85,17 +67,22 @@ class Chain:
         return bool(self.members)
 
     def transform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
-    ) -> Steps[Mapping[str, Any]]:
-        """The request as the last one returns it."""
+        self, request: Mapping[str, Any], format: ApiName, session: str | None
+    ) -> Mapping[str, Any]:
         for member in self.members:
-            request = _request(member, (yield OnRequest(member, request, format, session)))
+            request = _request(member, member.transform_request(request, format=format, session=session))
         return request
 
-    def answered(self, body: Mapping[str, Any], format: DialectName, session: str | None) -> None:
-        """Tells all of them, if this says what was used."""
-        if not _says_usage(body):
-            return
+    async def atransform(
+        self, request: Mapping[str, Any], format: ApiName, session: str | None
+    ) -> Mapping[str, Any]:
+        for member in self.members:
+            given = await member.atransform_request(request, format=format, session=session)
+            request = _request(member, given)
+        return request
+
+    def answered(self, body: Mapping[str, Any], format: ApiName, session: str | None) -> None:
+        """Tells all of them what was used."""
         for member in self.members:
             try:
                 member.answered(body, format=format, session=session)
@@ -114,9 +101,3 @@ def _request(member: Middleware, given: object) -> Mapping[str, Any]:
     raise TypeError(
         f"{type(member).__name__} must return the request as a dict, not {type(given).__name__}{advice}"
     )
-
-
-def _says_usage(body: Mapping[str, Any]) -> bool:
-    """At the top, or in what an event carries: `response` of Responses, `message` of Messages."""
-    carried = (body, body.get("response"), body.get("message"))
-    return any(isinstance(one, Mapping) and one.get("usage") for one in carried)

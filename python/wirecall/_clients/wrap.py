@@ -12,11 +12,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import Chain, Middleware
-from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport
+from wirecall._clients.transport import AsyncAttachment, Layer, SyncAttachment
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 
@@ -41,8 +41,8 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
-    the SDK's base exception.
+    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances
+    of the SDK's base exception.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
@@ -69,7 +69,7 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
     for name in _HTTP:
         module = sys.modules.get(name)
         if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
-            return cast(T, _attach(client, HttpRewriter(codec, module)))
+            return cast(T, _attach(client, Layer(codec, module)))
     kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
     if kind is client:
@@ -94,30 +94,30 @@ def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
         if name in sys.modules
         and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
     )
-    rewriter = HttpRewriter(codec, http, error=getattr(module, sdk.error))
-    wrapped = client.with_options(http_client=_attach(inner, rewriter))
+    layer = Layer(codec, http, error=getattr(module, sdk.error))
+    wrapped = client.with_options(http_client=_attach(inner, layer))
     if sdk.guard is not None:
         sdk.guard(wrapped)
     return wrapped
 
 
-def _attach(inner: Any, rewriter: HttpRewriter) -> Any:
-    if isinstance(inner, (SyncTransport, AsyncTransport)):
+def _attach(inner: Any, layer: Layer) -> Any:
+    if isinstance(inner, (SyncAttachment, AsyncAttachment)):
         raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
     kind: Any = type(inner)
-    transport = _transport_type(kind, isinstance(inner, rewriter.http.AsyncClient))
-    attached = transport.__new__(transport)
+    attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
+    attached = attachment.__new__(attachment)
     # One state for both: timeouts, cookies, transports, and whether it is closed.
     attached.__dict__ = inner.__dict__
     attached._wirecall_inner = inner
-    attached._wirecall_rewriter = rewriter
+    attached._wirecall_layer = layer
     return attached
 
 
 # A host has few classes of clients.
 @functools.cache
-def _transport_type(kind: Any, is_async: bool) -> Any:
-    mixin = AsyncTransport if is_async else SyncTransport
+def _attachment_type(kind: Any, is_async: bool) -> Any:
+    mixin = AsyncAttachment if is_async else SyncAttachment
     # A subclass of what the host really uses, so that its own methods and isinstance stay.
     return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
 
@@ -131,7 +131,7 @@ def _guard_openai(client: Any) -> None:
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
     return prepare(options)
 
 
@@ -151,18 +151,18 @@ class _NoWebsockets(str):
 
     # Who makes a URL of it measures it, or goes through it.
     def __len__(self) -> int:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __iter__(self) -> Iterator[str]:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __str__(self) -> str:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:
     copied = type(client).copy(client, **options)
-    if isinstance(copied._client, (SyncTransport, AsyncTransport)):
+    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
         _guard_openai(copied)
     return copied
 

@@ -27,8 +27,6 @@ _SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "signature", "cre
 # A shorter text is found by accident in what is not secret.
 _SHORTEST_SECRET = 6
 _HIDDEN = "[secret]"
-# Where requests of the three APIs have what is said to the model.
-_SAID = ("system", "instructions", "messages", "input")
 _DIGITS = 16
 
 
@@ -282,12 +280,17 @@ class Recorder:
         """Notes the tools of the request."""
         self._fixed.update(tools=tuple(tools), protocol=protocol)
 
-    def sends(self, request: Mapping[str, Any], reason: AttemptReason) -> None:
-        """A request is ready to be sent: the next attempt."""
-        said: list[MessageOutline] = []
-        for key in _SAID:
-            if key in request:
-                said += self._outlines(request[key], key)
+    def sends(
+        self,
+        request: Mapping[str, Any],
+        said: Iterable[tuple[object, object]],
+        reason: AttemptReason,
+    ) -> None:
+        """A request is ready to be sent: the next attempt.
+
+        Args:
+            said: The role and the content of everything that it says to the model.
+        """
         numbers = {
             key: value
             for key, value in request.items()
@@ -298,7 +301,7 @@ class Recorder:
         fixed = {
             "reason": reason,
             "sent": self._now(),
-            "messages": tuple(said),
+            "messages": tuple(self._outline(role, content) for role, content in said),
             "parameters": numbers,
             "request_length": len(written),
             "request_sha256": self._sha256(written).hexdigest()[:_DIGITS],
@@ -322,13 +325,10 @@ class Recorder:
         if self._content:
             attempt.answer.append(raw)
 
-    def uses(self, answer: Mapping[str, Any]) -> None:
+    def uses(self, usage: Mapping[str, Any]) -> None:
         """Notes what an answer, or an event of a stream, says of tokens."""
-        for holder in (answer, answer.get("response"), answer.get("message")):
-            usage = holder.get("usage") if isinstance(holder, Mapping) else None
-            if isinstance(usage, Mapping):
-                # Counts grow within one answer.
-                self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
+        # Counts grow within one answer.
+        self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
 
     def gives(self, out: object) -> None:
         """The application gets this."""
@@ -428,20 +428,6 @@ class Recorder:
 
     def _scrubbed(self, text: str) -> str:
         return text if self._where is None else self._where.hides(text)
-
-    def _outlines(self, said: object, key: str) -> Iterable[MessageOutline]:
-        if key in ("system", "instructions"):
-            return [self._outline("system", said)]
-        if isinstance(said, (list, tuple)):
-            return [self._message(one) for one in said]
-        return [self._outline("user", said)]
-
-    def _message(self, message: object) -> MessageOutline:
-        if not isinstance(message, Mapping):
-            return self._outline("unknown", message)
-        role = message.get("role", message.get("type"))
-        content = message.get("content") if "role" in message else message
-        return self._outline(role, content)
 
     def _outline(self, role: object, content: object) -> MessageOutline:
         parts = content if isinstance(content, (list, tuple)) else [content]

@@ -1,8 +1,8 @@
 """How many tokens a model reads in a message.
 
-What counts: texts, names, arguments, results and reasoning, as they stand, and a little for what holds a
-message together. An image, a document or a recording has a fixed number, whatever its bytes. Signatures,
-encrypted content, ids and keys that no API reads count nothing.
+Texts, names, arguments, results and reasoning count, and a little for the frame of each message. An image, a
+document or a recording has a fixed number, whatever its size. Signatures, encrypted content, ids and keys
+that no API reads do not count.
 """
 
 import json
@@ -11,26 +11,27 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wirecall._apis.conversation import Message, dict_of
+from wirecall._apis.conversation import Message
+from wirecall._apis.values import dict_of
 
 Count = Callable[[str], float]
 
-# What roles and separators cost, about.
+# Roughly what the role and separators of a message cost.
 MESSAGE = 4
-# What providers ask for a picture of usual size, for some pages, and for half a minute of speech, about.
+# Roughly what providers charge for a picture of usual size, some pages, and half a minute of speech.
 MEDIA: Mapping[str, int] = {
     **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), 1000),
     **dict.fromkeys(("document", "file", "input_file", "container_upload"), 2000),
     **dict.fromkeys(("audio", "input_audio"), 500),
 }
 
-# Keys of messages and of their parts behind which models read text.
+# Keys of messages and of their parts whose values models read.
 _READ = {
     *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
     *("input", "arguments", "output", "action", "operation", "queries", "code", "outputs", "results"),
     *("title", "context", "url", "stdout", "stderr", "summary", "thinking"),
 }
-# The same reasoning under the names that servers have for it: the first one that is there counts.
+# Names that servers have for the same reasoning: only the first one present counts.
 _REASONING = {"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
 # Values of these are the model's own, or a tool's: every key in them is read.
 _VALUES = {"input", "arguments", "action", "operation"}
@@ -42,7 +43,7 @@ _WIDE = re.compile(
 
 
 def estimate(text: str) -> float:
-    """Tokens of a text without a tokenizer: 0.3 a character, 1.5 one of Chinese, Japanese or Korean."""
+    """Estimates the tokens of a text: 0.3 for a character, 1.5 for a Chinese, Japanese or Korean one."""
     wide = 0 if text.isascii() else sum(map(len, _WIDE.findall(text)))
     return 0.3 * len(text) + 1.2 * wide
 
@@ -65,14 +66,14 @@ def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
 
 
 def texts(value: object) -> list[str]:
-    """All that a model reads in a content, text by text."""
+    """The texts that a model reads in a content."""
     read: list[str] = []
     _read_value(value, read)
     return read
 
 
 def _read(held: Mapping[str, Any], read: list[str]) -> int:
-    """Adds all texts; returns the tokens of what is none."""
+    """Adds all texts to `read`; returns the tokens of everything else."""
     kind = held.get("type")
     if kind == "text":
         return _read_value(held.get("text", ""), read)
@@ -90,7 +91,7 @@ def _read(held: Mapping[str, Any], read: list[str]) -> int:
             elif value is None:
                 continue
             elif key in _VALUES:
-                # Also where it is empty: a model reads `{}`.
+                # Also if it is empty: a model reads `{}`.
                 read.append(written(value))
             else:
                 media += _read_value(value, read)
@@ -115,5 +116,5 @@ def _read_value(value: object, read: list[str]) -> int:
 
 
 def written(value: object) -> str:
-    """A value as compact JSON; a string as it is."""
+    """A value as compact JSON; a string is returned unchanged."""
     return value if isinstance(value, str) else _encode(value)

@@ -3,22 +3,22 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, overload
 
-from wirecall._apis.base import listed
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, dict_of
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat
+from wirecall._apis.values import dict_of, listed
 
-# Why an answer ended that is no summary, or half of one.
+# Finish reasons of answers that were cut off, or are refusals.
 _CUT = ("length", "max_tokens", "model_context_window_exceeded")
 _REFUSED = ("content_filter", "refusal")
-# Anthropic's API wants a user to speak first.
+# Anthropic's API requires that a user speaks first.
 _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
 
-class NoSummary(Exception):
-    """The model refused to summarise, or its summary was cut off; nothing is compacted."""
+class SummaryError(Exception):
+    """The model refused to summarise, or its summary was cut off. Nothing is compacted."""
 
 
 class AsyncClient(Protocol):
-    """What tells an async client from a sync one."""
+    """What distinguishes an async client from a sync one."""
 
     async def __aenter__(self) -> Any: ...
 
@@ -38,18 +38,18 @@ def summarizer(
 def summarizer(
     client: Any, *, model: str, max_tokens: int = MAX_SUMMARY_TOKENS, **parameters: Any
 ) -> Callable[[Flat], str] | Callable[[Flat], Awaitable[str]]:
-    """A `summarize` that asks a model, and raises `NoSummary` if the answer is cut off or a refusal.
+    """A `summarize` that asks a model, and raises `SummaryError` if the answer is cut off or a refusal.
 
     Args:
-        client: `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or one with the same
-            methods. With an async one the result is a coroutine function, for `acompact_messages`.
-        model: Its name.
-        max_tokens: Of the answer. What a model thinks counts, too, so models that reason need more. Sent to
+        client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or a client with
+            the same methods. With an async one the result is a coroutine function, for `acompact_messages`.
+        model: The name of the model.
+        max_tokens: The most tokens of the answer. Reasoning counts, so models that reason need more. Sent to
             OpenAI itself as `max_completion_tokens`.
-        parameters: For the request, such as `temperature`.
+        parameters: Other parameters of the request, such as `temperature`.
 
     Raises:
-        TypeError: `client` is none of these.
+        TypeError: `client` is not one of these.
     """
     chat = getattr(getattr(client, "chat", None), "completions", None)
     create = getattr(chat or getattr(client, "messages", None), "create", None)
@@ -70,7 +70,7 @@ def summarizer(
 
 
 def _alternating(messages: Flat) -> Flat:
-    """Users and assistants in turn, a user first, as Anthropic's API and many templates of chat want them."""
+    """Alternates users and assistants, a user first, as Anthropic's API and many chat templates require."""
     merged: Flat = []
     for message in messages if messages[0]["role"] == "user" else [_FIRST, *messages]:
         if merged and merged[-1]["role"] == message["role"]:
@@ -86,7 +86,7 @@ def _chat_answer(answer: Mapping[str, Any]) -> str:
     choice = dict_of(choices[0]) if choices else {}
     message = dict_of(choice.get("message"))
     if message.get("refusal"):
-        raise NoSummary(f"the model refused to summarise: {message['refusal']}")
+        raise SummaryError(f"the model refused to summarise: {message['refusal']}")
     return _whole(str(message.get("content") or ""), choice.get("finish_reason"))
 
 
@@ -98,7 +98,7 @@ def _messages_answer(answer: Mapping[str, Any]) -> str:
 
 def _whole(text: str, reason: object) -> str:
     if reason in _REFUSED:
-        raise NoSummary(f"the model did not summarise: its answer ended with {reason!r}")
+        raise SummaryError(f"the model did not summarise: its answer ended with {reason!r}")
     if reason in _CUT and "</summary>" not in text:
-        raise NoSummary(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
+        raise SummaryError(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
     return text

@@ -5,21 +5,16 @@ request, has litellm itself call the inner model, and reads the answer. Whatever
 speaks the chat dialect on both sides of it.
 """
 
-import functools
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Refused
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import UnsupportedRequestError
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
-from wirecall._clients.driver import Driver
-from wirecall._clients.hooks import AsyncHost, DictExchange, SyncHost
 from wirecall._clients.versions import require
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options, WrapOptions
-from wirecall._steps import adrive, drive
+from wirecall._rewriting.parts import ToolCallError
 from wirecall.errors import ToolError, both
 
 if TYPE_CHECKING:
@@ -31,6 +26,8 @@ require("litellm", OLDEST, "litellm")
 import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
 from litellm.types.utils import all_litellm_params  # noqa: E402
+
+__all__ = ["register"]
 
 Json = dict[str, Any]
 
@@ -62,7 +59,7 @@ _ITS_OWN = frozenset(
 )
 
 
-def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provider":
+def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litellm.CustomLLM:
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
@@ -72,7 +69,7 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provi
     Raises:
         TypeError, ValueError: There is no such option, or no such choice.
     """
-    provider = Provider(name, Options().with_overrides(options))
+    provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
     # litellm does the same at each call, but counts tokens and finds capabilities without it.
@@ -80,8 +77,8 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provi
     return provider
 
 
-class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
-    """Serves any number of requests at once: what changes is in the request's `_Talk`."""
+class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
+    """Serves any number of requests at once: what changes lives in the request's `_Talk`."""
 
     def __init__(self, name: str, options: Options) -> None:
         super().__init__()
@@ -90,39 +87,62 @@ class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
 
     def completion(self, *_: Any, **given: Any) -> ModelResponse:
         talk = _Talk(self._name, self._options, given)
-        host = SyncHost(lambda request: litellm.completion(**talk.arguments(request)))
-        found: ModelResponse = drive(Driver(talk, host).first())
-        return found
+        with talk.exchange.recording():
+            while True:
+                answer = talk.read(talk.complete())
+                if answer is not None:
+                    return answer
 
     async def acompletion(self, *_: Any, **given: Any) -> ModelResponse:
         talk = _Talk(self._name, self._options, given)
-        host = AsyncHost(lambda request: litellm.acompletion(**talk.arguments(request)))
-        found: ModelResponse = await adrive(Driver(talk, host).first())
-        return found
+        with talk.exchange.recording():
+            while True:
+                answer = talk.read(await talk.acomplete())
+                if answer is not None:
+                    return answer
 
     def streaming(self, *_: Any, **given: Any) -> Iterator[ModelResponseStream]:
         talk = _Talk(self._name, self._options, given)
-        host = _StreamHost(
-            lambda request: litellm.completion(**talk.arguments(request), stream=True), streams=True
-        )
-        driver = Driver(talk, host)
         # Here and not in the generator: what fails before the first chunk fails in `litellm.completion`, as
-        # without us, where it is retried and falls back.
-        drive(driver.first())
-        return driver.passed(driver.rest())
+        # without us, where it is tried again and falls back.
+        try:
+            first = talk.complete(stream=True)
+        except BaseException as error:
+            talk.exchange.finish(error)
+            raise
+        return _streamed(talk, first)
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
-        # litellm wants an iterator at once, so the first request is sent with the first `anext`, and its
-        # retries must happen in there.
+        # litellm wants an iterator at once, so that the first request goes out with the first `anext`; what
+        # is to be tried again must be so in there.
         talk = _Talk(self._name, self._options, given)
-        host = AsyncHost(
-            lambda request: litellm.acompletion(**talk.arguments(request), **talk.retries, stream=True),
-            streams=True,
-        )
-        driver = Driver(talk, host)
-        async with aclosing(driver.apassed(driver.streamed())) as chunks:
-            async for chunk in chunks:
-                yield chunk
+        with talk.exchange.recording():
+            while True:
+                inner = await talk.acomplete(**talk.retries, stream=True)
+                try:
+                    async for chunk in inner:
+                        for event in talk.feed(chunk):
+                            yield event
+                finally:
+                    await inner.aclose()
+                for event in talk.end():
+                    yield event
+                if talk.over:
+                    return
+
+
+def _streamed(talk: "_Talk", inner: Any) -> Iterator[ModelResponseStream]:
+    with talk.exchange.recording():
+        while True:
+            try:
+                for chunk in inner:
+                    yield from talk.feed(chunk)
+            finally:
+                close_stream(inner)
+            yield from talk.end()
+            if talk.over:
+                return
+            inner = talk.complete(stream=True)
 
 
 def close_stream(inner: Any) -> None:
@@ -139,19 +159,16 @@ def close_stream(inner: Any) -> None:
             return
 
 
-class _StreamHost(SyncHost):
-    def close(self, answer: Any) -> None:
-        close_stream(answer)
-
-
-class _Talk(DictExchange):
+class _Talk:
     """One request to us, and the requests to the inner model that it needs."""
 
     def __init__(self, name: str, options: Options, given: Mapping[str, Any]) -> None:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(Refused(f"{name}/{self._model}: the prefix {name}/ is given twice"))
+            raise self._raised(
+                UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
+            )
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)
@@ -165,7 +182,7 @@ class _Talk(DictExchange):
             **params,
         }
         try:
-            exchange = Exchange(
+            self.exchange = Exchange(
                 chat,
                 request,
                 options.with_overrides(overrides),
@@ -173,76 +190,114 @@ class _Talk(DictExchange):
                 # A stop sequence of ours is a favour, not worth an error of models that have none.
                 takes_stop=self._supports("stop"),
             )
-        except (Refused, ToolError, TypeError, ValueError) as error:
+        except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
-        super().__init__(exchange)
+        self._stream = None if self.exchange.untouched else self.exchange.stream()
         self._last: list[ModelResponseStream] = []
-        # Of several choices litellm streams one finish, and anywhere: what follows it is read, too.
+        # Of several choices litellm streams one finish, and anywhere: what comes behind it is read, too.
         self._several = (params.get("n") or 1) > 1
         self._finish: list[Json] = []
+        self.over = False
 
-    def arguments(self, request: Mapping[str, Any]) -> Json:
-        """Those of the inner call."""
-        return {**self._settings, **request}
+    def complete(self, **more: Any) -> Any:
+        """The inner call."""
+        while True:
+            try:
+                inner = litellm.completion(**self._arguments(more))
+            except litellm.BadRequestError as error:
+                if not self.exchange.drops_stop(400, str(error).encode()):
+                    raise
+            else:
+                self.exchange.accepted()
+                return inner
 
-    def drops_stop(self, error: Exception) -> bool:
-        refused = isinstance(error, litellm.BadRequestError)
-        return refused and self._exchange.drops_stop(400, str(error).encode())
+    async def acomplete(self, **more: Any) -> Any:
+        """The same for async hosts."""
+        while True:
+            try:
+                inner = await litellm.acompletion(**self._arguments(more))
+            except litellm.BadRequestError as error:
+                if not self.exchange.drops_stop(400, str(error).encode()):
+                    raise
+            else:
+                self.exchange.accepted()
+                return inner
 
-    @property
-    def _unread(self) -> bool:
-        return self._exchange.untouched and self._exchange.recorder is None
+    def _arguments(self, more: Json) -> Json:
+        return {**self._settings, **self.exchange.request, **more}
 
-    def whole(self, body: ModelResponse) -> ModelResponse | None:
-        if self._unread:
-            return body
+    def read(self, answer: ModelResponse) -> ModelResponse | None:
+        """None: `request` is the next one to send."""
+        if self.exchange.untouched and self.exchange.recorder is None:
+            return answer
+        given = answer.model_dump()
+        self.exchange.hears(given)
+        if self.exchange.untouched:
+            self.exchange.gives(given)
+            return answer
         try:
-            read = super().whole(body.model_dump())
-        except CallFailed as error:
+            read = self.exchange.whole(given)
+        except ToolCallError as error:
             raise self._raised(error) from error
-        if read is None or self._exchange.untouched:
-            return body if self._exchange.untouched else None
+        if read is None:
+            return None
+        self.exchange.gives(read)
         rewritten = ModelResponse(**read)
-        # Costs, headers and the like, which are not part of the body.
-        rewritten._hidden_params = body._hidden_params
-        if getattr(body, "_response_headers", None) is not None:
-            rewritten._response_headers = body._response_headers
+        # Costs, headers and the like, which are no part of the body.
+        rewritten._hidden_params = answer._hidden_params
+        if getattr(answer, "_response_headers", None) is not None:
+            rewritten._response_headers = answer._response_headers
         return rewritten
 
-    def chunk(self, chunk: ModelResponseStream) -> list[ModelResponseStream]:
-        if self._unread:
+    def feed(self, chunk: ModelResponseStream) -> list[ModelResponseStream]:
+        """The chunks that are certain now."""
+        if self._stream is None and self.exchange.recorder is None:
             return self._in_order([chunk])
         event = chunk.model_dump()
-        if self._several and self._reader is not None and _finishes(chunk):
-            self._exchange.hears(event)
+        self.exchange.hears(event)
+        if self._stream is None:
+            self.exchange.gives(event)
+            return self._in_order([chunk])
+        if self._several and _finishes(chunk):
             self._finish.append(event)
             return []
-        chunks = super().chunk(event)
-        return self._in_order([chunk] if self._reader is None else chunks)
+        return self._take(event)
 
-    def end(self, *, dropped: bool = False) -> list[ModelResponseStream]:
-        if dropped:
-            return []
-        chunks = [
-            chunk
-            for event in self._finish
-            if not self.ended
-            for chunk in self._passing(functools.partial(self._read, event))
-        ]
-        chunks = self._in_order([*chunks, *super().end()])
-        return chunks if self.asks_again or self.failure is not None else chunks + self._last
+    def _take(self, event: Json) -> list[ModelResponseStream]:
+        assert self._stream is not None
+        try:
+            read = self._stream.feed(event)
+        except ToolCallError as error:
+            raise self._raised(error) from error
+        return self._in_order(self._chunks([event] if read is None else read))
 
-    def _given(self, out: Any) -> ModelResponseStream:
-        if "choices" not in out:
-            # A call that failed after its first fragment: the stream ends so.
-            raise CallFailed(out["error"]["message"])
-        return ModelResponseStream(**super()._given(out))
+    def end(self) -> list[ModelResponseStream]:
+        """One answer of the inner model is over; with it the stream, if `over`."""
+        self.over = True
+        if self._stream is not None:
+            chunks = [chunk for event in self._finish for chunk in self._take(event)]
+            try:
+                events = self._stream.end()
+            except ToolCallError as error:
+                raise self._raised(error) from error
+            chunks += self._in_order(self._chunks(events))
+            if self._stream.should_retry:
+                self.exchange.ask_again()
+                self.over = False
+                return chunks
+            return chunks + self._last
+        return self._last
 
-    def _failed(self, error: Exception) -> None:
-        super()._failed(self._raised(error))
+    def _chunks(self, events: list[Json]) -> Iterator[ModelResponseStream]:
+        for event in events:
+            if "choices" not in event:
+                # A call that failed behind its first fragment: the stream ends so.
+                raise self._raised(ToolCallError(event["error"]["message"]))
+            self.exchange.gives(event)
+            yield ModelResponseStream(**event)
 
     def _in_order(self, chunks: Iterable[ModelResponseStream]) -> list[ModelResponseStream]:
-        """Without those that finish: they come last, since litellm reads nothing after them."""
+        """Without those that finish: they come last, since litellm reads nothing behind them, no usage."""
         now: list[ModelResponseStream] = []
         for chunk in chunks:
             (self._last if _finishes(chunk) else now).append(chunk)
@@ -267,7 +322,6 @@ class _Talk(DictExchange):
         raised: Exception = joined.__new__(joined)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))
-        raised.__cause__ = error
         return raised
 
 

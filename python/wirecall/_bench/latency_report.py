@@ -46,9 +46,9 @@ def tables(cells: Sequence[Cell], options: Mapping[str, Any]) -> list[Table]:
     found = [_who(measured, _clock(cells))]
     if code:
         found += [_growth(code), _memory(code)]
-    for work, length in dict.fromkeys((cell["work"], cell["length"]) for cell in measured):
-        chosen = [cell for cell in measured if (cell["work"], cell["length"]) == (work, length)]
-        found.append(_work(work, length, chosen))
+    for workload, length in dict.fromkeys((cell["work"], cell["length"]) for cell in measured):
+        chosen = [cell for cell in measured if (cell["work"], cell["length"]) == (workload, length)]
+        found.append(_workload(workload, length, chosen))
     return found + _reasons(measured, options["limit"])
 
 
@@ -123,14 +123,16 @@ def _shown(cell: Cell | None, shown: Callable[[Cell], str]) -> str:
 _OTHERWISE = {"cut": "cut off", "wrong": "wrong", "skipped": "skipped"}
 
 
-def _work(work: str, length: str, cells: Sequence[Cell]) -> Table:
+def _workload(workload: str, length: str, cells: Sequence[Cell]) -> Table:
     rows = []
     for cell in cells:
         figures, samples = cell["microseconds"], f"{cell['samples']:,}"
         times = [_time(figures[name]) if figures else "-" for name in _FIGURES]
         rows.append([cell["contestant"], _judged(cell), samples, *times, _bytes(cell["memory"])])
     head = ["contestant", "right", "N", *_FIGURES.values(), "memory"]
-    return Table(f"{work}, {length}: microseconds per delta", head, rows, left=2, notes=_goal(work, cells))
+    return Table(
+        f"{workload}, {length}: microseconds per delta", head, rows, left=2, notes=_goal(workload, cells)
+    )
 
 
 def _judged(cell: Cell) -> str:
@@ -139,8 +141,8 @@ def _judged(cell: Cell) -> str:
     return "yes" if cell["correct"] else "reads nothing"
 
 
-def _goal(work: str, cells: Sequence[Cell]) -> list[str]:
-    if work != "streams":
+def _goal(workload: str, cells: Sequence[Cell]) -> list[str]:
+    if workload != "streams":
         return []
     found = {
         cell["contestant"]: cell["microseconds"]["p999"]
@@ -168,8 +170,8 @@ def _reasons(cells: Sequence[Cell], limit: float) -> list[Table]:
         return []
     everything = len({(cell["work"], cell["length"]) for cell in cells})
     rows = [
-        [name, "all" if len(works) == everything else ", ".join(works), why]
-        for (name, why), works in found.items()
+        [name, "all" if len(workloads) == everything else ", ".join(workloads), why]
+        for (name, why), workloads in found.items()
     ]
     return [Table("What was wrong, cut off or skipped", ["contestant", "works", "why"], rows, left=3)]
 

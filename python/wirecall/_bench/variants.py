@@ -8,7 +8,7 @@ from wirecall._bench.artifact import Cell
 NATIVE = "native"
 
 
-class Way(NamedTuple):
+class Variant(NamedTuple):
     """How a case or task is asked. `ablation` is empty where nothing is changed."""
 
     model: str
@@ -24,35 +24,35 @@ class Way(NamedTuple):
         return {"model": self.model, "mode": self.mode, "ablation": self.ablation or None}
 
 
-def way_of(cell: Mapping[str, Any]) -> Way:
-    return Way(cell["model"], cell["mode"], cell.get("ablation") or "")
+def variant_of(cell: Mapping[str, Any]) -> Variant:
+    return Variant(cell["model"], cell["mode"], cell.get("ablation") or "")
 
 
 def case_of(cell: Mapping[str, Any]) -> str:
     return str(cell.get("case") or cell.get("task"))
 
 
-def as_asked_for(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell]:
+def in_run_order(cells: Iterable[Cell], options: Mapping[str, Any]) -> list[Cell]:
     """The cells of one way after those of another, ways in the order in which the run's options name them."""
 
     def place(cell: Cell) -> tuple[int, ...]:
-        way = way_of(cell)
+        variant = variant_of(cell)
         named = (
-            (way.model, options.get("models", ())),
-            (way.mode, options.get("modes", ())),
-            (way.ablation, ["", *options.get("ablations", ())]),
+            (variant.model, options.get("models", ())),
+            (variant.mode, options.get("modes", ())),
+            (variant.ablation, ["", *options.get("ablations", ())]),
         )
         return tuple(list(names).index(name) if name in names else len(names) for name, names in named)
 
     return sorted(cells, key=place)
 
 
-def baselines(ways: Iterable[Way]) -> dict[Way, Way]:
+def baselines(variants: Iterable[Variant]) -> dict[Variant, Variant]:
     """What each way is compared with: an ablation with its mode as it is, a mode with native."""
-    ways = list(ways)
+    variants = list(variants)
     found = {}
-    for way in ways:
-        other = Way(way.model, way.mode if way.ablation else NATIVE)
-        if other != way and other in ways:
-            found[way] = other
+    for variant in variants:
+        other = Variant(variant.model, variant.mode if variant.ablation else NATIVE)
+        if other != variant and other in variants:
+            found[variant] = other
     return found

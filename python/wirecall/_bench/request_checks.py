@@ -8,62 +8,62 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirecall._bench.ways import Way, baselines, case_of, way_of
+from wirecall._bench.variants import Variant, baselines, case_of, variant_of
 
 # These change how answers are read; so the request has to be the same.
-READING = frozenset({"strict"})
+PARSING_ONLY = frozenset({"strict"})
 # Of which mode ablations are.
 ABLATED = "wire"
 
 # The hash of the first request of each way and case; what was not sent is not there.
-_Sent = Mapping[Way, Mapping[str, str]]
+_Sent = Mapping[Variant, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Proof:
+class RequestCheck:
     """What the requests of a way were, beside those of the way that it is compared with.
 
     Attributes:
         same, differ: The cases of both, by whether the requests were the same to the byte.
     """
 
-    way: Way
-    other: Way
+    variant: Variant
+    other: Variant
     same: list[str]
     differ: list[str]
 
     @property
-    def reading(self) -> bool:
+    def parsing_only(self) -> bool:
         """Whether it changes how answers are read, and must not change the request."""
-        return self.way.ablation in READING
+        return self.variant.ablation in PARSING_ONLY
 
     @property
     def void(self) -> list[str]:
         """The cases in which the comparison says nothing."""
-        return self.differ if self.reading else self.same
+        return self.differ if self.parsing_only else self.same
 
 
-def proofs(cells: Iterable[Mapping[str, Any]]) -> list[Proof]:
+def request_checks(cells: Iterable[Mapping[str, Any]]) -> list[RequestCheck]:
     """One for each way that is compared with another, if both were sent some case."""
-    return _proofs(_sent(cells))
+    return _request_checks(_sent(cells))
 
 
 def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     """What makes a comparison void: two ways that sent the same, or one that changed what it must not."""
     sent = _sent(cells)
     said = [
-        f"{one.way.model}, case {case}: {one.way.ablation} changes how answers are read, "
+        f"{one.variant.model}, case {case}: {one.variant.ablation} changes how answers are read, "
         "but the request differs"
-        for one in _proofs(sent)
-        if one.reading
+        for one in _request_checks(sent)
+        if one.parsing_only
         for case in one.differ
     ]
     same: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for way, hashes in sent.items():
-        if way.ablation not in READING:
-            name = f"{way.mode} with {way.ablation}" if way.ablation else way.mode
+    for variant, hashes in sent.items():
+        if variant.ablation not in PARSING_ONLY:
+            name = f"{variant.mode} with {variant.ablation}" if variant.ablation else variant.mode
             for case, sha256 in hashes.items():
-                same[way.model, case, sha256].append(name)
+                same[variant.model, case, sha256].append(name)
     said += [
         f"{model}, case {case}: {' and '.join(names)} send the same request (SHA-256 {sha256})"
         for (model, case, sha256), names in same.items()
@@ -72,21 +72,21 @@ def violations(cells: Iterable[Mapping[str, Any]]) -> list[str]:
     return said
 
 
-def _proofs(sent: _Sent) -> list[Proof]:
+def _request_checks(sent: _Sent) -> list[RequestCheck]:
     found = []
-    for way, other in baselines(sent).items():
-        own, theirs = sent[way], sent[other]
+    for variant, other in baselines(sent).items():
+        own, theirs = sent[variant], sent[other]
         both = [case for case in own if case in theirs]
         if both:
             same = [case for case in both if own[case] == theirs[case]]
             differ = [case for case in both if own[case] != theirs[case]]
-            found.append(Proof(way, other, same, differ))
+            found.append(RequestCheck(variant, other, same, differ))
     return found
 
 
 def _sent(cells: Iterable[Mapping[str, Any]]) -> _Sent:
-    found: dict[Way, dict[str, str]] = {}
+    found: dict[Variant, dict[str, str]] = {}
     for cell in cells:
         if requests := cell.get("requests"):
-            found.setdefault(way_of(cell), {})[case_of(cell)] = requests[0]["sha256"]
+            found.setdefault(variant_of(cell), {})[case_of(cell)] = requests[0]["sha256"]
     return found

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from wirecall._bench.artifact import Artifact, BenchError, Cell, Key
-from wirecall._bench.asking import Asking
 from wirecall._bench.budget import REACHED, Budget, Usage, most
+from wirecall._bench.options import RunOptions
 from wirecall._bench.progress import progress
-from wirecall._bench.ways import NATIVE, Way, way_of
+from wirecall._bench.variants import NATIVE, Variant, variant_of
 from wirecall._bench.workers import each
 from wirecall._rewriting.options import Options
 
@@ -46,16 +46,16 @@ Subject = TypeVar("Subject", bound=Named)
 
 
 @dataclass(frozen=True)
-class Turn(Generic[Subject]):
+class Trial(Generic[Subject]):
     """What a cell is of: a case or task, and how it is asked, for the how many-th time."""
 
-    way: Way
+    variant: Variant
     subject: Subject
     repetition: int
 
     @property
     def key(self) -> Key:
-        return (*self.way, self.subject.name, str(self.repetition))
+        return (*self.variant, self.subject.name, str(self.repetition))
 
     def members(self, what: str) -> Cell:
         """Of the cell.
@@ -67,28 +67,28 @@ class Turn(Generic[Subject]):
             "key": list(self.key),
             what: self.subject.name,
             "group": self.subject.group,
-            **self.way.members,
+            **self.variant.members,
             "repetition": self.repetition,
         }
 
 
-def check(asking: Asking) -> None:
+def check(run_options: RunOptions) -> None:
     """
     Raises:
         BenchError: There is no model or no mode, one stands there twice, or a mode is none; or a further
             field is one that the run sets: another model would be asked, or more would come than the budget
             knows.
     """
-    for what, given in (("models", asking.models), ("modes", asking.modes)):
+    for what, given in (("models", run_options.models), ("modes", run_options.modes)):
         if not given:
             raise BenchError(f"--{what} is empty.")
-    if taken := sorted(_OWN_FIELDS & asking.parameter.keys()):
+    if taken := sorted(_OWN_FIELDS & run_options.parameter.keys()):
         raise BenchError(
             f"--parameter {taken[0]}: this field is set by the run, or would make answers unreadable."
         )
-    once("models", asking.models)
-    once("modes", asking.modes)
-    for mode in asking.modes:
+    once("models", run_options.models)
+    once("modes", run_options.modes)
+    for mode in run_options.modes:
         if mode != NATIVE:
             try:
                 Options().with_overrides({"protocol": mode})
@@ -105,39 +105,41 @@ def once(what: str, given: Sequence[str]) -> None:
         raise BenchError(f"{twice.pop()!r} is given twice in the {what}.")
 
 
-def take_turns(ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking) -> Iterator[Turn[Subject]]:
+def schedule(
+    variants: Sequence[Variant], subjects: Sequence[Subject], run_options: RunOptions
+) -> Iterator[Trial[Subject]]:
     """Each way with each subject, as often as is asked for, in their order.
 
     All ways have their turn at a subject before the next one comes, in an order that is drawn for each
     subject and repetition: whatever changes at a provider meanwhile meets all.
     """
-    for repetition, subject in itertools.product(range(1, asking.reps + 1), subjects):
-        drawn = list(ways)
-        random.Random(f"{asking.seed} {repetition} {subject.name}").shuffle(drawn)
-        yield from (Turn(way, subject, repetition) for way in drawn)
+    for repetition, subject in itertools.product(range(1, run_options.reps + 1), subjects):
+        drawn = list(variants)
+        random.Random(f"{run_options.seed} {repetition} {subject.name}").shuffle(drawn)
+        yield from (Trial(variant, subject, repetition) for variant in drawn)
 
 
-def shared_options(asking: Asking) -> dict[str, Any]:
+def shared_options(run_options: RunOptions) -> dict[str, Any]:
     """What any run has to share with the one that it carries on."""
     return {
-        "api": asking.api,
-        "base_url": asking.address,
-        "models": asking.models,
-        "modes": asking.modes,
-        "repetitions": asking.reps,
-        "seed": asking.seed,
-        "output": asking.max_output_tokens,
-        "output_parameter": asking.output_parameter,
-        "parameters": asking.parameter,
+        "api": run_options.api,
+        "base_url": run_options.address,
+        "models": run_options.models,
+        "modes": run_options.modes,
+        "repetitions": run_options.reps,
+        "seed": run_options.seed,
+        "output": run_options.max_output_tokens,
+        "output_parameter": run_options.output_parameter,
+        "parameters": run_options.parameter,
     }
 
 
-def carry_on(
+def run_trials(
     what: str,
-    asking: Asking,
+    run_options: RunOptions,
     artifact: Artifact,
-    turns: Sequence[Turn[Subject]],
-    work: Callable[[Turn[Subject]], Cell],
+    trials: Sequence[Trial[Subject]],
+    work: Callable[[Trial[Subject]], Cell],
     *,
     budget: Budget,
     stop: threading.Event,
@@ -160,26 +162,26 @@ def carry_on(
         BenchError: The endpoint takes no request any more.
         KeyboardInterrupt: It was interrupted; the artifact is whole.
     """
-    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), asking.max_output_tokens):
+    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), run_options.max_output_tokens):
         budget.add(model, usage)
-    again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
+    again = {"skipped", "failed"} if run_options.retry_failed else {"skipped"}
     before = {
         key: cell["status"]
         for key, cell in artifact.cells.items()
         if cell["status"] not in again and not is_unjudged(cell)
     }
-    todo = [turn for turn in turns if turn.key not in before]
+    todo = [trial for trial in trials if trial.key not in before]
     found = Counter(before.values())
-    with progress(len(turns), what, done=len(before)) as shown:
+    with progress(len(trials), what, done=len(before)) as shown:
 
-        def do(turn: Turn[Subject]) -> None:
-            cell = work(turn)
+        def do(trial: Trial[Subject]) -> None:
+            cell = work(trial)
             artifact.append(cell)
             found[cell["status"]] += 1
             found[_UNJUDGED] += is_unjudged(cell)
             shown.step(note=_note(found, budget))
 
-        each(do, todo, concurrency=asking.concurrency, stop=stop)
+        each(do, todo, concurrency=run_options.concurrency, stop=stop)
     return 1 if found["skipped"] or found[_UNJUDGED] or not found["ok"] else 0
 
 
@@ -220,9 +222,9 @@ def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
                 yield judge["model"], most(judge["bytes"], usage.unknown * output)
 
 
-def tally(way: Way, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
+def tally(variant: Variant, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
     """The cells of a way; how many are ok, failed, skipped, and their tokens of input and output."""
-    those = [cell for cell in cells if way_of(cell) == way]
+    those = [cell for cell in cells if variant_of(cell) == variant]
     counts = Counter(cell["status"] for cell in those)
     usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
     return those, [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]

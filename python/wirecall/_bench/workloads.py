@@ -23,7 +23,7 @@ Step = tuple[int, str | None]
 
 
 @dataclass(frozen=True)
-class Call:
+class WorkloadCall:
     name: str
     arguments: dict[str, Any]
 
@@ -33,11 +33,11 @@ class Message:
     """What a model says: prose, and calls behind it."""
 
     text: str
-    calls: Sequence[Call] = ()
+    calls: Sequence[WorkloadCall] = ()
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """Messages to be read: one, or many whose deltas come in turn.
 
     Attributes:
@@ -56,7 +56,7 @@ class Work:
         return f"{self.name}, {self.length}"
 
 
-def works(lengths: Sequence[str], streams: int) -> list[Work]:
+def workloads(lengths: Sequence[str], streams: int) -> list[Workload]:
     """All works.
 
     - code: a call with one long argument, of each length
@@ -67,7 +67,7 @@ def works(lengths: Sequence[str], streams: int) -> list[Work]:
     """
     found = [code_call(length) for length in lengths]
     found.append(_write_call("markers", "4KB", 0, _MARKERS + code(4 * KB - len(_MARKERS))))
-    found.append(Work("prose", "256KB", [WRITE_FILE], [Message(prose(256 * KB))]))
+    found.append(Workload("prose", "256KB", [WRITE_FILE], [Message(prose(256 * KB))]))
     found.append(_small_calls())
     if streams:
         found.append(_streams(streams))
@@ -86,33 +86,33 @@ def size_of(length: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def code_call(length: str) -> Work:
+def code_call(length: str) -> Workload:
     """A call with one argument of code that is so long."""
     size = size_of(length)
     return _write_call("code", length, size, code(size))
 
 
-def _write_call(name: str, length: str, size: int, content: str) -> Work:
-    call = Call(WRITE_FILE["name"], {"path": "src/app.py", "content": content})
-    return Work(name, length, [WRITE_FILE], [Message("", [call])], size)
+def _write_call(name: str, length: str, size: int, content: str) -> Workload:
+    call = WorkloadCall(WRITE_FILE["name"], {"path": "src/app.py", "content": content})
+    return Workload(name, length, [WRITE_FILE], [Message("", [call])], size)
 
 
-def _small_calls() -> Work:
+def _small_calls() -> Workload:
     catalogue = built_in()
-    calls = [Call(case.tool, case.arguments) for case in catalogue.cases if case.group == _SMALL]
+    calls = [WorkloadCall(case.tool, case.arguments) for case in catalogue.cases if case.group == _SMALL]
     called = {call.name for call in calls}
     tools = [native_definition(tool)["function"] for tool in catalogue.tools if tool.name in called]
-    return Work("calls", f"{len(calls)} calls", tools, [Message("", calls)])
+    return Workload("calls", f"{len(calls)} calls", tools, [Message("", calls)])
 
 
-def _streams(count: int) -> Work:
+def _streams(count: int) -> Workload:
     """Prose of different lengths, so that calls begin and end at different times."""
     messages = []
     for number in range(count):
         path = f"src/part_{number}.py"
-        call = Call(WRITE_FILE["name"], {"path": path, "content": code(KB, seed=number)})
+        call = WorkloadCall(WRITE_FILE["name"], {"path": path, "content": code(KB, seed=number)})
         messages.append(Message(prose(200 + number * 37 % 600, seed=number), [call]))
-    return Work("streams", f"{count} streams", [WRITE_FILE], messages)
+    return Workload("streams", f"{count} streams", [WRITE_FILE], messages)
 
 
 # Deltas -----------------------------------------------------------------------------------------------------

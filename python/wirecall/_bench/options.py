@@ -39,7 +39,7 @@ class FiniteRange(click.FloatRange):
 
 
 @dataclass(frozen=True)
-class Asking:
+class RunOptions:
     """How models are asked, what that may cost, and where the result goes: the options of `asking`."""
 
     api: "Api"
@@ -133,7 +133,7 @@ class Asking:
         return begin(self.output, kind, options, libraries=_LIBRARIES)
 
 
-def asking(output: str, modes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def with_run_options(output: str, modes: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Gives a command these options, as its argument `asking`.
 
     Args:
@@ -144,8 +144,8 @@ def asking(output: str, modes: str) -> Callable[[Callable[..., Any]], Callable[.
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def collected(**given: Any) -> Any:
-            names = [field.name for field in fields(Asking)]
-            return command(asking=Asking(**{name: given.pop(name) for name in names}), **given)
+            names = [field.name for field in fields(RunOptions)]
+            return command(run_options=RunOptions(**{name: given.pop(name) for name in names}), **given)
 
         decorated: Callable[..., Any] = collected
         for option in reversed(_options(output, modes)):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
-from wirecall._bench.peers import Contestant, Missing, Reader, Stream, Wrong, written
-from wirecall._bench.works import Message, Step, Work, steps
+from wirecall._bench.peers import Contestant, MissingPackageError, Reader, Stream, WrongResultError, written
+from wirecall._bench.workloads import Message, Step, Workload, steps
 
 # Others' exceptions may hold all that they read.
 _REASON_CHARS = 300
@@ -17,7 +17,7 @@ class Entry:
     """One contestant on one work."""
 
     contestant: Contestant
-    work: Work
+    workload: Workload
     texts: list[str]
     expected: list[Message]
     open_stream: Callable[[], Stream] | None = None
@@ -31,15 +31,17 @@ class Entry:
 
     @property
     def steps(self) -> Iterator[Step]:
-        return steps(self.texts, in_turn=len(self.work.messages) > 1)
+        return steps(self.texts, in_turn=len(self.workload.messages) > 1)
 
 
-def entries_of(work: Work, who: Sequence[Contestant]) -> list[Entry]:
+def entries_of(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
     """Everyone on this work."""
     found = []
     for contestant in who:
-        texts = written(work, contestant.reads)
-        found.append(Entry(contestant, work, [text for text, _ in texts], [message for _, message in texts]))
+        texts = written(workload, contestant.reads)
+        found.append(
+            Entry(contestant, workload, [text for text, _ in texts], [message for _, message in texts])
+        )
     return found
 
 
@@ -49,8 +51,8 @@ def judge(entry: Entry, limit: float) -> None:
         entry.reason = "the work has no call, and this contestant is given nothing else"
         return
     try:
-        entry.open_stream = entry.contestant.prepare(entry.work.tools)
-    except Missing as missing:
+        entry.open_stream = entry.contestant.prepare(entry.workload.tools)
+    except MissingPackageError as missing:
         entry.reason = str(missing)
         return
     make = entry.contestant.reader
@@ -68,7 +70,7 @@ def judge(entry: Entry, limit: float) -> None:
                 return
         _compare(entry, readers)
         entry.correct = True
-    except Wrong as wrong:
+    except WrongResultError as wrong:
         entry.correct, entry.reason = False, str(wrong)
     except Exception as error:  # of another's parser: anything
         entry.correct, entry.reason = False, f"it raised {type(error).__name__}: {error}"[:_REASON_CHARS]
@@ -79,10 +81,12 @@ def _compare(entry: Entry, readers: Sequence[Reader]) -> None:
         found = reader.message()
         place = f" in message {number}" if len(readers) > 1 else ""
         if len(found.calls) != len(expected.calls):
-            raise Wrong(f"{len(found.calls)} calls were found{place}, and {len(expected.calls)} were written")
+            raise WrongResultError(
+                f"{len(found.calls)} calls were found{place}, and {len(expected.calls)} were written"
+            )
         for count, (call, right) in enumerate(zip(found.calls, expected.calls, strict=True), start=1):
             if call != right:
-                raise Wrong(f"call {count}{place} is not the one that was written")
+                raise WrongResultError(f"call {count}{place} is not the one that was written")
         # What stands between calls is left out by some.
         if found.text.strip() != expected.text.strip():
-            raise Wrong(f"the text{place} is not the one that was written")
+            raise WrongResultError(f"the text{place} is not the one that was written")
