@@ -1,6 +1,6 @@
 """Tool calls as plain text: parsed from a stream, typed by JSON Schema, delivered as native tool calls."""
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.hooks import compact_tools
 from wirecall._clients.middleware import Middleware
 from wirecall._clients.wrap import wrap
@@ -61,13 +61,13 @@ __all__ = [
     "Protocol",
     "Record",
     "RecordEvent",
-    "Refused",
     "RepairKind",
     "Text",
     "ToolCallError",
     "ToolError",
     "Toolset",
     "ToolsetOptions",
+    "UnsupportedRequestError",
     "WrapOptions",
     "XmlError",
     "XmlParser",

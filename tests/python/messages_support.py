@@ -9,7 +9,7 @@ from typing import Any
 
 from law import law
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages as dialect
+from wirecall._apis.messages.api import api
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 
@@ -63,7 +63,7 @@ def result(id: str, content: Any = "done", **more: Any) -> Json:
 
 def rewritten(given: Json, **options: Any) -> Json:
     before = copy.deepcopy(given)
-    exchange = Exchange(dialect, given, Options(**options))
+    exchange = Exchange(api, given, Options(**options))
     assert given == before
     return dict(exchange.request)
 
@@ -185,7 +185,7 @@ class Heard:
 def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> Heard:
     """Plays the answers, whole (no size) or streamed in chunks; the last one again, if need be."""
     told: list[Any] = []
-    exchange = Exchange(dialect, given, Options(on_event=told.append, **options))
+    exchange = Exchange(api, given, Options(on_event=told.append, **options))
     requests = [exchange.request]
     before = copy.deepcopy(answers)
     heard: Json | None = None

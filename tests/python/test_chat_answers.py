@@ -23,7 +23,7 @@ from chat_support import (
     whole,
 )
 from wirecall import ToolCallError
-from wirecall._apis.base import summed
+from wirecall._apis.values import sum_usage
 
 
 def test_a_call() -> None:
@@ -174,6 +174,6 @@ def test_summed() -> None:
     one = {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
     two = {"a": 2.5, "b": {"c": 3, "d": 1}, "e": False, "f": None, "h": {"i": 1}, "l": [2]}
     found = {"a": 3.5, "b": {"c": 5, "d": 1}, "e": False, "f": "x", "g": None, "h": {"i": 1}, "l": [1, 2]}
-    assert summed([None, one, "odd", two]) == found
+    assert sum_usage([None, one, "odd", two]) == found
     assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
-    assert summed([]) == {}
+    assert sum_usage([]) == {}

@@ -1,4 +1,4 @@
-"""The codec alone, over a dialect that is as small as one can be: bytes in, bytes out."""
+"""The codec alone, over an API that is as small as one can be: bytes in, bytes out."""
 
 import json
 import logging
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standin import TOOL, StandIn
+from standin import TOOL, stand_ins
 from wirecall import ToolError
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._rewriting.options import Options
@@ -24,7 +24,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 def codec(**options: Any) -> Codec:
-    return Codec(Options(**options), dict.fromkeys(("chat", "responses", "messages"), StandIn()))
+    return Codec(Options(**options), stand_ins())
 
 
 def opened(body: dict[str, Any] | None = None, **options: Any) -> ByteExchange:
@@ -123,7 +123,7 @@ def test_a_compressed_body_is_left_alone() -> None:
 def test_a_signed_body_is_refused_only_where_it_would_change() -> None:
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x"}
     assert codec().open(URL, headers, b'{"say":[]}') is None
-    with pytest.raises(Refused, match="signed"):
+    with pytest.raises(UnsupportedRequestError, match="signed"):
         codec().open(URL, headers, json.dumps({"tools": [TOOL]}).encode())
 
 
@@ -169,9 +169,9 @@ def test_a_wrong_tool_is_an_error() -> None:
 
 @pytest.mark.parametrize("url", [URL, "https://api.anthropic.com/v1/messages"])
 def test_a_refusal_has_the_shape_of_its_api(url: str) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(UnsupportedRequestError) as raised:
         codec().open(url, {}, b'{"tools":[],"held_by_server":1}')
-    status, body = Codec.refuse(url, raised.value)
+    status, body = codec().refuse(url, raised.value)
     assert status == 400
     given = json.loads(body)
     assert given["error"]["message"] == "The server holds the history."
@@ -237,7 +237,7 @@ def pieces(data: st.DataObject, whole: Any) -> list[Any]:
 
 
 @given(st.lists(passing, max_size=6), st.data())
-def test_what_the_dialect_leaves_alone_passes_byte_for_byte(events: list[bytes], data: st.DataObject) -> None:
+def test_what_the_api_leaves_alone_passes_byte_for_byte(events: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(events)
     out = play(opened(), pieces(data, stream + event(stop="length")))
     assert out == stream + event(stop="length")

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from wirecall import Notice, Toolset
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
-from wirecall._apis.responses.api import responses
+from wirecall._apis.messages.api import api as messages
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]

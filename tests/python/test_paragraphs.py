@@ -11,7 +11,7 @@ import messages_support
 import responses_peers
 from law import seeded
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
+from wirecall._apis.messages.api import api as messages
 from wirecall._rewriting.options import Options
 
 BAD = {

@@ -23,7 +23,7 @@ from responses_peers import (
     streamed,
 )
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.responses.api import responses
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Notice, Options
 from wirecall._rewriting.parts import ToolCallError
 
@@ -317,7 +317,7 @@ def test_nothing_is_told_behind_the_end_of_a_stream() -> None:
 
 
 def test_the_error_event() -> None:
-    assert responses.error(ValueError("no")) == {
+    assert responses.stream_error(ValueError("no")) == {
         "type": "error",
         "code": "server_error",
         "message": "no",
@@ -327,7 +327,7 @@ def test_the_error_event() -> None:
     with pytest.raises(ToolCallError) as info:
         read_whole([response(message(BAD))], Options(on_error="raise"))
     assert info.value.error is not None
-    assert responses.error(info.value)["code"] == info.value.error.kind
+    assert responses.stream_error(info.value)["code"] == info.value.error.kind
     with pytest.raises(ToolCallError):
         read_stream([streamed(response(message(BAD)))], Options(on_error="raise"))
 

@@ -11,9 +11,10 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Json, Stream
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import Json
 from wirecall._clients.middleware import Chain, Middleware
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._tools.toolset import Toolset
@@ -45,10 +46,11 @@ class Rewritten:
     def _hears(self, given: Mapping[str, Any]) -> None:
         """Notes an answer, or an event of one, for the record and for the middlewares."""
         self._exchange.hears(given)
-        turn = self._exchange.turn
-        # A retry is longer than what the middlewares know.
-        if self._on_usage is not None and (turn is None or turn.attempt == 0):
-            self._on_usage(given)
+        if self._on_usage is not None:
+            turn = self._exchange.turn
+            # A retry is longer than the request that the middlewares know.
+            if turn is None or turn.attempt == 0:
+                self._on_usage(given)
 
 
 class CompactTools:
@@ -57,8 +59,8 @@ class CompactTools:
 
     Every hook takes options as keywords, which apply to this request only, and `session`, which tells the
     middlewares which conversation a request belongs to. Each raises at the call, before anything is sent:
-    `ToolError` for a tool definition and `Refused` for a request that cannot work, `TypeError` for an option
-    that does not exist. With middlewares, `awrap_stream` raises when it is iterated.
+    `ToolError` for a tool definition, `UnsupportedRequestError` for a request that cannot work, `TypeError`
+    for an option that does not exist. With middlewares, `awrap_stream` raises when it is iterated.
     """
 
     def __init__(self, options: Options, middleware: Iterable[Middleware] = ()) -> None:
@@ -215,7 +217,7 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(rewritten: Rewritten, reader: Stream | None, event: Any) -> Iterable[Any]:
+def _read(rewritten: Rewritten, reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     """What goes out instead of a chunk."""
     if isinstance(event, dict):
         rewritten._hears(event)
@@ -225,7 +227,7 @@ def _read(rewritten: Rewritten, reader: Stream | None, event: Any) -> Iterable[A
     return read
 
 
-def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
+def _rewritten(reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     if reader is None:
         return (event,)
     if not isinstance(event, dict):
@@ -238,7 +240,7 @@ def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
     return (event,) if made is None else made
 
 
-def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
+def _last(exchange: Exchange, reader: AnswerStream) -> Iterable[Json]:
     """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
     read = reader.end()
     for one in read:

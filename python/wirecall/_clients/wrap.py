@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import Chain, Middleware
@@ -131,7 +131,7 @@ def _guard_openai(client: Any) -> None:
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
     return prepare(options)
 
 
@@ -151,13 +151,13 @@ class _NoWebsockets(str):
 
     # Who makes a URL of it measures it, or goes through it.
     def __len__(self) -> int:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __iter__(self) -> Iterator[str]:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __str__(self) -> str:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from wirecall._apis.base import DialectName
 from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Message, at_least, check_summarize
+from wirecall._apis.names import ApiName
 from wirecall.compaction._durable import AsyncSummarize
 
 Kind = Literal["compressed", "failed", "opened"]
@@ -58,7 +58,7 @@ class Compressed(NamedTuple):
     """
 
     session: str | None
-    format: DialectName
+    format: ApiName
     messages: list[Message]
     summary: str
     replaced: int

@@ -7,29 +7,25 @@ Without a client, `compact_tools(middleware=[context])` gives the hooks.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import at_least, dict_of
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.conversation import at_least
+from wirecall._apis.names import ApiName
+from wirecall._apis.registry import api_named
+from wirecall._apis.values import dict_of
 from wirecall._tools.option_types import checked
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._compressor import Compressor, Trim
 from wirecall.compaction._counting import Count
 from wirecall.compaction._durable import AsyncSummarize
 from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host, run
-from wirecall.compaction._pruning import Clear, Prune, cleared
-from wirecall.compaction._requests import (
-    KEYS,
-    Request,
-    are_same,
-    input_tokens,
-    is_held_by_server,
-    with_messages,
-)
+from wirecall.compaction._pruning import EXPLANATION, Clear, Prune, cleared
 from wirecall.compaction._sessions import Sessions
 from wirecall.compaction._truncation import Truncate, truncated
+
+Request = Mapping[str, Any]
 
 # No window is larger, and it fits into a float, whatever a server reports.
 _MAX_FED = 10**12
@@ -54,9 +50,7 @@ class CompactContext:
         self._clear = clear
         self._sessions = Sessions(max_sessions)
 
-    def transform_request(
-        self, request: Request, *, format: DialectName, session: str | None = None
-    ) -> Request:
+    def transform_request(self, request: Request, *, format: ApiName, session: str | None = None) -> Request:
         """The request to send; the very request if nothing has to change.
 
         Args:
@@ -71,14 +65,14 @@ class CompactContext:
         return run(self._transform(request, format, session, SYNC))
 
     async def atransform_request(
-        self, request: Request, *, format: DialectName, session: str | None = None
+        self, request: Request, *, format: ApiName, session: str | None = None
     ) -> Request:
         """`transform_request` for async hosts; the summarizer may be sync, too."""
         return await self._transform(request, format, session, ASYNC)
 
-    def answered(self, body: object, *, format: DialectName, session: str | None = None) -> None:
+    def answered(self, body: object, *, format: ApiName, session: str | None = None) -> None:
         """Feeds the usage in an answer, or in an event of a streamed one."""
-        found = input_tokens(dict_of(body), format)
+        found = api_named(format).input_tokens(dict_of(body))
         if found:
             self.feed(found, session=session)
 
@@ -95,32 +89,30 @@ class CompactContext:
         """Forgets everything about a session: failures, usage and summaries."""
         self._sessions.forget(session)
 
-    async def _transform(
-        self, request: Request, format: DialectName, session: str | None, host: Host
-    ) -> Request:
-        if format not in FORMATS:
-            raise ValueError(f"there is no format {format!r}; available: {', '.join(FORMATS)}")
-        given = request.get(KEYS[format])
+    async def _transform(self, request: Request, format: ApiName, session: str | None, host: Host) -> Request:
+        api = api_named(format)
+        given = request.get(api.messages_key)
         compressor = self._compressor
         if not isinstance(given, (list, tuple)) or not given:
             return request
         # The summarizer may send its requests through this very context.
         if compressor is not None and compressor.is_busy:
             return request
-        of = FORMATS[format]
-        if is_held_by_server(request, format):
+        of = api.message_format
+        if api.is_held_by_server(request):
             # The server has the calls of these results, so none may be left out.
             rule = self._trim.truncate
-            return with_messages(request, format, list(given) if rule is None else truncated(of, given, rule))
+            return request if rule is None else api.with_messages(request, truncated(of, given, rule))
         if compressor is None:
             messages = self._trim.apply(of, given).messages
         else:
             state = self._sessions.of(session)
-            messages = await compressor.compress(of, request, given, state, self._trim, host)
+            messages = await compressor.compress(api, request, state, self._trim, host)
         if self._clear is None:
-            return with_messages(request, format, messages)
+            return api.with_messages(request, messages)
         clear = cleared(of, messages, self._clear.kept)
-        return with_messages(request, format, clear, told=not are_same(clear, messages))
+        changed = any(map(operator.is_not, clear, messages))
+        return api.with_messages(request, clear, EXPLANATION if changed else None)
 
 
 @checked

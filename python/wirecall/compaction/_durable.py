@@ -3,15 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import (
-    MAX_SUMMARY_TOKENS,
-    Flat,
-    Message,
-    check_summarize,
-    dict_of,
-)
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, Message, check_summarize
+from wirecall._apis.names import ApiName
+from wirecall._apis.registry import api_named
+from wirecall._apis.values import dict_of
 from wirecall.compaction._counting import Count
 from wirecall.compaction._host import ASYNC, SYNC, Host, run
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
@@ -34,7 +29,7 @@ def compact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
     """The system messages, one summary of the older turns, and the recent turns unchanged.
 
@@ -90,7 +85,7 @@ async def acompact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
     """`compact_messages` with a `summarize` that may be async.
 
@@ -126,7 +121,7 @@ def summarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
     """The summary alone; "" if it is empty, and without a call if there is nothing to summarise.
 
@@ -143,7 +138,7 @@ async def asummarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
     stub = tool_result_stub_threshold
@@ -157,7 +152,7 @@ async def _summary(
     stub: float | None,
     instructions: str | None,
     max_tokens: int,
-    format: DialectName | None,
+    format: ApiName | None,
 ) -> str:
     check_summarize(summarize)
     asked = question(
@@ -172,7 +167,7 @@ async def _summary(
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
     """The conversation with a summary instead of what it summarises."""
-    of = FORMATS[plan.format]
+    of = api_named(plan.format).message_format
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
     if first and of.see(first).role == "user":

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from wirecall._apis.base import DialectName, listed
 from wirecall._apis.conversation import (
     INTRODUCTION,
     MAX_SUMMARY_TOKENS,
     OPENING,
     Call,
-    Format,
     Message,
+    MessageFormat,
     Result,
     Seen,
-    dict_of,
 )
-from wirecall._apis.detection import read
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.names import ApiName
+from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._counting import Count, estimate, tokens
 
 
@@ -64,7 +64,7 @@ class Turn:
         """Calls without a result that a placeholder can replace."""
         return ((call, index) for waiting in self.open.values() for call, index in waiting if call.textual)
 
-    def messages(self, format: Format, *, ended: bool) -> list[Message]:
+    def messages(self, format: MessageFormat, *, ended: bool) -> list[Message]:
         """The messages, in order. If the turn has `ended`, placeholders replace missing results."""
         missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
         if not missing and not self.repaired:
@@ -82,7 +82,7 @@ class Conversation(NamedTuple):
         repairs: Results that were repaired.
     """
 
-    format: Format
+    format: MessageFormat
     system: list[Message]
     summary: list[Message]
     turns: list[Turn]
@@ -109,7 +109,7 @@ class CompactionPlan:
     turns: int
     kept_turns: int
     repairs: tuple[ResultRepair, ...]
-    format: DialectName
+    format: ApiName
 
 
 def plan_compaction(
@@ -120,7 +120,7 @@ def plan_compaction(
     count: Count | None = None,
     usage: float | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> CompactionPlan:
     """Plans what a compaction summarises and what it keeps, in linear time.
 
@@ -228,23 +228,23 @@ def cut(of: Conversation, keep: float) -> CompactionPlan:
     )
 
 
-def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
+def joined(format: MessageFormat, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
     """The messages of turns. Results of the last one may still come, unless it has `ended`."""
     return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
 
 
-def conversation(messages: Sequence[Message], format: DialectName | None = None) -> Conversation:
+def conversation(messages: Sequence[Message], format: ApiName | None = None) -> Conversation:
     """Cuts a list into turns.
 
     Raises:
         MixedFormatsError: The messages are not all of one API.
     """
-    of, mappings = read(messages, format)
+    of, mappings = read_conversation(messages, format)
     return turns_of(of, messages, mappings)
 
 
 def turns_of(
-    format: Format, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
+    format: MessageFormat, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
 ) -> Conversation:
     """`conversation` for messages whose format is known; nothing is refused."""
     return _TurnCutter(format).cut(messages, mappings)
@@ -268,7 +268,7 @@ def placeholder(call: Call) -> str:
 
 
 class _TurnCutter:
-    def __init__(self, format: Format) -> None:
+    def __init__(self, format: MessageFormat) -> None:
         self.format = format
         self.turns: list[Turn] = []
         self.repairs: list[ResultRepair] = []

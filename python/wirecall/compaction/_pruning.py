@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from wirecall._apis.conversation import Format, Message, at_least, dict_of
+from wirecall._apis.conversation import Message, MessageFormat, at_least
+from wirecall._apis.values import dict_of
 
 CLEARED = "[Old tool result content cleared]"
 # What the model is told about placeholders.
@@ -69,7 +70,7 @@ class Clear:
         return given if given == math.inf else max(1, math.floor(max(given, 1)))
 
 
-def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
+def pruned(format: MessageFormat, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
     """Each message, or None if it is left out; unchanged ones are the same objects."""
     limit = {"all": len(messages), "old": max(0, len(messages) - rule.keep_messages)}
     left: list[Message | None] = list(messages)
@@ -80,7 +81,7 @@ def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Mes
     return left
 
 
-def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Message]:
+def cleared(format: MessageFormat, messages: Sequence[Message], keep: float) -> list[Message]:
     """The messages with placeholders for all but the last `keep` results."""
     left = list(messages)
     for index in range(len(left) - 1, -1, -1):
@@ -93,7 +94,7 @@ def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Me
     return left
 
 
-def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequence[str]) -> None:
+def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools: Sequence[str]) -> None:
     waiting: dict[str, list[tuple[int, bool]]] = {}
     gone: dict[int, set[str]] = {}
     for index, message in enumerate(left[:limit]):
@@ -115,7 +116,7 @@ def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequen
         _drop_dangling(format, left, limit)
 
 
-def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> None:
+def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int) -> None:
     """Drops reasoning whose call was dropped."""
     behind: Message | None = None
     for index in range(len(left) - 1, -1, -1):
@@ -130,7 +131,7 @@ def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> No
             behind = message
 
 
-def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
+def _reasoning(format: MessageFormat, left: list[Message | None], limit: int) -> None:
     asked = max((at for at, one in _there(left) if _role(format, one) == "user"), default=0)
     limit = min(limit, asked)
     index = 0
@@ -140,7 +141,7 @@ def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
         index = end
 
 
-def _end_of_answer(format: Format, left: list[Message | None], index: int) -> int:
+def _end_of_answer(format: MessageFormat, left: list[Message | None], index: int) -> int:
     """The index after the messages that the model said at once; at least `index + 1`."""
     end = index + 1
     if left[index] is not None and _role(format, left[index]) == "assistant":
@@ -149,7 +150,7 @@ def _end_of_answer(format: Format, left: list[Message | None], index: int) -> in
     return end
 
 
-def _without_reasoning(format: Format, left: list[Message | None], answer: range, limit: int) -> None:
+def _without_reasoning(format: MessageFormat, left: list[Message | None], answer: range, limit: int) -> None:
     """Drops the reasoning of one answer, unless the API would refuse the rest without it."""
     made: dict[int, Message | None] = {}
     unbound = False
@@ -173,5 +174,5 @@ def _there(messages: Sequence[Message | None]) -> Iterable[tuple[int, Message]]:
     return ((index, message) for index, message in enumerate(messages) if message is not None)
 
 
-def _role(format: Format, message: Message) -> str:
+def _role(format: MessageFormat, message: Message) -> str:
     return format.see(dict_of(message)).role

@@ -8,7 +8,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wirecall._apis.conversation import Message, dict_of, log
+from wirecall._apis.conversation import Message, log
+from wirecall._apis.values import dict_of
 
 # Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
 _REMEMBERED = 8

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Format, Message
-from wirecall._apis.detection import read
+from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Message, MessageFormat
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.names import ApiName
 from wirecall.compaction._counting import texts, written
 
 _INSTRUCTION = (
@@ -52,7 +52,7 @@ def question(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> list[dict[str, str]]:
     """What a summarising model is given; [] if there is nothing to summarise."""
     flat = flatten(messages, tool_result_stub_threshold=tool_result_stub_threshold, format=format)
@@ -65,7 +65,7 @@ def flatten(
     messages: Sequence[Message],
     *,
     tool_result_stub_threshold: float | None = None,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> list[dict[str, str]]:
     """Messages as texts of users and assistants. System messages and reasoning are left out.
 
@@ -74,7 +74,7 @@ def flatten(
         tool_result_stub_threshold: Of results with more characters than this, only the length is given.
         format: "chat", "responses" or "messages"; by default it is detected.
     """
-    of, mappings = read(messages, format)
+    of, mappings = read_conversation(messages, format)
     limit: Any = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
     if not isinstance(limit, (int, float)) or not limit >= 0:
         raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
@@ -91,8 +91,7 @@ def flatten(
             if len(text) > limit:
                 text = f"[Tool {name} returned {len(text)} chars; omitted before summarization]"
             lines.append(f"[Tool result ({result.id}): {text}]")
-        if not (seen.results and of.name == "chat"):  # there the message is the result
-            lines += _said(of, mapping)
+        lines += _said(of, mapping)
         for call in seen.calls:
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
@@ -104,11 +103,11 @@ def flatten(
     return flat
 
 
-def _said(of: Format, mapping: Mapping[str, Any]) -> list[str]:
+def _said(of: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
     return [*of.attachments(mapping), of.text(mapping)]
 
 
-def _shown(of: Format, content: object) -> str:
+def _shown(of: MessageFormat, content: object) -> str:
     """The text of a result."""
     if isinstance(content, str):
         return content

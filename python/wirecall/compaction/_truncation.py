@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from wirecall._apis.conversation import Format, Message, at_least, dict_of, log
+from wirecall._apis.conversation import Message, MessageFormat, at_least, log
+from wirecall._apis.values import dict_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Truncate:
         return chosen
 
 
-def truncated(format: Format, messages: Sequence[Message], rule: Truncate) -> list[Message]:
+def truncated(format: MessageFormat, messages: Sequence[Message], rule: Truncate) -> list[Message]:
     """The messages with shortened results; unchanged ones are the same objects."""
     names: dict[str, str] = {}
     made = []

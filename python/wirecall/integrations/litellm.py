@@ -8,8 +8,8 @@ speaks the chat dialect on both sides of it.
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Refused
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import UnsupportedRequestError
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
 from wirecall._clients.versions import require
@@ -166,7 +166,9 @@ class _Talk:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(Refused(f"{name}/{self._model}: the prefix {name}/ is given twice"))
+            raise self._raised(
+                UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
+            )
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)
@@ -188,7 +190,7 @@ class _Talk:
                 # A stop sequence of ours is a favour, not worth an error of models that have none.
                 takes_stop=self._supports("stop"),
             )
-        except (Refused, ToolError, TypeError, ValueError) as error:
+        except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
         self._stream = None if self.exchange.untouched else self.exchange.stream()
         self._last: list[ModelResponseStream] = []
