@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, parse};
-use crate::syntax::misspelled::neutralise;
+use crate::syntax::marks::neutralise;
 use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::syntax::scan::Delimiters;
 

@@ -52,7 +52,7 @@ impl Validator {
                 "The arguments are too large or too deeply nested to be checked; write less in one call.".into()
             );
         };
-        if cost.errors > VALIDATION_STEPS || cost.told > VALIDATION_ERRORS {
+        if cost.errors > VALIDATION_STEPS || cost.reported > VALIDATION_ERRORS {
             return match self.checks.is_valid(&value) || self.fits_as_given(&value) {
                 true => Vec::new(),
                 false => all("The arguments do not fit the tool's schema; finding where would take too long.".into()),

@@ -39,7 +39,7 @@ pub struct Cost {
     /// Steps to report what is wrong. Each union first decides whether its members are valid.
     pub errors: u64,
     /// Possible errors, each of which is kept in memory.
-    pub told: u64,
+    pub reported: u64,
     /// Evaluations inside each other, which need stack space.
     levels: usize,
 }
@@ -68,20 +68,20 @@ struct CostNode {
 
 impl Cost {
     fn of(steps: u64) -> Self {
-        Cost { verdict: steps, errors: steps, told: 1, levels: 1 }
+        Cost { verdict: steps, errors: steps, reported: 1, levels: 1 }
     }
 
     fn add(&mut self, part: Cost) {
         self.verdict = self.verdict.saturating_add(part.verdict);
         self.errors = self.errors.saturating_add(part.verdict).saturating_add(part.errors);
-        self.told = self.told.saturating_add(part.told);
+        self.reported = self.reported.saturating_add(part.reported);
         self.levels = self.levels.max(part.levels + 1);
     }
 
     /// Adds a part that is evaluated a second time, each part of it separately.
     fn add_again(&mut self, part: Cost) {
         self.add(part);
-        self.add(Cost { verdict: part.errors, told: 0, ..part });
+        self.add(Cost { verdict: part.errors, reported: 0, ..part });
     }
 
     /// The cost with a text of this many bytes.

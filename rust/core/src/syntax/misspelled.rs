@@ -1,54 +1,41 @@
-//! Openings of wire calls as models misspell them. Text that continues like a call of a declared tool is an error,
-//! never prose: if its contents were searched for calls, quoted text in it could run as a call.
-
-use std::sync::LazyLock;
+//! Openings of calls as models misspell them. Text that continues like a call of a declared tool is an error, never prose: if
+//! its contents were searched for calls, quoted text in it could run as a call.
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{
-    Candidates, Delimiter, Delimiters, RESULT_TAGS, Scan, first_chars, is_ws, neutralise_marks, starts, starts_as,
-    starts_ignoring_case, ws_run,
-};
+use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
 /// Keys that models use for a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
-/// The opening of a call in the wire format.
-pub const OPEN: &str = "<call>";
-
 /// An opening in another spelling, and the texts that end a call with this opening.
-struct Spelling {
-    open: &'static str,
-    closers: &'static [&'static str],
+#[derive(Debug)]
+pub struct Spelling {
+    pub open: &'static str,
+    pub closers: &'static [&'static str],
     /// JSON after it belongs to another format, so it is text.
-    foreign: bool,
+    pub foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
+#[derive(Debug)]
 pub struct Spellings {
-    opens: &'static [Spelling],
-    /// The start of a tag with attributes, and the texts that end a call with such an opening.
-    tag: Option<(&'static str, &'static [&'static str])>,
+    pub opens: &'static [Spelling],
+    /// The start of a tag with attributes. What ends a call with the first of the openings ends a call with such an opening.
+    pub tag: Option<&'static str>,
 }
 
-pub const WIRE: Spellings = Spellings {
-    opens: &[
-        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
-        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
-        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
-        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
-    ],
-    tag: Some(("<call", &["/>", "</call>"])),
-};
-pub const HERMES: Spellings = Spellings {
-    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
-    tag: Some(("<tool_call", &["/>", "</tool_call>"])),
-};
-pub const GEMMA: Spellings =
-    Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
-
-/// A misspelled call: the bytes of its opening, its tool, and what ends it.
-pub type Misspelled = (usize, usize, &'static [&'static str]);
+/// A misspelled call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misspelled {
+    /// The bytes of its opening.
+    pub length: usize,
+    pub tool: usize,
+    /// The texts that end it.
+    pub closers: &'static [&'static str],
+    /// The rest of the opening tag follows, in which `/>` would end it.
+    pub in_tag: bool,
+}
 
 impl Spellings {
     /// Finds an opening in one of these spellings, followed by what is meant as a call. `tool` finds the declared tool
@@ -60,8 +47,10 @@ impl Spellings {
         delimiters: &Delimiters,
         tool: &dyn Fn(&str) -> Option<usize>,
     ) -> Scan<Misspelled> {
-        let meant =
-            |length: usize, closers| meant(&text[length..], last, delimiters, tool).map(|tool| (length, tool, closers));
+        let meant = |length: usize, closers| {
+            let found = meant(&text[length..], last, delimiters, tool);
+            found.map(|tool| Misspelled { length, tool, closers, in_tag: false })
+        };
         let opens = self.opens.iter().map(|spelling| starts_as(text, spelling.open, last).map(|()| spelling));
         let open = Scan::first_of(opens).and_then(|Spelling { open, closers, foreign }| {
             match text.as_bytes().get(ws_run(text, open.len())) {
@@ -71,13 +60,14 @@ impl Spellings {
             }
         });
         let tag = || {
-            let Some((begin, closers)) = self.tag else { return Scan::NoMatch };
+            let Some(begin) = self.tag else { return Scan::NoMatch };
+            let closers = self.opens[0].closers;
             starts_as(text, begin, last).and_then(|()| match text.as_bytes().get(begin.len()) {
                 None => Scan::at_end(last),
                 Some(byte) if !is_ws(*byte) => Scan::NoMatch,
                 Some(_) => tag(text, begin.len(), last, tool).and_then(|found| match found {
-                    (Some(tool), _) => Scan::Match((begin.len(), tool, closers)),
-                    (None, length) => meant(length, self.opens[0].closers),
+                    (Some(tool), _) => Scan::Match(Misspelled { length: begin.len(), tool, closers, in_tag: true }),
+                    (None, length) => meant(length, closers),
                 }),
             })
         };
@@ -86,7 +76,7 @@ impl Spellings {
 
     /// Whether the text could begin with one of these openings.
     pub fn open(&self, text: &str) -> bool {
-        let tag = self.tag.is_some_and(|(begin, _)| {
+        let tag = self.tag.is_some_and(|begin| {
             starts_as(text, begin, true).is_match()
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
         });
@@ -247,37 +237,5 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
             None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
             None => return Scan::NoMatch,
         }
-    }
-}
-
-/// How calls, in any spelling, and results begin.
-pub fn candidates(delimiters: &Delimiters) -> Candidates {
-    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
-    if delimiters.open == OPEN {
-        WIRE.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
-    } else {
-        own
-    }
-}
-
-fn marks(delimiters: &Delimiters) -> Candidates {
-    candidates(delimiters).with_text("</")
-}
-
-/// Whether a call in any spelling could begin at the start of this text, or a result begin or end.
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.open)
-        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-        || (delimiters.open == OPEN && WIRE.open(text))
-}
-
-/// Puts a visible backslash into everything that could be read as a mark. The rest of the text is unchanged.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
-    let is_mark = |rest: &str| is_mark(rest, delimiters);
-    if delimiters.open == OPEN {
-        neutralise_marks(text, &OWN, is_mark)
-    } else {
-        neutralise_marks(text, &marks(delimiters), is_mark)
     }
 }

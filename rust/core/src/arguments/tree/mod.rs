@@ -9,10 +9,9 @@ mod containers;
 use super::{Bad, Context, Found, Io, Object, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::limits::FEW_CHOICES;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, parse, push_string};
-use crate::syntax::scan::{is_ws, trim};
+use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 
 pub use at::At;
@@ -176,7 +175,7 @@ impl<'c> Writer<'_, 'c> {
         let start = json.len();
         let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
         if let Some(kind) = problem {
-            let Some(literal) = unquoted_literal(schema.node(id), text) else {
+            let Some(literal) = coercion::unquoted_literal(schema.node(id), text) else {
                 self.violation(id, at, kind, text);
                 return Ok(());
             };
@@ -252,26 +251,5 @@ pub fn is_literal(node: &Node, text: &str) -> bool {
     node.candidates(text).iter().any(|choice| match choice {
         Choice::Literal(literal) => literal.text.as_deref() == Some(text),
         _ => false,
-    })
-}
-
-/// The JSON of the one string of an enum that the text is without the quotes around it, or blanks aside.
-pub(super) fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
-    let text = trim(text);
-    let quotes = ['"', '\'', '`'];
-    let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);
-    let matching = |same: &dyn Fn(&str) -> bool| {
-        let candidates = node.candidates(inner);
-        let mut found = candidates.iter().filter_map(|choice| match choice {
-            Choice::Literal(literal) if literal.text.as_deref().is_some_and(same) => Some(literal.json.clone()),
-            _ => None,
-        });
-        found.next().filter(|_| found.next().is_none())
-    };
-    let squeezed = |text: &str| text.bytes().filter(|byte| !is_ws(*byte)).collect::<Vec<u8>>();
-    matching(&|own| own == inner).or_else(|| {
-        // Many strings are looked up, and that way only as they are.
-        let few = node.choices.len() <= FEW_CHOICES;
-        few.then(|| squeezed(inner)).and_then(|wanted| matching(&|own| squeezed(own) == wanted))
     })
 }

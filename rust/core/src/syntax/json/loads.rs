@@ -427,15 +427,15 @@ impl<'t, 'o> JsonReader<'t, 'o> {
     /// Whether a string continues after this quote. It does if no JSON could follow: the rest of the line begins with
     /// neither punctuation nor another string. If another quote follows directly, that one may be the better end.
     fn goes_on(&self, quote: u8) -> bool {
-        let ahead = |from: usize| {
+        let rest_of_line = |from: usize| {
             let rest = &self.text.as_bytes()[from..];
             let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             &rest[blanks..]
         };
         if self.text.as_bytes().get(self.at) == Some(&quote) {
-            return matches!(ahead(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
+            return matches!(rest_of_line(self.at + 1), [b',' | b':' | b'}' | b']', ..]);
         }
-        match ahead(self.at) {
+        match rest_of_line(self.at) {
             [] | [b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"' | b'\'', ..] | [b'/', b'/' | b'*', ..] => false,
             [byte, ..] => !is_ws(*byte),
         }

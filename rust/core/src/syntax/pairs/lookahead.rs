@@ -33,13 +33,13 @@ pub struct Lookahead {
     after_value: bool,
     blanks: usize,
     /// The end of the key, and of the known whitespace after it.
-    behind: Option<(usize, usize)>,
+    key: Option<(usize, usize)>,
 }
 
 impl Lookahead {
     /// Before a key of this many bytes, which was scanned already.
     pub fn at_key(length: usize) -> Self {
-        Lookahead { behind: Some((length, length)), ..Lookahead::default() }
+        Lookahead { key: Some((length, length)), ..Lookahead::default() }
     }
 
     /// Directly after a value.
@@ -89,7 +89,7 @@ impl Lookahead {
         if byte == b',' {
             return Following::Other;
         }
-        let (end, from) = match self.behind {
+        let (end, from) = match self.key {
             Some(known) => known,
             None => match lex_key(rest, last, delimiters) {
                 Scan::Incomplete => return Following::Need,
@@ -98,7 +98,7 @@ impl Lookahead {
             },
         };
         let stop = ws_run(text, from);
-        self.behind = Some((end, stop));
+        self.key = Some((end, stop));
         match bytes.get(stop) {
             Some(b'=') => Following::Pair { at, length: end - at, direct: stop == end },
             None if !last => Following::Need,

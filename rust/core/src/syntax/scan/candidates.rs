@@ -136,10 +136,10 @@ pub fn neutralise_marks(text: &str, candidates: &Candidates, is_mark: impl Fn(&s
         let at = next + offset;
         next = at + 1;
         if text.is_char_boundary(at) && is_mark(&text[at..]) {
-            let behind = at + text[at..].chars().next().map_or(1, char::len_utf8);
-            out.push_str(&text[from..behind]);
+            let end = at + text[at..].chars().next().map_or(1, char::len_utf8);
+            out.push_str(&text[from..end]);
             out.push('\\');
-            from = behind;
+            from = end;
         }
     }
     out.push_str(&text[from..]);

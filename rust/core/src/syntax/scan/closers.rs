@@ -10,29 +10,11 @@ pub enum Closers {
     Own,
     /// The first of these texts, ignoring case.
     Spelled(&'static [&'static str]),
-    /// The closing tag of that name, ignoring case. With `slash`, the opening tag is incomplete, and `/>` ends it, too.
-    Tag { name: String, slash: bool },
+    /// The closing tag of that name, ignoring case.
+    Tag(String),
 }
 
 impl Closers {
-    /// Whether the error is inside the opening tag, which `/>` would end.
-    pub fn in_tag(&self) -> bool {
-        match self {
-            Closers::Own => false,
-            Closers::Spelled(texts) => texts.first() == Some(&"/>"),
-            Closers::Tag { slash, .. } => *slash,
-        }
-    }
-
-    /// What ends the call after its opening tag.
-    pub fn after_tag(self) -> Self {
-        match self {
-            Closers::Spelled(texts) => Closers::Spelled(texts.split_first().map_or(texts, |(_, rest)| rest)),
-            Closers::Tag { name, .. } => Closers::Tag { name, slash: false },
-            Closers::Own => Closers::Own,
-        }
-    }
-
     /// Whether the text ends with a closer.
     pub fn end(&self, text: &str) -> bool {
         let ends = |close: &str| {
@@ -42,7 +24,7 @@ impl Closers {
         match self {
             Closers::Own => false,
             Closers::Spelled(texts) => texts.iter().any(|close| ends(close)),
-            Closers::Tag { name, slash } => (*slash && ends("/>")) || ends(&format!("</{name}>")),
+            Closers::Tag(name) => ends(&format!("</{name}>")),
         }
     }
 }
@@ -63,7 +45,7 @@ impl Closer<'_> {
             Closer::Own(delimiters) => delimiters.close.as_bytes()[0] == byte,
             Closer::Text(text) => text.as_bytes()[0] == byte,
             Closer::Other(Closers::Spelled(texts)) => texts.iter().any(|text| text.as_bytes()[0] == byte),
-            Closer::Other(Closers::Own | Closers::Tag { .. }) => matches!(byte, b'<' | b'/'),
+            Closer::Other(Closers::Own | Closers::Tag(_)) => byte == b'<',
         }
     }
 
@@ -75,10 +57,7 @@ impl Closer<'_> {
             Closer::Text(close) => starts(text, close, last).map(|()| close.len()),
             Closer::Other(Closers::Own) => Scan::NoMatch,
             Closer::Other(Closers::Spelled(texts)) => Scan::first_of(texts.iter().map(|text| spelled(text))),
-            Closer::Other(Closers::Tag { name, slash }) => {
-                let slash = if *slash { spelled("/>") } else { Scan::NoMatch };
-                slash.or(|| spelled(&format!("</{name}>")))
-            }
+            Closer::Other(Closers::Tag(name)) => spelled(&format!("</{name}>")),
         }
     }
 }

@@ -120,7 +120,7 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
     let mut found = TagHead { from, ..TagHead::default() };
     if named && text.as_bytes().get(from) == Some(&b'=') {
-        match behind_equals(text, from + 1, last) {
+        match after_equals(text, from + 1, last) {
             Scan::Match((range, end)) => (found.name, found.from) = (Some(range), end),
             Scan::Incomplete => return Scan::Incomplete,
             Scan::NoMatch => return Scan::NoMatch,
@@ -172,7 +172,7 @@ pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
 }
 
 /// A name after `=`, in quotes or not, and where it ends.
-fn behind_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
+fn after_equals(text: &str, from: usize, last: bool) -> Scan<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let start = ws_run(text, from);
     match bytes.get(start) {

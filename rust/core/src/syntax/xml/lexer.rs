@@ -115,7 +115,7 @@ impl XmlLexer {
         XmlLexer { state: self.state, ..XmlLexer::default() }
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves behind it. `Need` leaves `*at` where the next window has to
+    /// The next lexeme of `window` from byte `*at`, which moves next it. `Need` leaves `*at` where the next window has to
     /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         self.fault = None;
@@ -416,9 +416,9 @@ pub fn attributes(source: &str) -> impl Iterator<Item = (&str, &str, bool)> {
         } else {
             fine = false;
         }
-        let behind = ws_run(source, at);
-        spaced = behind > at;
-        at = behind;
+        let next = ws_run(source, at);
+        spaced = next > at;
+        at = next;
         Some((name, value, fine))
     })
 }

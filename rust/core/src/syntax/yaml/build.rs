@@ -34,7 +34,7 @@ impl fmt::Display for YamlFault {
 
 const INDENTATION: &str = "the indentation matches no earlier line";
 const UNCLOSED: &str = "a quote or bracket is never closed";
-const BEHIND: &str = "there is text after the value";
+const TEXT_AFTER: &str = "there is text after the value";
 const BRACKETS: &str = "brackets do not match";
 const COMMA: &str = "a comma is missing in brackets";
 const NO_KEY: &str = "a key is missing in braces";
@@ -188,7 +188,7 @@ impl TreeBuilder {
     fn place(&mut self, tree: UntypedValue) -> Result<(), YamlFault> {
         match self.stack.last_mut() {
             None if self.root.is_none() => self.root = Some(tree),
-            None => return malformed(BEHIND),
+            None => return malformed(TEXT_AFTER),
             Some(Collection::Map { entries, key, .. }) => match key.take() {
                 Some(key) => entries.list.push((key, tree)),
                 None => return malformed(INDENTATION),
@@ -231,7 +231,7 @@ impl TreeBuilder {
     fn expects(&self, inside: bool) -> Result<(), YamlFault> {
         match self.stack.last() {
             None if !inside => malformed(INDENTATION),
-            None if self.root.is_some() => malformed(BEHIND),
+            None if self.root.is_some() => malformed(TEXT_AFTER),
             Some(Collection::Map { key: None, .. } | Collection::List { open: false, .. }) => malformed(INDENTATION),
             _ => Ok(()),
         }

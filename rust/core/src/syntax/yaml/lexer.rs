@@ -315,19 +315,19 @@ impl YamlLexer {
         };
         match &self.mode {
             Mode::Block(block) => line(block.spaces, false),
-            Mode::Text(text) => text.indentation_after().map_or(self.behind(), |indent| line(indent, false)),
+            Mode::Text(text) => text.indentation_after().map_or(self.after_node(), |indent| line(indent, false)),
             Mode::Plain(plain) => match plain.stopped {
                 Stopped::Line { indent, tab } => line(indent, tab),
                 Stopped::Comment => Mode::Comment,
                 Stopped::Here if self.flow > 0 => Mode::Flow { blank: false, adjacent: false, line: false },
-                Stopped::Here => self.behind(),
+                Stopped::Here => self.after_node(),
             },
-            _ => self.behind(),
+            _ => self.after_node(),
         }
     }
 
     /// The mode after a quoted scalar or a bracket.
-    pub(super) fn behind(&self) -> Mode {
+    pub(super) fn after_node(&self) -> Mode {
         match self.flow {
             0 => Mode::After { blank: false },
             _ => Mode::Flow { blank: false, adjacent: true, line: false },

@@ -21,7 +21,7 @@ const NO_KEY: &str = "a key is missing before the colon";
 const NO_COMPLEX_KEY: &str = "a key must be plain or quoted text: ? is not supported";
 const INLINE_DASH: &str = "a list must start on its own line";
 const NO_ESCAPE: &str = "a backslash in a key must be written as \\\\";
-const BEHIND: &str = "there is text after the value";
+const TEXT_AFTER: &str = "there is text after the value";
 const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };
@@ -191,7 +191,7 @@ impl YamlLexer {
             b'#' if *blank => self.go(Mode::Comment),
             _ => {
                 w.close(false)?;
-                self.out(YamlLexeme::Bad(BEHIND), Mode::Plain(PlainScalar::default()))
+                self.out(YamlLexeme::Bad(TEXT_AFTER), Mode::Plain(PlainScalar::default()))
             }
         }
     }
@@ -236,7 +236,7 @@ impl YamlLexer {
             b']' | b'}' => {
                 w.at += 1;
                 self.flow -= 1;
-                return self.out(YamlLexeme::Punct(byte), self.behind());
+                return self.out(YamlLexeme::Punct(byte), self.after_node());
             }
             b'"' | b'\'' => {
                 w.at += 1;

@@ -19,10 +19,10 @@ pub(super) fn pair<'w>(text: &'w str, ends: &dyn Surroundings) -> Option<(Pair<'
     let value = line[colon + 1..].strip_prefix(' ')?;
     let quoted = value.starts_with('"');
     let length = if quoted { in_quotes(value)? } else { plain(value.as_bytes())? };
-    let behind = value[length..].strip_prefix('\n')?;
-    if ends.close(behind, true, false) != Scan::Match(()) {
-        let colon = key(behind)?;
-        behind.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
+    let next = value[length..].strip_prefix('\n')?;
+    if ends.close(next, true, false) != Scan::Match(()) {
+        let colon = key(next)?;
+        next.as_bytes().get(colon + 1).filter(|byte| matches!(byte, b' ' | b'\n'))?;
     }
     let text = if quoted { &value[1..length - 1] } else { &value[..length] };
     Some((Pair { key: &line[..colon], value: text, quoted }, 1 + colon + 2 + length))

@@ -13,7 +13,7 @@ pub struct PlainScalar {
     /// In the indentation of a line: its spaces, and whether it contains a tab.
     line: Option<(usize, bool)>,
     /// The next colon was reported as an error already.
-    told: bool,
+    reported: bool,
     /// Where it ended.
     pub(super) stopped: Stopped,
 }
@@ -104,7 +104,7 @@ impl PlainScalar {
                 }
                 b':' => match ends_key(bytes, end, w.last, flow) {
                     Scan::Incomplete => break RunEnd::Need,
-                    Scan::Match(()) if end == start && self.told => {}
+                    Scan::Match(()) if end == start && self.reported => {}
                     Scan::Match(()) => break if flow { RunEnd::Stop(Stopped::Here) } else { RunEnd::Colon },
                     Scan::NoMatch => {}
                 },
@@ -121,7 +121,7 @@ impl PlainScalar {
         let content = w.text[start..end].trim_end_matches([' ', '\t']);
         if !content.is_empty() {
             self.fold.pending()?;
-            self.told = false;
+            self.reported = false;
             w.at += content.len();
             return Break(YamlLexeme::Part(content));
         }
@@ -131,7 +131,7 @@ impl PlainScalar {
             RunEnd::Need => Break(YamlLexeme::Need),
             RunEnd::Stop(stopped) => self.stop(stopped),
             RunEnd::Colon => {
-                self.told = true;
+                self.reported = true;
                 Break(YamlLexeme::Bad(NESTED_KEY))
             }
             RunEnd::Line => {

@@ -14,12 +14,12 @@ pub struct QuotedScalar {
     /// The first line break of the fold was escaped.
     joined: bool,
     /// The backslash that is next was reported already.
-    told: bool,
+    reported: bool,
 }
 
 impl QuotedScalar {
     pub(super) fn new(quote: u8) -> Self {
-        QuotedScalar { quote, fold: Fold::default(), joined: false, told: false }
+        QuotedScalar { quote, fold: Fold::default(), joined: false, reported: false }
     }
 
     /// The content of a quoted scalar in one line. `None`: it contains a backslash that is not an escape.
@@ -148,8 +148,8 @@ impl QuotedScalar {
 
     /// A backslash before a character that is not an escape.
     fn lone<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
-        self.told = !self.told;
-        if self.told {
+        self.reported = !self.reported;
+        if self.reported {
             return Break(YamlLexeme::Lax(Lax::Backslash));
         }
         w.at += 1;

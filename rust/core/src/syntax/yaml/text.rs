@@ -38,9 +38,9 @@ pub struct TextScalar {
     /// Consumed text that was not returned yet.
     raw: String,
     state: TextState,
-    /// The text is verbatim. `told`: that was reported.
+    /// The text is verbatim. `reported`: that was reported.
     verbatim: bool,
-    told: bool,
+    reported: bool,
     /// There was a comment, where YAML ends the text.
     commented: bool,
     /// Bytes that were scanned for a key already.
@@ -55,7 +55,7 @@ impl TextScalar {
             raw: String::new(),
             state: TextState::Start,
             verbatim,
-            told: false,
+            reported: false,
             commented: false,
             seen: 0,
         }
@@ -78,8 +78,8 @@ impl TextScalar {
 
     pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         loop {
-            if self.verbatim && !self.told {
-                self.told = true;
+            if self.verbatim && !self.reported {
+                self.reported = true;
                 return Break(YamlLexeme::Lax(Lax::Verbatim));
             }
             match self.state {
@@ -283,7 +283,7 @@ impl TextScalar {
     fn over<'w>(&mut self, line: Option<usize>) -> YamlStep<'w> {
         self.state = TextState::Over(line);
         let raw = std::mem::take(&mut self.raw);
-        let lines = raw.split_once('\n').is_some_and(|(_, behind)| !behind.trim_matches([' ', '\t', '\n']).is_empty());
+        let lines = raw.split_once('\n').is_some_and(|(_, rest)| !rest.trim_matches([' ', '\t', '\n']).is_empty());
         let live = self.gap.is_empty();
         // The indentation of the next line does not belong to the text.
         let kept = raw.trim_end_matches([' ', '\t']);
@@ -298,8 +298,8 @@ impl TextScalar {
     }
 }
 
-/// The lines of a plain text, folded as in YAML. `behind`: the beginning of the first line was returned already.
-fn fold(raw: &str, behind: bool) -> String {
+/// The lines of a plain text, folded as in YAML. `continued`: the beginning of the first line was returned already.
+fn fold(raw: &str, continued: bool) -> String {
     let mut out = String::new();
     let mut breaks = 0;
     for (at, line) in raw.split('\n').enumerate() {
@@ -314,7 +314,7 @@ fn fold(raw: &str, behind: bool) -> String {
         if line.is_empty() {
             continue;
         }
-        if behind || !out.is_empty() {
+        if continued || !out.is_empty() {
             match breaks {
                 0 => {}
                 1 => out.push(' '),

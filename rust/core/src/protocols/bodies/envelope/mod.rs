@@ -4,6 +4,7 @@
 //! and written as JSON that is typed when the name is there.
 
 mod end;
+pub mod format;
 mod lost;
 mod members;
 pub mod unmarked;

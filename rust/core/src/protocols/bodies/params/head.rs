@@ -177,7 +177,7 @@ impl Params {
                     CallTag::Own => cx.tool,
                     CallTag::Block => self.opened.row.block,
                 };
-                self.state = State::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
+                self.state = State::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
                 if self.failed { Ok(None) } else { Err(self.malformed("A call with attributes has no other content.")) }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Context, is_field};
 use crate::protocols::body::Form;
-use crate::protocols::frames::named_tags::{Opener, closer, opener};
+use crate::protocols::named_tags::{Opener, closer, opener};
 use crate::schema::Schema;
 use crate::syntax::scan::{Scan, starts};
 use crate::syntax::yaml::Surroundings;

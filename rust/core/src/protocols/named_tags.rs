@@ -5,15 +5,16 @@ use std::ops::Range;
 use crate::arguments::is_field;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
 use crate::protocols::body::{Form, Opening};
-use crate::protocols::protocol::{Attempt, Protocol, Style, bad};
+use crate::protocols::prompt::Prompt;
+use crate::protocols::protocol::{Attempt, Protocol, Settings, bad};
+use crate::protocols::results::is_result_tag;
 use crate::schema::{begins_folded, fold};
 use crate::syntax::misspelled::{self, meant};
 use crate::syntax::quoting::{Alternation, opens_after};
-use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, starts_ignoring_case, ws_run};
+use crate::syntax::scan::{Closers, Scan, first_chars, is_ws, ws_run};
 use crate::syntax::tags::{Attributes, OpenTag, QWEN3CODER, Row, begins, own_tag, word_end};
-use crate::syntax::xml::{For, escape, name_length};
-use crate::tools::{Syntax, Tool};
-use crate::toolset::Toolset;
+use crate::syntax::xml::name_length;
+use crate::tools::{Syntax, Tool, Tools};
 
 /// What stands at a `<`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +65,8 @@ fn ends_name(c: char) -> bool {
 
 /// Looks at a tag that no reader accepts, with a declared tool's name, in any case: whether values follow, in the tag or in
 /// text after it.
-fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
-    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+fn near(tools: &Tools, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
     // Most tags, and signs that are none, tell it by one byte.
     let first = text.bytes().skip(1).take(ATTEMPT_CHARS).find(|byte| !is_ws(*byte));
     if first.is_some_and(|byte| !tools.may_begin_name(byte)) {
@@ -75,24 +76,24 @@ fn near(tools: &Toolset, text: &str, last: bool) -> Attempt {
     let (text, last) = (&text[..end], last || end < text.len());
     let start = ws_run(text, 1);
     let Some(length) = text[start..].find(ends_name) else {
-        let begins = tools.tools().any(|tool| begins_folded(&tool.name, &text[start..]));
+        let begins = tools.iter().any(|tool| begins_folded(&tool.name, &text[start..]));
         return if begins && !last { Attempt::Need } else { step };
     };
-    let Some(tool) = tools.lookup(&text[start..start + length]).tool() else { return step };
-    let field = |name: &str| is_field(&tools.tool(tool).schema, name);
+    let Some(tool) = tools.find(&text[start..start + length]) else { return step };
+    let field = |name: &str| is_field(&tools.at(tool).schema, name);
     match goes_on(tools, &field, text, start + length, last) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => step,
         Scan::Match(inside) => {
-            let name = tools.tool(tool).name.clone();
-            bad(tools, start + length, tool, Closers::Tag { name, slash: inside })
+            let name = tools.at(tool).name.clone();
+            bad(tools, start + length, tool, Closers::Tag(name), inside)
         }
     }
 }
 
 /// Whether a tag goes on like a call after a tool's name in it: with values in the tag, which gives `true`, or with what could
 /// open a call inside of quotes, in text after it. Scans to the next tag of a tool, or one in the text that is not a `field`'s.
-fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Scan<bool> {
+fn goes_on(tools: &Tools, field: &dyn Fn(&str) -> bool, text: &str, from: usize, last: bool) -> Scan<bool> {
     let bytes = text.as_bytes();
     // In the tag, then in text after it.
     let mut inside = true;
@@ -115,7 +116,7 @@ fn goes_on(tools: &Toolset, field: &dyn Fn(&str) -> bool, text: &str, from: usiz
                 let word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
                 let tag = name.chars().all(word) && (is_ws(bytes[end]) || matches!(bytes[end], b'>' | b'/'));
                 let text = !inside && tag && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !field(name);
-                if text || tools.lookup(name).tool().is_some() {
+                if text || tools.find(name).is_some() {
                     return Scan::NoMatch;
                 }
             }
@@ -173,12 +174,12 @@ pub fn closes(text: &str, name: &str, last: bool) -> (Scan, usize, bool) {
 }
 
 /// What ends a call that begins with one of the words for functions and could not be read.
-const FUNCTION_CLOSERS: [&str; 6] = ["/>", "</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
+const FUNCTION_CLOSERS: [&str; 5] = ["</function>", "</tool_call>", "</call>", "</tool>", "</invoke>"];
 
 /// Looks at a tag of a function, or of a block around one, that no reader accepts: whether it names a declared tool and values
 /// follow. For another tag: as [`near`].
-pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Attempt {
-    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+pub fn near_function(tools: &Tools, settings: &Settings, row: &Row, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
     let whole = text;
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], last || end < text.len());
@@ -188,7 +189,7 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
         Some(Scan::Incomplete) => return Attempt::Need,
         Some(Scan::NoMatch) | None => return near(tools, whole, last),
     };
-    let tool = |name: &str| tools.lookup(name).tool();
+    let tool = |name: &str| tools.find(name);
     let found = match text.as_bytes()[start] {
         b'=' => misspelled::named(text, start + 1, cut, &tool),
         _ => misspelled::tag(text, start, cut, &tool),
@@ -197,10 +198,10 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
         Scan::Match((Some(tool), end)) => (tool, end),
         Scan::Match((None, end)) => {
             let inner = match begins(&text[1..], row.block, cut) {
-                Scan::Match(_) => in_block(tools, row, whole, ws_run(text, end), last),
+                Scan::Match(_) => in_block(tools, settings, row, whole, ws_run(text, end), last),
                 Scan::NoMatch | Scan::Incomplete => step.clone(),
             };
-            return if inner == step { in_text(tools, whole, end, last) } else { inner };
+            return if inner == step { in_text(tools, settings, whole, end, last) } else { inner };
         }
         Scan::NoMatch => return step,
         Scan::Incomplete => return Attempt::Need,
@@ -208,21 +209,21 @@ pub fn near_function(tools: &Toolset, row: &Row, text: &str, last: bool) -> Atte
     match goes_on(tools, &|_| true, text, end, cut) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => step,
-        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS[usize::from(!inside)..])),
+        Scan::Match(inside) => bad(tools, end, tool, Closers::Spelled(&FUNCTION_CLOSERS), inside),
     }
 }
 
 /// The same for a tag that ends at byte `at`, and has the name in the text after it.
-fn in_text(tools: &Toolset, text: &str, at: usize, last: bool) -> Attempt {
-    match meant(&text[at..], last, &tools.delimiters, &|name| tools.lookup(name).tool()) {
+fn in_text(tools: &Tools, settings: &Settings, text: &str, at: usize, last: bool) -> Attempt {
+    match meant(&text[at..], last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Need,
         Scan::NoMatch => Attempt::Text(1),
-        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS[1..])),
+        Scan::Match(tool) => bad(tools, at, tool, Closers::Spelled(&FUNCTION_CLOSERS), false),
     }
 }
 
 /// The same for the function at byte `at`, in a block, which ends with the block.
-fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
+fn in_block(tools: &Tools, settings: &Settings, row: &Row, text: &str, at: usize, last: bool) -> Attempt {
     let step = Attempt::Text(1);
     let inner = &text[at..];
     match inner.as_bytes() {
@@ -235,10 +236,10 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
         Scan::Match(_) => return step,
         Scan::NoMatch => {}
     }
-    match near_function(tools, row, inner, last) {
+    match near_function(tools, settings, row, inner, last) {
         Attempt::Bad(mut bad) => {
             bad.open += at;
-            bad.closers = Closers::Spelled(&FUNCTION_CLOSERS[2..3]);
+            (bad.closers, bad.in_tag) = (Closers::Spelled(&["</tool_call>"]), false);
             Attempt::Bad(bad)
         }
         Attempt::Need => Attempt::Need,
@@ -247,7 +248,7 @@ fn in_block(tools: &Toolset, row: &Row, text: &str, at: usize, last: bool) -> At
 }
 
 /// What a tag is that no reader of this protocol accepts: a call in its attributes, an error, or text.
-pub fn in_tag(tools: &Toolset, text: &str, last: bool) -> Attempt {
+pub fn in_tag(tools: &Tools, text: &str, last: bool) -> Attempt {
     match with_attributes(tools, text, last) {
         Attempt::Text(_) => near(tools, text, last),
         attempt => attempt,
@@ -255,14 +256,14 @@ pub fn in_tag(tools: &Toolset, text: &str, last: bool) -> Attempt {
 }
 
 /// A declared tool's tag with attributes, which are the arguments of its call; other text.
-fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
-    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+fn with_attributes(tools: &Tools, text: &str, last: bool) -> Attempt {
+    let step = Attempt::text(text);
     if !text.starts_with('<') {
         return step;
     }
     let known = |name: &str, begun: bool| match begun {
-        true => tools.tools().any(|tool| tool.name.starts_with(name)),
-        false => tools.lookup(name).tool().is_some(),
+        true => tools.begins_name(name),
+        false => tools.find(name).is_some(),
     };
     let found = match own_tag(&QWEN3CODER, text, last, &known) {
         Scan::Incomplete => return Attempt::Need,
@@ -271,62 +272,41 @@ fn with_attributes(tools: &Toolset, text: &str, last: bool) -> Attempt {
     };
     let name = found.name.map(|name| (name.clone(), tools.lookup(&text[name])));
     let opening = Opening::Params(OpenTag { foreign: true, ..found.opened });
-    Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: Style::default() }
-}
-
-/// What begins a result.
-pub const RESULTS: [&str; 1] = ["<tool_response"];
-const RESULT_TAGS: [&str; 2] = [RESULTS[0], "</tool_response"];
-
-/// A result, of which the content can be taken for no mark any more.
-pub fn wrap_result(name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-    let tag = if error { "error" } else { "result" };
-    let mut out = String::from("<tool_response>\n  <tool_name>");
-    escape(name, For::Us, &mut out);
-    out.push_str("</tool_name>\n");
-    if let Some(number) = number {
-        out.push_str(&format!("  <number>{number}</number>\n"));
-    }
-    out.push_str(&format!("  <{tag}>{content}</{tag}>\n</tool_response>"));
-    out
+    Attempt::Call { lead: 0, open: found.open, name, body: found.body, opening, style: None }
 }
 
 /// Does the text, which starts with `<`, begin with a tool's opening tag, or a result's tags?
-pub fn is_mark(tools: &Toolset, text: &str) -> bool {
+pub fn is_mark(tools: &Tools, text: &str) -> bool {
     let opens = match opener(text, true) {
-        Opener::Tag { name, .. } => tools.lookup(&text[name]).tool().is_some(),
+        Opener::Tag { name, .. } => tools.find(&text[name]).is_some(),
         Opener::Need | Opener::No => false,
     };
     // Anything may follow that makes it an error.
     let inner = &text[ws_run(text, 1)..];
     let inner = &inner[..first_chars(inner, NAME_CHARS + 1)];
     let name = &inner[..inner.find(ends_name).unwrap_or(inner.len())];
-    opens || tools.lookup(name).tool().is_some() || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
+    opens || tools.find(name).is_some() || is_result_tag(text)
 }
 
 /// What the model is told of one tool.
-pub fn signature(protocol: &dyn Protocol, tools: &Toolset, tool: &Tool) -> String {
-    let mut out = tools.parameters(tool, true);
-    if out == " {…}" && !tool.schema.is_open() {
-        out.clear();
-    }
+pub fn signature(protocol: &dyn Protocol, prompt: &Prompt<'_>, tool: &Tool) -> String {
+    let mut out = prompt.shape(tool);
     if tool.syntax == Syntax::Json {
         out.push_str(" as JSON");
     }
-    out.push_str(&tools.description(tool));
-    format!("{}{}", tool.name, protocol.neutralise(tools, &out))
+    out.push_str(&prompt.description(tool));
+    format!("{}{}", tool.name, protocol.neutralise(prompt.tools, prompt.settings, &out))
 }
 
 /// What is wrong with a tool's name, if no tag can have it.
-pub fn bad_name(name: &str, results: &[&str]) -> Option<&'static str> {
+pub fn bad_name(name: &str) -> Option<&'static str> {
     let odd = |c: char| c.is_ascii_whitespace() || c.is_control() || "<>&\"'{}=".contains(c);
     let fits = !name.is_empty()
         && name.chars().count() <= NAME_CHARS
         && !name.contains(odd)
         && !name.starts_with(['/', '!', '?'])
         && !name.ends_with('/');
-    let tag = format!("<{name}");
-    let taken = results.iter().any(|mark| starts_ignoring_case(&tag, mark));
+    let taken = is_result_tag(&format!("<{name}"));
     match (fits, taken) {
         (true, false) => None,
         (false, _) => Some(

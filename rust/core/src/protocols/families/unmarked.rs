@@ -4,62 +4,49 @@
 
 use std::borrow::Cow;
 
-use super::hermes::Hermes;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
-use crate::protocols::Examples;
+use crate::protocols::bodies::envelope::format;
 use crate::protocols::bodies::envelope::unmarked::{Look, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
-use crate::protocols::protocol::{Attempt, Protocol, Style};
-use crate::schema::Schema;
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
 use crate::syntax::json::Member;
 use crate::syntax::scan::{
     Candidates, Delimiters, Scan, first_chars, has_line_break, neutralise_marks, starts, ws_run,
 };
-use crate::tools::Tool;
-use crate::toolset::Toolset;
+use crate::tools::{Tool, Tools};
 
 const FENCE: &str = "```";
 #[derive(Debug)]
-pub struct Bare;
+pub struct Unmarked;
 
-impl CallWriter for Bare {
+impl CallWriter for Unmarked {
     fn write_call(&self, cx: &Context<'_>, arguments: &[Member<'_>], out: &mut String) {
-        Hermes::tags().write_call(cx, arguments, out);
+        format::write_call(cx, arguments, out);
     }
 
     fn field_example(&self, field: &str, value: &str) -> String {
-        Hermes::tags().field_example(field, value)
+        format::field_example(field, value)
     }
 }
 
-impl Protocol for Bare {
-    fn delimiters(&self, _given: Option<(&str, &str)>) -> Result<Delimiters, String> {
-        Ok(Delimiters::of(FENCE, FENCE))
+impl Protocol for Unmarked {
+    fn facts(&self) -> Facts {
+        Facts { result_marks: Cow::Borrowed(&[]), ..Facts::new(FENCE, FENCE, "json") }
     }
 
     fn candidates(&self, _delimiters: &Delimiters) -> Candidates {
         Candidates::none().with_text(FENCE).with(b'\n', *b" \t\r\n{[")
     }
 
-    fn result_marks(&self) -> &[Cow<'static, str>] {
-        &[]
-    }
-
-    fn bad_name(&self, _name: &str, _delimiters: &Delimiters) -> Option<&'static str> {
+    fn bad_name(&self, _: &str, _: &Delimiters) -> Option<&'static str> {
         None
     }
 
-    fn complexity(&self, _schema: &Schema) -> Option<&'static str> {
-        None
-    }
-
-    fn encoding(&self) -> &'static str {
-        "json"
-    }
-
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, last) = (&text[..end], last || end < text.len());
         let fence = starts(text, FENCE, last);
@@ -73,7 +60,7 @@ impl Protocol for Bare {
             Scan::Match(()) => FENCE.len() + text[FENCE.len()..].bytes().take_while(u8::is_ascii_alphanumeric).count(),
             Scan::Incomplete | Scan::NoMatch => lead,
         };
-        let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+        let step = Attempt::text(text);
         let body = ws_run(text, open);
         // What is indented may belong to what is around it.
         let placed = match fence {
@@ -86,13 +73,13 @@ impl Protocol for Bare {
             None if !last => return Attempt::Need,
             _ => return step,
         }
-        match look(&tools.tools, &text[body..], last) {
+        match look(tools, &text[body..], last) {
             Look::Call { body: inner, wrapped } => {
                 let fenced = fence == Scan::Match(());
                 let markers = if fenced { Markers::Fence { wrapped } } else { Markers::Bracket { wrapped } };
                 let opening = Opening::Envelope(None, markers);
                 let (open, body) = (open.max(body + 1), body + inner);
-                Attempt::Call { lead, open, name: None, body, opening, style: Style::default() }
+                Attempt::Call { lead, open, name: None, body, opening, style: None }
             }
             Look::Need => Attempt::Need,
             Look::Text | Look::Unknown | Look::Broken => step,
@@ -103,25 +90,25 @@ impl Protocol for Bare {
         shared(cx, opening, name, recycled)
     }
 
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        Hermes::tags().wrap_result(tools, name, content, error, number)
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Json.write(prompt, result)
     }
 
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
-        matches!(self.attempt(tools, text, true), Attempt::Call { .. })
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
+        matches!(self.attempt(tools, settings, text, true), Attempt::Call { .. })
     }
 
-    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        let neutral = neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest));
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
         // The first line has no break in front of it.
-        if self.is_mark(tools, &neutral) { format!("\\{neutral}") } else { neutral }
+        if self.is_mark(tools, settings, &neutral) { format!("\\{neutral}") } else { neutral }
     }
 
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
-        Hermes::tags().header(tools, examples)
+    fn header(&self, _: &Prompt<'_>, examples: &Examples<'_>) -> String {
+        format::header(self, false, examples)
     }
 
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        Hermes::tags().signature(tools, tool)
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        format::signature(prompt, tool)
     }
 }
