@@ -4,7 +4,7 @@
 //! and CDATA come in parts. The reader decides which tags match.
 
 use super::entities::entity;
-use crate::syntax::scan::{Scan, is_ws, starts, trim, ws_run};
+use crate::syntax::scan::{Scan, is_ws, starts, starts_as, trim, ws_run};
 
 /// One lexeme.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ enum Ending {
     Slash,
     /// This many bytes of its name.
     Name(usize),
-    Behind,
+    After,
 }
 
 /// Lexer state between windows.
@@ -115,50 +115,41 @@ impl XmlLexer {
         XmlLexer { state: self.state, ..XmlLexer::default() }
     }
 
-    /// The next lexeme of `window` from byte `*at`, which moves next it. `Need` leaves `*at` where the next window has to
-    /// start. With `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
+    /// The next lexeme of `window` from byte `*at`, which moves past it. After `Need`, the next window must start at `*at`. With
+    /// `raw`, the content is text up to the closing tag of that name; only entities and CDATA are read in it.
     pub fn next<'w>(&mut self, window: &'w str, at: &mut usize, last: bool, raw: Option<&str>) -> XmlLexeme<'w> {
         self.fault = None;
         let start = *at;
         match self.state {
-            XmlState::Content => self.content(window, at, last, raw),
-            XmlState::Cdata => match self.until(window, at, last, "]]>") {
-                true => XmlLexeme::Cdata(&window[start..*at - 3]),
-                false if *at == start => XmlLexeme::Need,
-                false => XmlLexeme::Cdata(&window[start..*at]),
-            },
-            XmlState::Comment => {
-                let ended = self.until(window, at, last, "--");
-                match (ended, starts(&window[*at..], ">", last)) {
-                    // What precedes the end is returned first, so that the place of a fault does not depend on the
-                    // windows.
-                    (true, _) if *at > start + 2 => {
-                        *at -= 2;
-                        self.state = XmlState::Comment;
-                    }
-                    (true, Scan::Match(())) => *at += 1,
-                    (true, Scan::Incomplete) => {
-                        *at = start;
-                        self.state = XmlState::Comment;
-                    }
-                    (true, Scan::NoMatch) => {
-                        *at = start + 1;
-                        self.state = XmlState::Comment;
-                        self.fault = Some("a comment contains --");
-                    }
-                    (false, _) => {}
+            XmlState::Content => return self.content(window, at, last, raw),
+            XmlState::Cdata => {
+                let end = if self.until(window, at, last, "]]>") { 3 } else { 0 };
+                if *at > start {
+                    return XmlLexeme::Cdata(&window[start..*at - end]);
                 }
-                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
             }
-            XmlState::Instruction => {
-                self.until(window, at, last, "?>");
-                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
+            XmlState::Comment => {
+                if self.until(window, at, last, "--") {
+                    self.state = XmlState::Comment;
+                    match starts(&window[*at..], ">", last) {
+                        // What precedes the end is returned first: the place of a fault must not depend on the windows.
+                        _ if *at > start + 2 => *at -= 2,
+                        Scan::Incomplete => *at = start,
+                        Scan::Match(()) => {
+                            *at += 1;
+                            self.state = XmlState::Content;
+                        }
+                        Scan::NoMatch => {
+                            *at = start + 1;
+                            self.fault = Some("a comment contains --");
+                        }
+                    }
+                }
             }
-            XmlState::Doctype { depth, quote } => {
-                *at = self.doctype(window, start, depth, quote);
-                if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
-            }
+            XmlState::Instruction => drop(self.until(window, at, last, "?>")),
+            XmlState::Doctype { depth, quote } => *at = self.doctype(window, start, depth, quote),
         }
+        if *at == start { XmlLexeme::Need } else { XmlLexeme::Ignored }
     }
 
     /// Reads past `end`, and returns to content. False: `end` was not found, and what could begin it is held back.
@@ -198,7 +189,9 @@ impl XmlLexer {
                 Scan::NoMatch => self.stray(window, at, "& must be written &amp;"),
             };
         }
-        let mark = match raw {
+        let section = || starts(rest, CDATA, last).map(|()| (XmlState::Cdata, CDATA.len()));
+        let found = match raw {
+            None => special(rest, last).or(section),
             Some(name) => match self.closing(rest, name, last) {
                 Scan::Match(()) => {
                     let close = start + 2 + ws_run(&rest[2..], 0);
@@ -206,18 +199,14 @@ impl XmlLexer {
                     return XmlLexeme::Close(&window[close..close + name.len()]);
                 }
                 Scan::Incomplete => return XmlLexeme::Need,
-                Scan::NoMatch => starts(rest, CDATA, last),
-            },
-            None => match self.special(window, at, last) {
-                Some(lexeme) => return lexeme,
-                None => starts(rest, CDATA, last),
+                Scan::NoMatch => section(),
             },
         };
-        match mark {
-            Scan::Match(()) => {
-                self.state = XmlState::Cdata;
-                *at += CDATA.len();
-                XmlLexeme::Cdata("")
+        match found {
+            Scan::Match((state, length)) => {
+                self.state = state;
+                *at += length;
+                if state == XmlState::Cdata { XmlLexeme::Cdata("") } else { XmlLexeme::Ignored }
             }
             Scan::Incomplete => XmlLexeme::Need,
             Scan::NoMatch if raw.is_none() => self.tag(window, at, last),
@@ -245,34 +234,6 @@ impl XmlLexer {
         XmlLexeme::Stray(&window[*at - 1..*at])
     }
 
-    /// Comments, instructions and document types.
-    fn special<'w>(&mut self, window: &'w str, at: &mut usize, last: bool) -> Option<XmlLexeme<'w>> {
-        let rest = &window[*at..];
-        let (comment, instruction) = (starts(rest, COMMENT, last), starts(rest, "<?", last));
-        let known = rest.len().min(DOCTYPE.len());
-        let doctype = match rest.as_bytes()[..known].eq_ignore_ascii_case(&DOCTYPE.as_bytes()[..known]) {
-            true if known == DOCTYPE.len() => Scan::Match(()),
-            true if !last => Scan::Incomplete,
-            _ => Scan::NoMatch,
-        };
-        let (state, length) = match (comment, instruction, doctype) {
-            (Scan::Match(()), _, _) => (XmlState::Comment, COMMENT.len()),
-            (_, Scan::Match(()), _) => match rest.as_bytes().get(2) {
-                Some(byte) if begins_name(*byte) => (XmlState::Instruction, 2),
-                None if !last => return Some(XmlLexeme::Need),
-                _ => return None,
-            },
-            (_, _, Scan::Match(())) => (XmlState::Doctype { depth: 0, quote: None }, DOCTYPE.len()),
-            (Scan::Incomplete, _, _) | (_, Scan::Incomplete, _) | (_, _, Scan::Incomplete) => {
-                return Some(XmlLexeme::Need);
-            }
-            (Scan::NoMatch, Scan::NoMatch, Scan::NoMatch) => return None,
-        };
-        self.state = state;
-        *at += length;
-        Some(XmlLexeme::Ignored)
-    }
-
     /// Continues in a document type, which is ignored. Returns where it, or the window, ends.
     fn doctype(&mut self, window: &str, from: usize, mut depth: usize, mut quote: Option<u8>) -> usize {
         for (at, &byte) in window.as_bytes().iter().enumerate().skip(from) {
@@ -296,27 +257,26 @@ impl XmlLexer {
     fn closing(&mut self, rest: &str, name: &str, last: bool) -> Scan {
         let bytes = rest.as_bytes();
         let mut at = self.looked.max(1);
-        while let Some(&byte) = bytes.get(at) {
+        let found = loop {
+            let Some(&byte) = bytes.get(at) else { break Scan::at_end(last) };
             self.ending = match self.ending {
                 Ending::Slash if at == 1 && byte == b'/' => Ending::Slash,
                 Ending::Slash if at > 1 && is_ws(byte) => Ending::Slash,
                 Ending::Slash if at > 1 && name.as_bytes().first() == Some(&byte) => Ending::Name(1),
                 Ending::Name(known) if name.as_bytes().get(known) == Some(&byte) => Ending::Name(known + 1),
-                Ending::Name(known) if known == name.len() && is_ws(byte) => Ending::Behind,
-                Ending::Behind if is_ws(byte) => Ending::Behind,
-                Ending::Name(known) if known == name.len() && byte == b'>' => return self.looked_at(Scan::Match(())),
-                Ending::Behind if byte == b'>' => return self.looked_at(Scan::Match(())),
-                _ => return self.looked_at(Scan::NoMatch),
+                Ending::Name(known) if known == name.len() && is_ws(byte) => Ending::After,
+                Ending::After if is_ws(byte) => Ending::After,
+                Ending::Name(known) if known == name.len() && byte == b'>' => break Scan::Match(()),
+                Ending::After if byte == b'>' => break Scan::Match(()),
+                _ => break Scan::NoMatch,
             };
             at += 1;
-        }
+        };
         self.looked = at;
-        if last { self.looked_at(Scan::NoMatch) } else { Scan::Incomplete }
-    }
-
-    fn looked_at(&mut self, mark: Scan) -> Scan {
-        (self.looked, self.ending) = (0, Ending::Slash);
-        mark
+        if !found.is_incomplete() {
+            (self.looked, self.ending) = (0, Ending::Slash);
+        }
+        found
     }
 
     /// A tag from its `<` on. If another `<` outside quotes, or the end of the text, comes first, it is not a tag.
@@ -361,6 +321,19 @@ impl XmlLexer {
             None => self.stray(window, at, "< must be written &lt;"),
         }
     }
+}
+
+/// The beginning of a comment, an instruction or a document type: the state in it, and the length of its mark.
+fn special(text: &str, last: bool) -> Scan<(XmlState, usize)> {
+    let instruction = || {
+        starts(text, "<?", last).and_then(|()| match text.as_bytes().get(2) {
+            None => Scan::at_end(last),
+            Some(byte) => Scan::some(begins_name(*byte).then_some((XmlState::Instruction, 2))),
+        })
+    };
+    let doctype = XmlState::Doctype { depth: 0, quote: None };
+    let comment = starts(text, COMMENT, last).map(|()| (XmlState::Comment, COMMENT.len()));
+    comment.or(instruction).or(|| starts_as(text, DOCTYPE, last).map(|()| (doctype, DOCTYPE.len())))
 }
 
 /// The parts of a tag between `<` and `>`.
