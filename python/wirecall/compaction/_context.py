@@ -11,11 +11,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from wirecall._apis.conversation import at_least
 from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import dict_of
 from wirecall._tools.option_types import checked
+from wirecall.compaction._checks import at_least
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._compressor import Compressor, Trim
 from wirecall.compaction._counting import Count
