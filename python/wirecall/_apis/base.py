@@ -141,8 +141,10 @@ class Api:
 
     def usage(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """What an answer, or an event of a stream, says of tokens."""
-        inner = dict_of(answer.get(self.usage_key)) if self.usage_key is not None else {}
-        return dict_of(answer.get("usage")) or dict_of(inner.get("usage"))
+        usage = answer.get("usage")
+        if not usage and self.usage_key is not None and (inner := answer.get(self.usage_key)):
+            usage = dict_of(inner).get("usage")
+        return dict_of(usage) if usage else {}
 
     def input_tokens(self, answer: Mapping[str, Any]) -> int:
         """What an answer or an event says of the tokens of its request; 0 if it says nothing."""

@@ -85,6 +85,14 @@ class AnswerText(NamedTuple):
     reason: object
     refusal: object = None
 
+    @property
+    def is_cut(self) -> bool:
+        return self.reason in ("length", "max_tokens", "model_context_window_exceeded")
+
+    @property
+    def is_refused(self) -> bool:
+        return self.reason in ("content_filter", "refusal")
+
 
 # Roughly what providers charge for a picture of usual size, some pages, and half a minute of speech.
 IMAGE, DOCUMENT, AUDIO = 1000, 2000, 500
