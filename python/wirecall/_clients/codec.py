@@ -28,7 +28,7 @@ from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 END = object()
 _SHOWN_OF_AN_ERROR = 500

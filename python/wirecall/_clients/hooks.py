@@ -19,8 +19,8 @@ from wirecall._clients.driver import END, Driven, Driver, Head, passed
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
-from wirecall.compaction._host import run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
