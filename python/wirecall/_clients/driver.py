@@ -102,10 +102,6 @@ class Driven(ABC):
         """0 for the first request; one more for each that differs from the one before."""
         return self._retries + self._exchange.dropped_stop
 
-    def drops_stop(self, error: Exception) -> bool:
-        """Whether an error of sending refuses our stop sequence. Then `request` is the same without it."""
-        return False
-
     def reads_error(self, status: int) -> bool:
         """Whether the body of an error with this status is to be given to `answers`."""
         return False
@@ -272,14 +268,8 @@ class Driver:
             await self._source.close(answer)
 
     async def _send(self) -> Head:
-        while True:
-            try:
-                self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
-            except Exception as error:
-                if not self._exchange.drops_stop(error):
-                    raise
-            else:
-                return self._source.head(self.answer)
+        self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
+        return self._source.head(self.answer)
 
 
 def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:

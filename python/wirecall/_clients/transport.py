@@ -203,7 +203,7 @@ class _HttpSource:
                 url, request.headers, body, method=method, is_async=self._is_async
             )
         except UnsupportedRequestError as error:
-            return await self._delivered(rewriter.reply(request, rewriter.codec.refuse(url, error)))
+            return await self._delivered(rewriter.reply(request, rewriter.codec.reply(url, error)))
         except Exception as error:
             raise rewriter.as_sdk_error(error) from error.__cause__
         if exchange is None:
