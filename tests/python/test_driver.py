@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from wirecall import ToolCallError, ToolError
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import Codec
-from wirecall._clients.driver import END, Driver, Handover, Head, passed
+from wirecall._clients.driver import Driver, Handover, Head, passed
 from wirecall._rewriting.options import Options
 from wirecall.compaction._host import run
 
@@ -42,18 +42,18 @@ class Player:
 
     Args:
         raises: Whether errors of ours are raised; else they are replies.
-        waits: Whether it suspends, as async sources do.
+        is_async: Whether it suspends.
     """
 
-    def __init__(self, *answers: Answer | Exception, raises: bool = True, waits: bool = False) -> None:
+    def __init__(self, *answers: Answer | Exception, raises: bool = True, is_async: bool = False) -> None:
         self.answers = answers
         self.sent: list[tuple[bytes, int]] = []
         self.raises = raises
-        self.waits = waits
+        self.is_async = is_async
         self.failed: list[Exception] = []
 
     async def _wait(self) -> None:
-        if self.waits:
+        if self.is_async:
             await asyncio.sleep(0)
 
     async def send(self, request: bytes, attempt: int) -> Answer:
@@ -71,14 +71,13 @@ class Player:
         await self._wait()
         return b"".join(answer.chunks)
 
-    def chunks(self, answer: Answer) -> Iterator[bytes]:
-        yield from answer.chunks
-        if answer.drops:
-            raise Dropped
+    def chunks(self, answer: Answer) -> Iterator[bytes] | AsyncIterator[bytes]:
+        return self._achunks(answer) if self.is_async else _chunks(answer)
 
-    async def read(self, chunks: Iterator[bytes]) -> Any:
-        await self._wait()
-        return next(chunks, END)
+    async def _achunks(self, answer: Answer) -> AsyncIterator[bytes]:
+        for chunk in _chunks(answer):
+            await self._wait()
+            yield chunk
 
     async def close(self, answer: Answer) -> None:
         await self._wait()
@@ -89,6 +88,12 @@ class Player:
         if self.raises:
             raise error
         return b"the host's form"
+
+
+def _chunks(answer: Answer) -> Iterator[bytes]:
+    yield from answer.chunks
+    if answer.drops:
+        raise Dropped
 
 
 def event(**data: object) -> bytes:
@@ -108,17 +113,17 @@ def streamed(source: Player, **options: Any) -> list[bytes]:
     async def read() -> list[bytes]:
         return [piece async for piece in driver(source, **options).rest()]
 
-    found = asyncio.run(read()) if source.waits else list(passed(driver(source, **options).rest()))
+    found = asyncio.run(read()) if source.is_async else list(passed(driver(source, **options).rest()))
     return [piece for piece in found if piece != sse.KEEP_ALIVE]
 
 
-both = pytest.mark.parametrize("waits", [False, True])
+both = pytest.mark.parametrize("is_async", [False, True])
 
 
 @both
-def test_a_stream_and_its_retry(waits: bool) -> None:
+def test_a_stream_and_its_retry(is_async: bool) -> None:
     answers = [Answer(event(text="So: "), event(text=BAD) + event(stop="stop")), Answer(event(text=CALL))]
-    source = Player(*answers, waits=waits)
+    source = Player(*answers, is_async=is_async)
     assert streamed(source) == [event(said="So: "), event(**CALLED), event(stop=None)]
     assert [attempt for _, attempt in source.sent] == [0, 1]
     assert json.loads(source.sent[1][0])["say"][1:3] == ["Hi", "So: " + BAD]
@@ -126,11 +131,11 @@ def test_a_stream_and_its_retry(waits: bool) -> None:
 
 
 @both
-def test_the_first_answer_decides(waits: bool) -> None:
+def test_the_first_answer_decides(is_async: bool) -> None:
     def first(*answers: Answer | Exception) -> Any:
-        source = Player(*answers, waits=waits)
+        source = Player(*answers, is_async=is_async)
         coroutine = driver(source).first()
-        return asyncio.run(coroutine) if waits else run(coroutine)
+        return asyncio.run(coroutine) if is_async else run(coroutine)
 
     bad = json.dumps({"text": BAD, "stop": "stop"}).encode()
     good = json.dumps({"text": CALL, "stop": "stop"}).encode()
@@ -143,30 +148,30 @@ def test_the_first_answer_decides(waits: bool) -> None:
 
 
 @both
-def test_the_body_of_an_error_is_read_for_what_it_refuses(waits: bool) -> None:
-    source = Player(Answer(b"no", status=500, streams=False), waits=waits)
+def test_the_body_of_an_error_is_read_for_what_it_refuses(is_async: bool) -> None:
+    source = Player(Answer(b"no", status=500, streams=False), is_async=is_async)
     opened = driver(source, stop_sequence="never")
-    out = asyncio.run(opened.first()) if waits else run(opened.first())
+    out = asyncio.run(opened.first()) if is_async else run(opened.first())
     assert out is Handover.UNREAD
     records: list[Any] = []
-    opened = driver(Player(Answer(b"no", status=500), waits=waits), on_record=records.append)
-    out = asyncio.run(opened.first()) if waits else run(opened.first())
+    opened = driver(Player(Answer(b"no", status=500), is_async=is_async), on_record=records.append)
+    out = asyncio.run(opened.first()) if is_async else run(opened.first())
     assert out == b"no"
     assert [record.outcome for record in records] == ["http_error"]
 
 
 @both
-def test_a_broken_stream_is_closed_and_its_error_raised(waits: bool) -> None:
+def test_a_broken_stream_is_closed_and_its_error_raised(is_async: bool) -> None:
     answer = Answer(event(text="Hi <call>go to="), drops=True)
-    source = Player(answer, waits=waits)
+    source = Player(answer, is_async=is_async)
     with pytest.raises(Dropped):
         streamed(source)
     assert answer.closed == 1
 
 
 @both
-def test_nothing_is_retried_after_a_call(waits: bool) -> None:
-    source = Player(Answer(event(text=CALL + BAD) + event(stop="stop")), waits=waits)
+def test_nothing_is_retried_after_a_call(is_async: bool) -> None:
+    source = Player(Answer(event(text=CALL + BAD) + event(stop="stop")), is_async=is_async)
     out = b"".join(streamed(source))
     assert event(**CALLED) in out
     assert len(source.sent) == 1
@@ -179,8 +184,8 @@ def test_an_answer_that_broke_when_it_was_complete_is_retried() -> None:
 
 @both
 @pytest.mark.parametrize("retry", [Answer(b"full", status=503), Answer(b"full", streams=False)])
-def test_a_retry_that_cannot_be_read_ends_the_stream(waits: bool, retry: Answer) -> None:
-    source = Player(Answer(event(text=BAD) + event(stop="stop")), retry, waits=waits)
+def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answer) -> None:
+    source = Player(Answer(event(text=BAD) + event(stop="stop")), retry, is_async=is_async)
     *_, last = streamed(source)
     assert b"The request was retried, and the server answered" in last
     assert b"full" in last
@@ -196,7 +201,7 @@ def test_who_leaves_early_closes_the_answer() -> None:
     assert [record.outcome for record in records] == ["closed"]
 
     async def leave() -> None:
-        rest = driver(Player(answer, waits=True)).rest()
+        rest = driver(Player(answer, is_async=True)).rest()
         await rest.__anext__()
         await rest.aclose()
 
@@ -205,11 +210,11 @@ def test_who_leaves_early_closes_the_answer() -> None:
 
 
 @both
-def test_an_error_of_ours_is_raised_or_handed_over(waits: bool) -> None:
+def test_an_error_of_ours_is_raised_or_handed_over(is_async: bool) -> None:
     answers = [Answer(event(text="Hi ") + event(text=BAD)), Answer(event(text=BAD), streams=False)]
     with pytest.raises(ToolCallError):
-        streamed(Player(answers[0], waits=waits), on_error="raise")
-    source = Player(answers[0], raises=False, waits=waits)
+        streamed(Player(answers[0], is_async=is_async), on_error="raise")
+    source = Player(answers[0], raises=False, is_async=is_async)
     assert streamed(source, on_error="raise") == [event(said="Hi "), b"the host's form"]
     assert [type(error) for error in source.failed] == [ToolCallError]
     whole = Player(Answer(json.dumps({"text": BAD, "stop": "stop"}).encode(), streams=False), raises=False)

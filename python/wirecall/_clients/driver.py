@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from wirecall._apis.exchange import Exchange
 from wirecall.compaction._host import run
 
-END = object()
+_END = object()
 _SHOWN_OF_AN_ERROR = 500
 
 
@@ -39,7 +39,13 @@ class Head(NamedTuple):
 
 
 class Source(Protocol):
-    """Where answers come from."""
+    """Where answers come from.
+
+    Attributes:
+        is_async: Whether it waits; otherwise its coroutines never suspend.
+    """
+
+    is_async: bool
 
     async def send(self, request: Any, attempt: int) -> Any:
         """Sends a request, and returns its answer, of a form that is the source's own.
@@ -54,10 +60,7 @@ class Source(Protocol):
         """The whole body."""
 
     def chunks(self, answer: Any) -> Any:
-        """An iterator, for `read`."""
-
-    async def read(self, chunks: Any) -> Any:
-        """The next chunk; `END` if there are no more."""
+        """An iterator; an async one if the source is async."""
 
     async def close(self, answer: Any) -> None: ...
 
@@ -225,14 +228,14 @@ class Driver:
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = source.chunks(self.answer)
+                chunks, is_async = source.chunks(self.answer), source.is_async
                 while not exchange.ended:
                     try:
-                        chunk = await source.read(chunks)
+                        chunk = await anext(chunks, _END) if is_async else next(chunks, _END)
                     except Exception as error:
                         dropped = error
                         break
-                    if chunk is END:
+                    if chunk is _END:
                         break
                     for out in exchange.pieces(exchange.chunk(chunk)):
                         yield out
@@ -274,9 +277,10 @@ class Driver:
 
 def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
     """What a generator of a sync host yields; closed with this one."""
+    following = pieces.__anext__
     try:
         while True:
-            yield run(pieces.__anext__())
+            yield run(following())
     except StopAsyncIteration:
         return
     finally:

@@ -14,7 +14,7 @@ from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
-from wirecall._clients.driver import END, Driver, Handover, Head, passed
+from wirecall._clients.driver import Driver, Handover, Head, passed
 from wirecall.compaction._host import run
 from wirecall.errors import both
 
@@ -190,17 +190,17 @@ class _HttpSource:
         self._request = request
         self._stream = stream
         self._options = options
-        self._is_async = is_async
+        self.is_async = is_async
         self._exchange: Any = None
 
     async def respond(self) -> Any:
         """The response for the application."""
         rewriter, request = self._rewriter, self._request
-        body = await request.aread() if self._is_async else request.read()
+        body = await request.aread() if self.is_async else request.read()
         url, method = str(request.url), request.method
         try:
             exchange = await rewriter.codec.opened(
-                url, request.headers, body, method=method, is_async=self._is_async
+                url, request.headers, body, method=method, is_async=self.is_async
             )
         except UnsupportedRequestError as error:
             return await self._delivered(rewriter.reply(request, rewriter.codec.reply(url, error)))
@@ -217,7 +217,7 @@ class _HttpSource:
         out = await driver.first()
         response = driver.answer
         if out is Handover.STREAM:
-            events = _stream_type(rewriter.http, self._is_async)(driver, exchange, start)
+            events = _stream_type(rewriter.http, self.is_async)(driver, exchange, start)
             response = rewriter.stream_response(request, response, events)
         elif out is not Handover.UNREAD and (self._stream or out is not response.content):
             response = rewriter.whole_response(request, response, out, start)
@@ -230,7 +230,7 @@ class _HttpSource:
 
     async def _sent(self, request: Any, *, stream: bool) -> Any:
         sent = self._inner.send(request, stream=stream, **self._options)
-        return await sent if self._is_async else sent
+        return await sent if self.is_async else sent
 
     async def send(self, request: bytes, attempt: int) -> Any:
         return await self._sent(self._rewriter.rewritten(self._request, request, attempt), stream=True)
@@ -241,7 +241,7 @@ class _HttpSource:
 
     async def read_all(self, answer: Any) -> Any:
         try:
-            return await answer.aread() if self._is_async else answer.read()
+            return await answer.aread() if self.is_async else answer.read()
         except BaseException:
             await self.close(answer)
             raise
@@ -251,14 +251,11 @@ class _HttpSource:
         encoded = answer.headers.get("content-encoding", "identity").lower() != "identity"
         # Read already, as a host's hook or a transport without a network does.
         if encoded or answer.is_stream_consumed:
-            return answer.aiter_bytes() if self._is_async else answer.iter_bytes()
-        return answer.aiter_raw() if self._is_async else answer.iter_raw()
-
-    async def read(self, chunks: Any) -> Any:
-        return await anext(chunks, END) if self._is_async else next(chunks, END)
+            return answer.aiter_bytes() if self.is_async else answer.iter_bytes()
+        return answer.aiter_raw() if self.is_async else answer.iter_raw()
 
     async def close(self, answer: Any) -> None:
-        await answer.aclose() if self._is_async else answer.close()
+        await answer.aclose() if self.is_async else answer.close()
 
     def fail(self, error: Exception) -> Any:
         raise self._rewriter.as_sdk_error(error) from error.__cause__

@@ -5,7 +5,6 @@ request, has litellm itself call the inner model, and reads the answer. Whatever
 speaks chat completions on both sides of it.
 """
 
-import functools
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -137,7 +136,7 @@ class _Source(FunctionSource):
         return await self.send(self._talk.request, attempt)
 
     async def close(self, answer: Any) -> None:
-        if self._is_async:
+        if self.is_async:
             await super().close(answer)
         else:
             close_stream(answer)
@@ -235,19 +234,17 @@ class _Talk(DictExchange):
         if dropped:
             return []
         chunks = [
-            chunk
-            for event in self._finish
-            if not self.ended
-            for chunk in self._passing(functools.partial(self._read, event))
+            chunk for event in self._finish if not self.ended for chunk in self._passing(self._read, event)
         ]
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
 
-    def _given(self, out: Any) -> ModelResponseStream:
-        if "choices" not in out:
-            # A call that failed after its first fragment: the stream ends so.
-            raise ToolCallError(out["error"]["message"])
-        return ModelResponseStream(**super()._given(out))
+    def _given(self, out: Iterable[Any]) -> list[ModelResponseStream]:
+        for event in out:
+            if "choices" not in event:
+                # A call that failed after its first fragment: the stream ends so.
+                raise ToolCallError(event["error"]["message"])
+        return [ModelResponseStream(**event) for event in super()._given(out)]
 
     def _failed(self, error: Exception) -> None:
         super()._failed(self._raised(error))
