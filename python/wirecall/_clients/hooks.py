@@ -160,8 +160,10 @@ class CompactTools:
         options = self._options(overrides)
         request = await self._stack.on_request(params, "chat", session, is_async=is_async)
         exchange = Exchange(chat, request, options)
-        on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
-        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage if self._stack else None)
+        on_usage = None
+        if self._stack:
+            on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
+        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
 
     def _exchange(
         self, params: Request | Rewritten, session: str | None, overrides: WrapOptions

@@ -9,6 +9,7 @@ import functools
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -165,33 +166,24 @@ def _stream_type(http: ModuleType, is_async: bool) -> Any:
     return type(kinds[0].__name__, kinds, {})
 
 
+@dataclass(eq=False)
 class _HttpSource:
     """One request through a wrapped client, which sends it as often as the driver says.
 
     Args:
-        inner: The client that sends.
-        request: The application's.
-        stream: The application reads the response itself.
-        options: For `send` of the client.
+        _inner: The client that sends.
+        _request: The application's.
+        _stream: The application reads the response itself.
+        _options: For `send` of the client.
     """
 
-    def __init__(
-        self,
-        inner: Any,
-        rewriter: HttpRewriter,
-        request: Any,
-        *,
-        stream: bool,
-        options: dict[str, Any],
-        is_async: bool,
-    ) -> None:
-        self._inner = inner
-        self._rewriter = rewriter
-        self._request = request
-        self._stream = stream
-        self._options = options
-        self.is_async = is_async
-        self._exchange: Any = None
+    _inner: Any
+    _rewriter: HttpRewriter
+    _request: Any
+    _stream: bool
+    _options: dict[str, Any]
+    is_async: bool
+    _exchange: Any = None
 
     async def respond(self) -> Any:
         """The response for the application."""
@@ -272,7 +264,7 @@ class SyncTransport:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
         if not rewriter.serves(request):
             return inner.send(request, stream=stream, **options)
-        source = _HttpSource(inner, rewriter, request, stream=stream, options=options, is_async=False)
+        source = _HttpSource(inner, rewriter, request, stream, options, is_async=False)
         return run(source.respond())
 
     def close(self) -> None:
@@ -294,7 +286,7 @@ class AsyncTransport:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
         if not rewriter.serves(request):
             return await inner.send(request, stream=stream, **options)
-        source = _HttpSource(inner, rewriter, request, stream=stream, options=options, is_async=True)
+        source = _HttpSource(inner, rewriter, request, stream, options, is_async=True)
         return await source.respond()
 
     async def aclose(self) -> None:
