@@ -4,7 +4,6 @@ An `Api` is stateless; what changes while an answer is read is in its stream and
 that is given is ever mutated; what an API's code does not know stays where it is, the same object.
 """
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
-from wirecall._apis.values import Json, dict_of, listed, mapping
+from wirecall._apis.values import Json, are_same, dict_of, listed, mapping
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
@@ -141,8 +140,10 @@ class Api:
 
     def usage(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
         """What an answer, or an event of a stream, says of tokens."""
-        inner = dict_of(answer.get(self.usage_key)) if self.usage_key is not None else {}
-        return dict_of(answer.get("usage")) or dict_of(inner.get("usage"))
+        usage = answer.get("usage")
+        if not usage and self.usage_key is not None and (inner := answer.get(self.usage_key)):
+            usage = dict_of(inner).get("usage")
+        return dict_of(usage) if usage else {}
 
     def input_tokens(self, answer: Mapping[str, Any]) -> int:
         """What an answer or an event says of the tokens of its request; 0 if it says nothing."""
@@ -167,7 +168,7 @@ class Api:
         if note is not None and self.system_key is None:
             messages = self._noted(messages, note)
         given = request[self.messages_key]
-        if len(messages) == len(given) and all(map(operator.is_, messages, given)):
+        if are_same(messages, given):
             return request
         made = {**request, self.messages_key: list(messages)}
         if note is not None and self.system_key is not None:

@@ -88,6 +88,32 @@ class Seen(NamedTuple):
 SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
 
 
+class AnswerText(NamedTuple):
+    """What the model answered to a request for a summary.
+
+    Attributes:
+        text: The text.
+        reason: Why the answer ended.
+        refusal: Why the model refused, if it says so.
+    """
+
+    text: str
+    reason: object
+    refusal: object = None
+
+    @property
+    def is_cut(self) -> bool:
+        return self.reason in ("length", "max_tokens", "model_context_window_exceeded")
+
+    @property
+    def is_refused(self) -> bool:
+        return self.reason in ("content_filter", "refusal")
+
+
+# Roughly what providers charge for a picture of usual size, some pages, and half a minute of speech.
+IMAGE, DOCUMENT, AUDIO = 1000, 2000, 500
+
+
 class MessageFormat(ABC):
     """One API's messages. All methods take a message as `dict_of` returns it.
 
@@ -98,6 +124,11 @@ class MessageFormat(ABC):
         text_part: The type of a text part in a user's message.
         own_keys, own_roles: Keys and roles by which messages of this API are known.
         own_parts: Types of parts by which they are known; those that begin with "_" are suffixes.
+        text_keys: Keys of messages and of their parts whose values models read.
+        value_keys: Keys whose values are the model's own, or a tool's: every key in them is read.
+        reasoning_keys: Names that servers have for the same reasoning: only the first one present counts.
+        media: Types of parts that are not text, and roughly how many tokens providers charge.
+        client_method: The method of an SDK's client that requests a summary; empty if none does.
     """
 
     name: ClassVar[ApiName]
@@ -107,10 +138,15 @@ class MessageFormat(ABC):
     own_keys: ClassVar[tuple[str, ...]] = ()
     own_roles: ClassVar[tuple[str, ...]] = ()
     own_parts: ClassVar[tuple[str, ...]] = ()
+    text_keys: ClassVar[tuple[str, ...]] = ()
+    value_keys: ClassVar[tuple[str, ...]] = ()
+    reasoning_keys: ClassVar[tuple[str, ...]] = ()
+    media: ClassVar[Mapping[str, int]] = {}
+    client_method: ClassVar[tuple[str, ...]] = ()
 
     def owns(self, message: Mapping[str, Any]) -> bool:
         """Whether no other API has such messages, whatever their parts are."""
-        return message.get("role") in self.own_roles or any(key in message for key in self.own_keys)
+        return message.get("role") in self.own_roles or not message.keys().isdisjoint(self.own_keys)
 
     @abstractmethod
     def see(self, message: Mapping[str, Any]) -> Seen: ...
@@ -174,6 +210,14 @@ class MessageFormat(ABC):
     def unbound(self, message: Message) -> Message | None:
         """The message as the API takes it without the reasoning that it came with; None if it does not."""
         return message
+
+    def limit_key(self, client: object, parameters: Mapping[str, Any]) -> str:
+        """The parameter that limits the tokens of an answer."""
+        return "max_tokens"
+
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        """The text of a whole answer."""
+        raise NotImplementedError
 
     @abstractmethod
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:

@@ -14,7 +14,8 @@ import click
 
 from wirecall import tokens as vocabularies
 from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
-from wirecall._apis.names import ApiName
+from wirecall._apis.names import API_NAMES, ApiName
+from wirecall._apis.registry import apis
 from wirecall._cli.inputs import Failure, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
@@ -78,7 +79,7 @@ Examples:
 )
 @click.option(
     "--format",
-    type=click.Choice(["chat", "responses", "messages"]),
+    type=click.Choice(API_NAMES),
     help="Format of the messages.  [default: detected]",
 )
 @click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; needs no model.")
@@ -241,7 +242,8 @@ def _is_object(line: str) -> bool:
 
 
 def _held(body: Mapping[str, Any]) -> str | None:
-    return next((key for key in ("messages", "input") if isinstance(body.get(key), list)), None)
+    keys = (api.messages_key for api in apis().values())
+    return next((key for key in keys if isinstance(body.get(key), list)), None)
 
 
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:

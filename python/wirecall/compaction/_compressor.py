@@ -2,22 +2,23 @@
 
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from wirecall._apis.base import Api
 from wirecall._apis.conversation import INTRODUCTION, Message, MessageFormat, log
-from wirecall._apis.values import dict_of
+from wirecall._apis.registry import apis
+from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
-from wirecall.compaction._counting import Count, estimate, tokens_of
+from wirecall.compaction._counting import Count, estimate, texts, tokens_of, written
 from wirecall.compaction._host import AsyncFunctionError, Host
-from wirecall.compaction._planning import Conversation, joined, turns_of
 from wirecall.compaction._pruning import Prune, pruned
-from wirecall.compaction._requests import Request, beside
 from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
 from wirecall.compaction._summary import cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
+from wirecall.compaction._turns import Conversation, joined, turns_of
 
 # This many failures in a row open the breaker.
 FAILURES = 3
@@ -62,6 +63,15 @@ class Trim(NamedTuple):
         return Trimmed(messages, origins)
 
 
+class _Task(NamedTuple):
+    """A request that is compressed."""
+
+    of: MessageFormat
+    given: Sequence[Message]
+    session: Session
+    host: Host
+
+
 # Compressors whose summaries are being made here: requests sent meanwhile are theirs.
 _busy: "ContextVar[tuple[Compressor, ...]]" = ContextVar("wirecall_summarising", default=())
 
@@ -85,16 +95,11 @@ class Compressor:
         return self in _busy.get()
 
     async def compress(
-        self,
-        of: MessageFormat,
-        request: Request,
-        given: Sequence[Message],
-        session: Session,
-        trim: Trim,
-        host: Host,
+        self, api: Api, request: Mapping[str, Any], session: Session, trim: Trim, host: Host
     ) -> list[Message]:
         """The messages to send. A request waits if another one makes a summary that it can use."""
-        around = beside(request, self.count or estimate)
+        of, given = api.message_format, request[api.messages_key]
+        around = self._around(request)
         may_wait = True
         while True:
             with session.lock:
@@ -115,7 +120,8 @@ class Compressor:
         if job is not None:
             try:
                 scale = max(1, tokens / max(own, 1))
-                compressed = await self._summarize(of, given, session, trimmed, around, scale, host)
+                task = _Task(of, given, session, host)
+                compressed = await self._summarize(task, trimmed, around, scale)
             except BaseException:  # cancelled, or the summarizer is async in a sync host
                 with session.lock:
                     session.undo(job)
@@ -128,7 +134,7 @@ class Compressor:
             return compressed
         if remembered is None:
             return trimmed.messages
-        conversation = _cut(of, trimmed.messages)
+        conversation = turns_of(of, trimmed.messages)
         recent = joined(of, conversation.turns, ended=True)
         return [*conversation.system, *conversation.summary, *recent]
 
@@ -144,19 +150,12 @@ class Compressor:
         return max(own, session.fed) if self.usage == "max" and self.count is not None else session.fed
 
     async def _summarize(
-        self,
-        of: MessageFormat,
-        given: Sequence[Message],
-        session: Session,
-        trimmed: Trimmed,
-        around: float,
-        scale: float,
-        host: Host,
+        self, task: _Task, trimmed: Trimmed, around: float, scale: float
     ) -> list[Message] | None:
         """The conversation with a summary of its older turns, or with a notice if it could not be made; None
         if there are no older turns."""
-        options = self.options
-        conversation = _cut(of, trimmed.messages)
+        options, of = self.options, task.of
+        conversation = turns_of(of, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
         always = [*conversation.system, of.user(INTRODUCTION)]
         fixed = allowed + scale * (around + sum(map(self._weigh, always)))
@@ -179,8 +178,8 @@ class Compressor:
                 return None
             length = trimmed.origins[recent[0].at]
             # Now: an application may edit its messages while they are summarised.
-            (digest,) = digests(given, [length])
-            text = cleaned(await host.call(options.summarize, asked))
+            (digest,) = digests(task.given, [length])
+            text = cleaned(await task.host.call(options.summarize, asked))
         except AsyncFunctionError:
             raise
         except Exception as error:
@@ -189,9 +188,9 @@ class Compressor:
             _busy.reset(busy)
         tail = joined(of, recent, ended=True)
         if not text:
-            self._fail(session, failure)
+            self._fail(task.session, failure)
             return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
-        await self._succeed(of, given, session, Remembered(length, digest, text), host)
+        await self._succeed(task, Remembered(length, digest, text))
         return [*conversation.system, of.user(wrapped(text)), *tail]
 
     def _kept(self, conversation: Conversation, room: float) -> int:
@@ -219,15 +218,14 @@ class Compressor:
             log.warning("%s", detail)
             self._notify("opened", session.id, detail)
 
-    async def _succeed(
-        self, of: MessageFormat, given: Sequence[Message], session: Session, made: Remembered, host: Host
-    ) -> None:
+    async def _succeed(self, task: _Task, made: Remembered) -> None:
+        of, given, session, host = task
         with session.lock:
             session.add_attempt(failed=False)
             session.remember(made)
             attempts = session.attempts
         if self.on_compress is not None:
-            recent = joined(of, _cut(of, given[made.length :]).turns, ended=False)
+            recent = joined(of, turns_of(of, given[made.length :]).turns, ended=False)
             messages = [*system_of(of, given), of.user(wrapped(made.text)), *recent]
             try:
                 compressed = Compressed(session.id, of.name, messages, made.text, made.length)
@@ -250,6 +248,14 @@ class Compressor:
         except Exception as error:
             log.warning("on_event failed: %s", _logged(error))
 
+    def _around(self, request: Mapping[str, Any]) -> float:
+        """Tokens of the system text and the tools that are not messages, wherever an API has them."""
+        count, known = self.count or estimate, apis().values()
+        system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
+        keys = dict.fromkeys(key for api in known for key in api.tool_keys)
+        tools = (written(tool) for key in keys for tool in listed(request.get(key)))
+        return sum(map(count, system)) + sum(map(count, tools))
+
     def _weigh(self, message: Message) -> float:
         return tokens_of(message, self.count or estimate)
 
@@ -258,10 +264,6 @@ def _logged(error: Exception) -> str:
     """What a log may say about it: messages of providers and stores may quote the conversation."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
-
-
-def _cut(of: MessageFormat, messages: Sequence[Message]) -> Conversation:
-    return turns_of(of, messages, [dict_of(message) for message in messages])
 
 
 def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:

@@ -7,7 +7,8 @@ Without a client, `compact_tools(middleware=[context])` gives the hooks.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from wirecall._apis.conversation import at_least
@@ -21,9 +22,10 @@ from wirecall.compaction._counting import Count
 from wirecall.compaction._durable import AsyncSummarize
 from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host, run
 from wirecall.compaction._pruning import EXPLANATION, Clear, Prune, cleared
-from wirecall.compaction._requests import Request, are_same
 from wirecall.compaction._sessions import Sessions
 from wirecall.compaction._truncation import Truncate, truncated
+
+Request = Mapping[str, Any]
 
 # No window is larger, and it fits into a float, whatever a server reports.
 _MAX_FED = 10**12
@@ -103,11 +105,12 @@ class CompactContext:
             messages = self._trim.apply(of, given).messages
         else:
             state = self._sessions.of(session)
-            messages = await compressor.compress(of, request, given, state, self._trim, host)
+            messages = await compressor.compress(api, request, state, self._trim, host)
         if self._clear is None:
             return api.with_messages(request, messages)
         clear = cleared(of, messages, self._clear.kept)
-        return api.with_messages(request, clear, None if are_same(clear, messages) else EXPLANATION)
+        changed = any(map(operator.is_not, clear, messages))
+        return api.with_messages(request, clear, EXPLANATION if changed else None)
 
 
 @checked

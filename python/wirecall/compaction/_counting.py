@@ -9,32 +9,17 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from wirecall._apis.conversation import Message
+from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of
 
 Count = Callable[[str], float]
 
 # Roughly what the role and separators of a message cost.
 MESSAGE = 4
-# Roughly what providers charge for a picture of usual size, some pages, and half a minute of speech.
-MEDIA: Mapping[str, int] = {
-    **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), 1000),
-    **dict.fromkeys(("document", "file", "input_file", "container_upload"), 2000),
-    **dict.fromkeys(("audio", "input_audio"), 500),
-}
-
-# Keys of messages and of their parts whose values models read.
-_READ = {
-    *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
-    *("input", "arguments", "output", "action", "operation", "queries", "code", "outputs", "results"),
-    *("title", "context", "url", "stdout", "stderr", "summary", "thinking"),
-}
-# Names that servers have for the same reasoning: only the first one present counts.
-_REASONING = {"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
-# Values of these are the model's own, or a tool's: every key in them is read.
-_VALUES = {"input", "arguments", "action", "operation"}
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _WIDE = re.compile(
@@ -56,9 +41,10 @@ def tokens_of(message: Message, count: Count = estimate) -> int:
 def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
     """Tokens of messages, in any format."""
     read: list[str] = []
+    read_object, _ = _readers()
     others = 0
     for message in messages:
-        others += MESSAGE + _read(message if type(message) is dict else dict_of(message), read)
+        others += MESSAGE + read_object(message if type(message) is dict else dict_of(message), read)
     try:
         return others + math.ceil(sum(map(count, read)))
     except TypeError as error:
@@ -68,51 +54,67 @@ def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
 def texts(value: object) -> list[str]:
     """The texts that a model reads in a content."""
     read: list[str] = []
-    _read_value(value, read)
+    _, read_value = _readers()
+    read_value(value, read)
     return read
 
 
-def _read(held: Mapping[str, Any], read: list[str]) -> int:
-    """Adds all texts to `read`; returns the tokens of everything else."""
-    kind = held.get("type")
-    if kind == "text":
-        return _read_value(held.get("text", ""), read)
-    if isinstance(kind, str) and kind in MEDIA:
-        source = dict_of(held.get("source"))
-        if source.get("type") in ("text", "content"):
-            return _read_value(source.get("data", source.get("content")), read)
-        return MEDIA[kind]
-    media = 0
-    reasoning = None
-    for key, value in held.items():
-        if key in _READ:
-            if type(value) is str:
-                read.append(value)
-            elif value is None:
-                continue
-            elif key in _VALUES:
-                # Also if it is empty: a model reads `{}`.
-                read.append(written(value))
-            else:
-                media += _read_value(value, read)
-        elif key in _REASONING:
-            reasoning = reasoning or value
-    if reasoning is not None:
-        media += _read_value(reasoning, read)
-    return media
+def media() -> Mapping[str, int]:
+    """Types of parts that are not text, and what they cost."""
+    return {kind: cost for api in apis().values() for kind, cost in api.message_format.media.items()}
 
 
-def _read_value(value: object, read: list[str]) -> int:
-    if isinstance(value, str):
-        read.append(value)
-        return 0
-    if not isinstance(value, (list, tuple)):
-        return _read(dict_of(value), read)
-    media = 0
-    for part in value:
-        # Nearly all are dicts.
-        media += _read(part, read) if type(part) is dict else _read_value(part, read)
-    return media
+@cache
+def _readers() -> tuple[Callable[[Mapping[str, Any], list[str]], int], Callable[[object, list[str]], int]]:
+    """Functions that add the texts of an object, and of any value, to a list, and return the tokens of
+    everything else. They know the keys of all APIs; lookups in a closure are fast."""
+    formats = [api.message_format for api in apis().values()]
+    text_keys = {key for format in formats for key in format.text_keys}
+    value_keys = {key for format in formats for key in format.value_keys}
+    reasoning_keys = {key for format in formats for key in format.reasoning_keys}
+    costs = media()
+
+    def read_object(held: Mapping[str, Any], read: list[str]) -> int:
+        kind = held.get("type")
+        if kind == "text":
+            return read_value(held.get("text", ""), read)
+        if isinstance(kind, str) and kind in costs:
+            source = dict_of(held.get("source"))
+            if source.get("type") in ("text", "content"):
+                return read_value(source.get("data", source.get("content")), read)
+            return costs[kind]
+        others = 0
+        reasoning = None
+        for key, value in held.items():
+            if key in text_keys:
+                if type(value) is str:
+                    read.append(value)
+                elif value is None:
+                    continue
+                elif key in value_keys:
+                    # Also if it is empty: a model reads `{}`.
+                    read.append(written(value))
+                else:
+                    others += read_value(value, read)
+            elif key in reasoning_keys:
+                reasoning = reasoning or value
+        if reasoning is not None:
+            others += read_value(reasoning, read)
+        return others
+
+    def read_value(value: object, read: list[str]) -> int:
+        if isinstance(value, str):
+            read.append(value)
+            return 0
+        if not isinstance(value, (list, tuple)):
+            return read_object(dict_of(value), read)
+        others = 0
+        for part in value:
+            # Nearly all are dicts.
+            others += read_object(part, read) if type(part) is dict else read_value(part, read)
+        return others
+
+    return read_object, read_value
 
 
 def written(value: object) -> str:

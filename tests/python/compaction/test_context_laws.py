@@ -25,8 +25,8 @@ from wirecall._apis.detection import read_conversation
 from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Compress, Prune, Truncate
 from wirecall.compaction._counting import tokens_of
-from wirecall.compaction._planning import turns_of
 from wirecall.compaction._pruning import CLEARED
+from wirecall.compaction._turns import turns_of
 
 pytestmark = pytest.mark.laws
 SEEDS = st.integers(0, 2**32)

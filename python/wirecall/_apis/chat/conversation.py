@@ -1,12 +1,16 @@
 """Messages of chat completions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wirecall._apis.conversation import (
     ASSISTANT,
+    AUDIO,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
+    AnswerText,
     Call,
     Message,
     MessageFormat,
@@ -14,8 +18,6 @@ from wirecall._apis.conversation import (
     Seen,
 )
 from wirecall._apis.values import Json, dict_of, listed
-
-_REASONING = ("reasoning", "reasoning_content", "reasoning_details", "thinking_blocks")
 
 
 class ChatFormat(MessageFormat):
@@ -25,6 +27,14 @@ class ChatFormat(MessageFormat):
     own_keys = ("tool_calls", "function_call")
     own_roles = ("tool", "function")
     own_parts = ("image_url", "input_audio", "file")
+    text_keys = (
+        *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
+        *("input", "arguments"),
+    )
+    value_keys = ("input", "arguments")
+    reasoning_keys = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+    media: ClassVar = {"image_url": IMAGE, "file": DOCUMENT, "audio": AUDIO, "input_audio": AUDIO}
+    client_method = ("chat", "completions", "create")
 
     def owns(self, message: Mapping[str, Any]) -> bool:
         # Messages of chat completions have no type.
@@ -72,10 +82,22 @@ class ChatFormat(MessageFormat):
 
     def without_reasoning(self, message: Message) -> Message | None:
         given = dict_of(message)
-        if given.get("role") != "assistant" or not any(given.get(key) for key in _REASONING):
+        if given.get("role") != "assistant" or not any(given.get(key) for key in self.reasoning_keys):
             return message
-        left = {key: value for key, value in given.items() if key not in _REASONING}
+        left = {key: value for key, value in given.items() if key not in self.reasoning_keys}
         return left if any(value for key, value in left.items() if key not in ("role", "name")) else None
+
+    def limit_key(self, client: object, parameters: Mapping[str, Any]) -> str:
+        key = "max_completion_tokens"
+        is_openai = "api.openai.com" in str(getattr(client, "base_url", ""))
+        return key if is_openai or key in parameters else super().limit_key(client, parameters)
+
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        choices = listed(answer.get("choices"))
+        choice = dict_of(choices[0]) if choices else {}
+        message = dict_of(choice.get("message"))
+        text = str(message.get("content") or "")
+        return AnswerText(text, choice.get("finish_reason"), message.get("refusal"))
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         given = dict_of(message)

@@ -1,12 +1,15 @@
 """Messages of Anthropic's API."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wirecall._apis.conversation import (
     ASSISTANT,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
+    AnswerText,
     Call,
     Message,
     MessageFormat,
@@ -27,6 +30,13 @@ class MessagesFormat(MessageFormat):
         *("image", "document", "container_upload", "thinking", "redacted_thinking", "compaction"),
         *("tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "_tool_result"),
     )
+    text_keys = (
+        *("content", "text", "name", "input", "thinking", "title", "context", "url", "code"),
+        *("stdout", "stderr"),
+    )
+    value_keys = ("input",)
+    media: ClassVar = {"image": IMAGE, "document": DOCUMENT, "container_upload": DOCUMENT}
+    client_method = ("messages", "create")
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
@@ -95,6 +105,11 @@ class MessagesFormat(MessageFormat):
 
     def without_reasoning(self, message: Message) -> Message | None:
         return _without(message, _is_reasoning)
+
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        blocks = [dict_of(block) for block in listed(answer.get("content"))]
+        text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        return AnswerText(text, answer.get("stop_reason"))
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         def of_these(block: Mapping[str, Any]) -> bool:

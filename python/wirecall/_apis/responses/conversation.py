@@ -1,10 +1,13 @@
 """Items of OpenAI's Responses API."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wirecall._apis.conversation import (
     ASSISTANT,
+    AUDIO,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
     Call,
@@ -42,6 +45,16 @@ class ResponsesFormat(MessageFormat):
     text_part = "input_text"
     own_keys = ("type",)
     own_parts = ("input_text", "output_text", "input_image", "input_file")
+    text_keys = (
+        *("content", "text", "name", "refusal", "summary", "arguments", "input", "action", "operation"),
+        *("queries", "code", "output", "outputs", "results"),
+    )
+    value_keys = ("arguments", "input", "action", "operation")
+    media: ClassVar = {
+        **dict.fromkeys(("input_image", "computer_screenshot"), IMAGE),
+        "input_file": DOCUMENT,
+        "input_audio": AUDIO,
+    }
 
     def owns(self, message: Mapping[str, Any]) -> bool:
         return message.get("type") is not None

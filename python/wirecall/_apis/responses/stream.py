@@ -2,7 +2,7 @@
 complete.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -52,7 +52,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         super().__init__(turn)
         self._fragments = fragments
         self._out = Output()
-        # What writes is done at once, or once it is certain that the request is not retried.
+        # What is to be written once it is certain that the request is not retried: see `_do`.
         self.buffer = HoldBuffer(lambda act: act())
         self._started = False
         self._response_id: object = None
@@ -136,7 +136,7 @@ class ResponsesStream(AnswerStream, PartWriter):
             if index in self._sources:
                 self._message_event(self._sources[index], event)
             else:
-                self.buffer.put(lambda: self._out.forward(event, self._places.get(index, index)))
+                self._do(self._forward, index, event)
 
     def _start(self, event: Json) -> None:
         response = event.get("response")
@@ -146,6 +146,22 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._out.send(event)
 
     # Items
+
+    def _do(self, act: Callable[..., object], *args: Any) -> None:
+        """Does what writes, or holds it back. Only then is there anything to put together."""
+        if self.buffer.holds:
+            self.buffer.put(partial(act, *args))
+        else:
+            act(*args)
+
+    def _forward(self, index: int, event: Json) -> None:
+        self._out.forward(event, self._places.get(index, index))
+
+    def _begin_item(self, index: int, item: object, event: Json) -> None:
+        self._places[index] = self._out.begin(item, event)
+
+    def _finish_item(self, index: int, item: object, event: Json) -> None:
+        self._out.finish(self._places[index], item, event)
 
     def _item_added(self, index: int, item: object, event: Json) -> None:
         self._settle()
@@ -157,11 +173,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         if isinstance(item, Mapping) and item.get("type") in _NATIVE_CALLS:
             self._turn.called += 1
             self.buffer.release()
-
-        def begin() -> None:
-            self._places[index] = self._out.begin(item, event)
-
-        self.buffer.put(begin)
+        self._do(self._begin_item, index, item, event)
 
     def _item_done(self, index: int, item: object, event: Json) -> None:
         if index not in self._announced:
@@ -169,7 +181,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         if self._closed != index:
             self._settle()
         if index not in self._sources:
-            self.buffer.put(lambda: self._out.finish(self._places[index], item, event))
+            self._do(self._finish_item, index, item, event)
         elif index in self._open and isinstance(item, Mapping):
             source = self._sources[index]
             for number, part in enumerate(listed(item.get("content"))):
@@ -185,14 +197,14 @@ class ResponsesStream(AnswerStream, PartWriter):
         source = self._sources[index]
         self._finish_texts(source, _status(source) == "incomplete")
         self._open.remove(index)
-        self.buffer.put(partial(self._out.end, source, _status(source) or "completed"))
+        self._do(self._out.end, source, _status(source) or "completed")
 
     # Messages
 
     def _message_event(self, source: Source, event: Json) -> None:
         kind, index = event.get("type"), event.get("content_index")
         if not isinstance(index, int):
-            self.buffer.put(partial(self._out.about_message, source, event))
+            self._do(self._out.about_message, source, event)
         elif kind == "response.content_part.added":
             self._part_added(source, index, event.get("part"), event)
         elif kind == "response.output_text.delta":
@@ -210,9 +222,9 @@ class ResponsesStream(AnswerStream, PartWriter):
         elif kind == "response.content_part.done" and index not in source.others:
             self._part_done(source, index, event.get("part"))
         elif index in source.others:
-            self.buffer.put(partial(self._out.about_part, source, index, event))
+            self._do(self._out.about_part, source, index, event)
         else:
-            self.buffer.put(partial(self._out.about_message, source, event))
+            self._do(self._out.about_message, source, event)
 
     def _part_added(self, source: Source, index: int, part: object, event: Json | None) -> None:
         if isinstance(part, Mapping) and part.get("type") == "output_text":
@@ -222,8 +234,8 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._refused = True
         self._finish_texts(source, False)
         # Its place is known once it is written, which may be later.
-        source.others[index] = ("", 0, 0)
-        self.buffer.put(partial(self._out.other_part, source, index, part, event))
+        source.others[index] = {}
+        self._do(self._out.other_part, source, index, part, event)
 
     def _part_done(self, source: Source, index: int, part: object) -> None:
         if isinstance(part, Mapping) and part.get("type") == "output_text":
@@ -265,17 +277,17 @@ class ResponsesStream(AnswerStream, PartWriter):
     def say(self, text: str) -> None:
         source, part = self._writing
         logprobs, part.unsent = part.unsent, []
-        self.buffer.put(partial(self._out.say, source, part, text, self._event, logprobs))
+        self._do(self._out.say, source, part, text, self._event, logprobs)
         self._event = None
 
     def open_call(self, id: str, name: str, *, late: bool) -> None:
-        self.buffer.put(partial(self._out.begin_call, *self._writing, id, name))
+        self._do(self._out.begin_call, *self._writing, id, name)
 
     def fragment(self, json_text: str) -> None:
-        self.buffer.put(partial(self._out.fragment, json_text))
+        self._do(self._out.fragment, json_text)
 
     def close_call(self) -> None:
-        self.buffer.put(self._out.end_call)
+        self._do(self._out.end_call)
 
     def abort(self, error: core.CallError) -> None:
         # What was sent of a call cannot be taken back.
