@@ -27,7 +27,7 @@ class UnsupportedThreadError(UnsupportedRequestError):
     """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
 
 
-def refusal(error: UnsupportedRequestError) -> Json:
+def refusal(error: Exception) -> Json:
     about: Json = {"type": "invalid_request_error", "message": str(error)}
     if isinstance(error, UnsupportedThreadError):
         about["details"] = {"error_code": "thread_unsupported_request"}
