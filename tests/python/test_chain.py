@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wirecall
-from standin import TOOL, StandIn
+from standin import TOOL, stand_ins
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._clients.middleware import Chain
@@ -51,8 +51,7 @@ def saying(word: str) -> Callable[[Request], Request]:
 
 
 def codec(*members: Any, **options: Any) -> Codec:
-    dialects = dict.fromkeys(("chat", "responses", "messages"), StandIn())
-    return Codec(Options(**options), dialects, Chain(members))
+    return Codec(Options(**options), stand_ins(), Chain(members))
 
 
 def opened(of: Codec, body: bytes | dict[str, Any], url: str = URL) -> ByteExchange:
@@ -123,7 +122,7 @@ def test_a_signed_request_passes_as_long_as_nobody_changes_it() -> None:
     exchange = codec(Noting()).open(URL, signed, PLAIN)
     assert exchange is not None
     assert exchange.request == PLAIN
-    with pytest.raises(wirecall.Refused, match="signed"):
+    with pytest.raises(wirecall.UnsupportedRequestError, match="signed"):
         codec(Noting(saying("x"))).open(URL, signed, PLAIN)
 
 
@@ -166,7 +165,8 @@ def test_an_event_that_never_ends_passes(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("key", [None, "response", "message"])
 def test_usage_is_heard_where_the_apis_have_it(key: str | None) -> None:
     noting = Noting()
-    exchange = opened(codec(noting), {"tools": [TOOL], "say": ["Hi"]})
+    of = Codec(Options(), stand_ins(usage_key=key), Chain([noting]))
+    exchange = opened(of, {"tools": [TOOL], "say": ["Hi"]})
     usage: dict[str, Any] = {"usage": {"n": 1}}
     body = usage if key is None else {"type": "x", key: usage}
     exchange.chunk(sse.format_event(body) + sse.format_event({"usage": None}))

@@ -83,7 +83,7 @@ def test_whole_and_streamed_are_the_same(
             out = stream.feed(event)
             events += [event] if out is None else out
         events += stream.end()
-        if not stream.asks_again:
+        if not stream.should_retry:
             break
         again.ask_again()
 

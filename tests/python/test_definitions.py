@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from support import EMPTY, SCHEMA, Book, error, one
+from wirecall import _tools
 from wirecall._tools.definitions import Definition, definitions, schema_text
 from wirecall.errors import ToolError
 

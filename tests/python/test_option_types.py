@@ -190,7 +190,8 @@ def test_the_kinds_are_those_of_the_core() -> None:
     source = ERRORS.read_text()
 
     def of(kind: str) -> list[str]:
-        return re.findall(rf'\b{kind}::\w+ => "(\w+)",', source)
+        start = rf"\bimpl {kind} " if kind == "ErrorKind" else rf"\bpub enum {kind} "
+        return re.findall(r'\w+ => "(\w+)",', re.split(start, source)[1].split("\n}\n")[0])
 
     assert [*get_args(wirecall.RepairKind)] == of("Repair")
     assert [*get_args(wirecall.ProblemKind)] == of("ProblemKind")
@@ -199,11 +200,11 @@ def test_the_kinds_are_those_of_the_core() -> None:
     assert all(map(of, ("Repair", "ProblemKind", "ErrorKind")))
 
 
-def test_the_kinds_of_notices_are_those_that_are_told() -> None:
+def test_the_kinds_of_notices_are_those_that_are_sent() -> None:
     package = Path(wirecall.__file__).parent
-    told = {
+    sent = {
         kind
         for file in package.rglob("*.py")
-        for kind in re.findall(r'\.tell\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
+        for kind in re.findall(r'\.notify\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
     }
-    assert told == {*get_args(wirecall.NoticeKind)}
+    assert sent == {*get_args(wirecall.NoticeKind)}

@@ -1,4 +1,4 @@
-"""What the package says to people is idiomatic English: messages of errors, logs and commands, and help."""
+"""Messages of errors, logs and commands, help and documentation are idiomatic English."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "wirecall"
 # Literal translations, and archaic words for which there is a usual one.
 UNIDIOMATIC = re.compile(
-    r"""(?<!there\ )\b(?:is|are)\ no\b | \b(?:is|are)\ none\b | \bthere\ are:
+    r"""(?<!there\ )\b(?:is|are)\ no\b(?!\ (?:more|longer)\b) | \b(?:is|are)\ none\b | \bthere\ are:
         | \bstands?\b | \bbehind\b | \bblanks?\b | \bshall\b | \bin\ front\ of\b | \bwhoever\b
         | \basked\ again\b | \bcarr(?:y|ies)\ on\b | \ball\ the\ same\b | \bby\ itself\b""",
     re.VERBOSE | re.IGNORECASE,
@@ -48,6 +48,25 @@ def test_rust(crate: str) -> None:
             if not line.lstrip().startswith("//"):
                 texts = re.findall(r'"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)"', line)
                 found += [f"{path.name}: {text}" for text in texts if UNIDIOMATIC.search(text)]
+    assert found == []
+
+
+# ARCHITECTURE.md and CHANGELOG.md are not checked.
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(ROOT / "docs").rglob("*.md"),
+    *(
+        ROOT / folder / "README.md"
+        for folder in ("benches", "examples", "tests/clients", "tests/slips", "tests/vectors")
+    ),
+]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_markdown(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$|^ {4}[^\n]*$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    prose = re.sub(r"`[^`\n]*`|\bblank line\b", "", text)
+    found = [line for line in prose.splitlines() if UNIDIOMATIC.search(line)]
     assert found == []
 
 

@@ -27,7 +27,7 @@ from responses_peers import (
     streamed,
 )
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.responses.api import responses
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
+"""One request and its answer, as dicts: what the hooks, the codec and the tests do with an API."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,15 @@ from functools import lru_cache
 from typing import Any
 
 from wirecall._apis import stops
-from wirecall._apis.base import Dialect, Refused, Stream, listed, summed
+from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import sum_usage
 from wirecall._rewriting import manual
-from wirecall._rewriting.answer import CallFailed, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.options import Options
-from wirecall._rewriting.record import Outcome, Recorder, Where
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
@@ -25,7 +28,7 @@ class Exchange:
     is no I/O.
 
     Args:
-        dialect: The API's.
+        api: The API that the request is for.
         request: The host's request; never mutated.
         options: The host's.
         where: Where the request goes, for its record; None for hosts without HTTP.
@@ -42,13 +45,13 @@ class Exchange:
             the exchange with `finish` or `recording`.
 
     Raises:
-        Refused: The request cannot work over text.
+        UnsupportedRequestError: The request cannot work over text.
         ToolError: A tool definition cannot work.
     """
 
     def __init__(
         self,
-        dialect: Dialect,
+        api: Api,
         request: Mapping[str, Any],
         options: Options,
         where: Where | None = None,
@@ -56,7 +59,7 @@ class Exchange:
         served: tuple[str, str] | None = None,
         takes_stop: bool = True,
     ) -> None:
-        self.dialect = dialect
+        self.api = api
         self._given = request
         self._options = options
         self._served = served
@@ -69,14 +72,14 @@ class Exchange:
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
-        self.turn: Turn | None = None
+        self.turn: ResponseState | None = None
         self.recorder: Recorder | None = None
         if options.on_record is not None or options.debug:
             self.recorder = Recorder(
                 options.on_record,
                 content=options.record_content,
                 logs=options.debug,
-                api=dialect.name,
+                api=api.name,
                 request=request,
                 where=where,
             )
@@ -85,43 +88,49 @@ class Exchange:
         except Exception as error:
             self.finish(error)
             raise
-        if self.recorder is not None:
-            self.recorder.sends(self.request, "first")
+        self._record_request("first")
 
     def _rewrite(self, request: Mapping[str, Any], options: Options) -> None:
         if options.native_when is not None and options.native_when(request):
             return
-        asked = self.dialect.read(request)
-        if not asked.tools and not asked.history:
+        parsed = self.api.parse_request(request)
+        if not parsed.tools and not parsed.history:
             return
-        toolset = self.toolset = options.toolset(asked.tools)
+        toolset = self.toolset = options.toolset(parsed.tools)
         if self.recorder is not None:
             protocol = options.protocol
             self.recorder.knows(toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol)
-        choice = asked.choice
-        if not asked.tools:
+        choice = parsed.choice
+        if not parsed.tools:
             choice = choice._replace(mode="none")
         elif unknown := [name for name in choice.names if name not in toolset.names]:
-            raise Refused(f"tool_choice names {unknown[0]!r}, which is not in the tools")
-        told = manual.write(toolset, asked.tools, choice, options)
-        self.turn = Turn(
+            raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
+        told = manual.write(toolset, parsed.tools, choice, options)
+        self.turn = ResponseState(
             toolset,
             options,
             choice,
-            alone=asked.answers == 1,
-            legacy=asked.legacy,
-            stops=asked.stops,
+            alone=parsed.answers == 1,
+            legacy=parsed.legacy,
+            stops=parsed.stops,
             recorder=self.recorder,
         )
-        history = History(toolset, shows=_shown(request, options.media), stops=self._stops)
-        self.request = self._adapted(self.dialect.rewrite(request, asked, told, history, options))
+        history = History(toolset, shows=self._shown(), stops=self._stops)
+        rewrite = Rewrite(request, parsed, told, history, options)
+        self.request = self._adapted(self.api.rewrite_request(rewrite))
         if told is not None and options.on_event is not None:
             try:
-                tools = json.dumps(asked.tools)
+                tools = json.dumps(parsed.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            if (saved := _saved(tools, told)) is not None:
-                self.turn.tell("saved", None, str(saved))
+            if (saved := _saved(tools, str(told))) is not None:
+                self.turn.notify("saved", None, str(saved))
+
+    def _shown(self) -> frozenset[str] | None:
+        """The types of parts that may be placed beside results; None for all."""
+        if self._options.media == "model":
+            return None
+        return self.api.user_part_types(self._given) if self._options.media == "auto" else frozenset()
 
     @property
     def untouched(self) -> bool:
@@ -134,34 +143,37 @@ class Exchange:
         answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         if self.turn is None:
             return body
-        read = self.dialect.whole(body, self.turn)
+        read = self.api.read_answer(body, self.turn)
         if read is None:
             self.ask_again()
         return read
 
-    def stream(self) -> Stream:
-        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+    def stream(self) -> AnswerStream:
+        """A reader of the answer's events. Once it `should_retry`, call `ask_again`, and feed it the
         next answer's."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
-        return self.dialect.stream(self.turn)
+        return self.api.open_stream(self.turn)
 
     def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request for a chat template that takes fewer roles, if the options say so."""
-        return self.dialect.adapt(request, self._options) if self._options.adapts else request
+        return self.api.adapt_request(request, self._options) if self._options.adapts else request
 
     def ask_again(self) -> None:
         """Makes `request` the next one."""
         if self.turn is None:
             raise ValueError("the request was not rewritten, so it is never retried")
-        words, message = self.turn.again()
-        self.request = self._adapted(self.dialect.again(self.request, words, message))
+        words, message = self.turn.begin_retry()
+        self.request = self._adapted(self.api.retry_request(self.request, words, message))
+        self._record_request("retry")
+
+    def _record_request(self, reason: AttemptReason) -> None:
         if self.recorder is not None:
-            self.recorder.sends(self.request, "retry")
+            self.recorder.sends(self.request, self.api.outline(self.request), reason)
 
     @property
     def may_drop_stop(self) -> bool:
@@ -176,8 +188,7 @@ class Exchange:
             return False
         self.dropped_stop = True
         self.request = stops.without(self.request, self._given)
-        if self.recorder is not None:
-            self.recorder.sends(self.request, "without_stop")
+        self._record_request("without_stop")
         return True
 
     def accepted(self) -> None:
@@ -189,7 +200,7 @@ class Exchange:
         """Notes an answer, or an event of one, of a host without HTTP."""
         if self.recorder is not None:
             self.recorder.receives(given)
-            self.recorder.uses(given)
+            self.recorder.uses(self.api.usage(given))
 
     def gives(self, out: Mapping[str, Any]) -> None:
         """Notes what the application gets, of a host without HTTP."""
@@ -215,10 +226,10 @@ class Exchange:
         if self.recorder is None:
             return
         outcome, name = self._outcome(error)
-        self.recorder.finish(outcome, name, summed(self.recorder.usages))
+        self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
 
     def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
-        if isinstance(error, CallFailed):
+        if isinstance(error, ToolCallError):
             return "bad_call", "missing_call" if error.error is None else error.error.kind
         if error is not None and not isinstance(error, GeneratorExit):
             assert self.recorder is not None
@@ -226,18 +237,6 @@ class Exchange:
         if self.turn is None:
             return "passed", None
         return self.turn.outcome, None
-
-
-def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:
-    """The kinds of parts that may stand beside results, by their types; None for all."""
-    if media == "model":
-        return None
-    if media == "placeholder":
-        return frozenset()
-    messages = listed(request.get("messages", request.get("input")))
-    users = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
-    parts = [part for user in users for part in listed(user.get("content")) if isinstance(part, Mapping)]
-    return frozenset(str(part.get("type")) for part in parts)
 
 
 @lru_cache(maxsize=128)

@@ -13,14 +13,15 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormats
+from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
+from wirecall._apis.names import API_NAMES, ApiName
+from wirecall._apis.registry import apis
 from wirecall._cli.inputs import Failure, load_json, read_text, title_of
 from wirecall._console import plural, printable, with_cause
 from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._summarizers import SummaryError, summarizer
 
 # For each API: the package, its client, the base class of its errors, and the default key variable.
 _SDKS = {
@@ -78,7 +79,7 @@ Examples:
 )
 @click.option(
     "--format",
-    type=click.Choice(["chat", "responses", "messages"]),
+    type=click.Choice(API_NAMES),
     help="Format of the messages.  [default: detected]",
 )
 @click.option("--plan", "only_plan", is_flag=True, help="Print what would be done; no model is called.")
@@ -107,7 +108,7 @@ def compact(
     tool_result_stub_threshold: int | None,
     instructions: str | None,
     merge_summary: bool,
-    format: DialectName | None,
+    format: ApiName | None,
     only_plan: bool,
     as_json: bool,
     model: str | None,
@@ -139,7 +140,7 @@ def compact(
             max_summary_tokens=max_summary_tokens,
             format=format,
         )
-    except (MixedFormats, TypeError) as error:
+    except (MixedFormatsError, TypeError) as error:
         raise Failure(f"{title}: {error}") from error
     if only_plan:
         unit = "estimated tokens" if count is estimate else f"tokens of {vocabularies.ENCODING}"
@@ -159,7 +160,7 @@ def compact(
                 max_summary_tokens=max_summary_tokens,
                 format=plan.format,
             )
-        except (NoSummary, errors) as error:
+        except (SummaryError, errors) as error:
             reason = textwrap.shorten(printable(with_cause(error)), 500, placeholder=" …")
             where = f"{model} at {base_url}" if base_url else model
             raise Failure(f"{where}: {reason}") from error
@@ -241,7 +242,8 @@ def _is_object(line: str) -> bool:
 
 
 def _held(body: Mapping[str, Any]) -> str | None:
-    return next((key for key in ("messages", "input") if isinstance(body.get(key), list)), None)
+    keys = (api.messages_key for api in apis().values())
+    return next((key for key in keys if isinstance(body.get(key), list)), None)
 
 
 def _json(value: object, separators: tuple[str, str], indent: str | None = None) -> str:

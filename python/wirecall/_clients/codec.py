@@ -1,13 +1,13 @@
-"""Bytes in, bytes out: what a client's HTTP layer does with the dialects. There is no I/O.
+"""Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
     send exchange.request; then, by the content type of the answer (and `streams`),
         whole: exchange.whole(body); None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
+        events: exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request
 
-What passes, passes byte for byte: comments, pings, unknown events, events that the dialect leaves alone,
+What passes, passes byte for byte: comments, pings, unknown events, events that the API's code leaves alone,
 `[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
-ends the stream with the dialect's error. Half an event at the end of a stream stands behind what the dialect
+ends the stream with the API's error. Half an event at the end of a stream stands behind what the dialect
 still had to say, so that it spoils nothing.
 
 Middlewares transform a request in `open` (async ones in `aopen`), once, and nowhere else. They hear what the
@@ -16,16 +16,16 @@ answer to it used; if there is nothing else to do with it, each chunk goes out a
 
 import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
-from wirecall._apis.base import Dialect, DialectName, Refused, Stream
+from wirecall._apis.base import Api, UnsupportedRequestError, openai_refusal
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.registry import Route, find_route
+from wirecall._apis.streams import AnswerStream
 from wirecall._clients import sse
 from wirecall._clients.middleware import Chain
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
@@ -38,25 +38,10 @@ _DONE = b"[DONE]"
 _USAGE = b'"usage"'
 
 
-class _Route(NamedTuple):
-    dialect: DialectName
-    # Whether its answer is one of the model's; a token count is not.
-    answers: bool = True
-
-
-_ROUTES = {
-    "/chat/completions": _Route("chat"),
-    "/responses": _Route("responses"),
-    "/responses/input_tokens": _Route("responses", answers=False),
-    "/messages": _Route("messages"),
-    "/messages/count_tokens": _Route("messages", answers=False),
-}
-
-
 class _Asked(NamedTuple):
     """A request, before anything is done with it."""
 
-    route: _Route
+    route: Route
     body: bytes
     request: dict[str, Any]
     options: Options
@@ -65,8 +50,6 @@ class _Asked(NamedTuple):
     overridden: bool
     signed: bool
     where: Where
-    # The URL without the ending that chose the dialect; with the model it is who refuses a stop sequence.
-    base_url: str
 
 
 class Reply(NamedTuple):
@@ -85,15 +68,15 @@ class Codec:
 
     Args:
         options: The host's.
-        dialects: Instead of the built-in ones.
+        apis: Used instead of the built-in ones.
         chain: The host's middlewares. A token count is asked of the request as it is.
     """
 
     def __init__(
-        self, options: Options, dialects: Mapping[str, Dialect] | None = None, chain: Chain | None = None
+        self, options: Options, apis: Mapping[str, Api] | None = None, chain: Chain | None = None
     ) -> None:
         self.options = options
-        self._dialects = dialects
+        self._apis = apis
         self._chain = chain or Chain()
 
     def open(
@@ -102,11 +85,11 @@ class Codec:
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
         Args:
-            url: Or its path. The dialect is chosen by how the path ends.
+            url: Or its path. The API is chosen by how the path ends.
             headers: A body that is compressed, or signed, cannot be rewritten.
 
         Raises:
-            Refused: The request cannot work over text, or its body is signed.
+            UnsupportedRequestError: The request cannot work over text, or its body is signed.
             ToolError: A tool definition cannot work.
             TypeError, ValueError: The overrides are none.
             Exception: Of a middleware.
@@ -116,7 +99,7 @@ class Codec:
             return None
         request: Mapping[str, Any] = asked.request
         if asked.route.answers:
-            request = self._chain.transform(request, asked.route.dialect, asked.session)
+            request = self._chain.transform(request, asked.route.api.name, asked.session)
         return self._opened(asked, request)
 
     async def aopen(
@@ -128,11 +111,11 @@ class Codec:
             return None
         request: Mapping[str, Any] = asked.request
         if asked.route.answers:
-            request = await self._chain.atransform(request, asked.route.dialect, asked.session)
+            request = await self._chain.atransform(request, asked.route.api.name, asked.session)
         return self._opened(asked, request)
 
     def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
-        route = _route(url, method)
+        route = self._route(url, method)
         if route is None:
             return None
         lower = {name.lower(): value for name, value in headers.items()}
@@ -146,54 +129,39 @@ class Codec:
             options, session = _overridden(options, request.pop(OVERRIDES))
         signed = lower.get("authorization", "").startswith("AWS4-")
         where = Where.of(method, url, headers)
-        return _Asked(route, body, request, options, session, overridden, signed, where, _base_url(url))
+        return _Asked(route, body, request, options, session, overridden, signed, where)
 
     def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
         """What is done with a request, now that the middlewares have had it."""
-        dialect, answers = asked.route
-        exchange = Exchange(
-            self._dialect(dialect),
-            request,
-            asked.options,
-            asked.where,
-            served=(asked.base_url, str(request.get("model"))),
-        )
+        api, base_url, answers = asked.route
+        served = base_url, str(request.get("model"))
+        exchange = Exchange(api, request, asked.options, asked.where, served=served)
         hears = None
         if self._chain and answers:
-            hears = functools.partial(self._chain.answered, format=dialect, session=asked.session)
+            hears = functools.partial(self._chain.answered, format=api.name, session=asked.session)
         same = exchange.untouched and not asked.overridden and request is asked.request
         reads = answers and not (exchange.untouched and hears is None and exchange.recorder is None)
         if same and not reads:
             return None
         if asked.signed and not same:
-            raise Refused(
+            raise UnsupportedRequestError(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
             )
         body = asked.body if same else None
         return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears)
 
-    @staticmethod
-    def serves(url: str, method: str = "POST") -> bool:
+    def serves(self, url: str, method: str = "POST") -> bool:
         """Whether `open` looks at such a request at all: else its body need not be read."""
-        return _route(url, method) is not None
+        return self._route(url, method) is not None
 
-    @staticmethod
-    def refuse(url: str, refused: Refused) -> Reply:
-        """What to answer instead of sending a refused request: an error in the shape of its API."""
-        route = _route(url, "POST")
-        body = refused.body
-        if body is None:
-            error: dict[str, Any] = {"type": "invalid_request_error", "message": str(refused)}
-            body = {"error": error}
-            if route is not None and route.dialect == "messages":
-                body = {"type": "error", "error": error}
-            else:
-                error.update(param=None, code="wirecall_refused")
-        return Reply(400, sse.dump(body))
+    def refuse(self, url: str, error: UnsupportedRequestError) -> Reply:
+        """What to answer instead of sending a request: an error in the shape of its API."""
+        route = self._route(url, "POST")
+        return Reply(400, sse.dump((openai_refusal if route is None else route.api.refusal)(error)))
 
-    def _dialect(self, name: DialectName) -> Dialect:
-        return self._dialects[name] if self._dialects is not None else _builtin(name)
+    def _route(self, url: str, method: str) -> Route | None:
+        return find_route(url, self._apis) if method.upper() == "POST" else None
 
 
 class ByteExchange:
@@ -210,7 +178,7 @@ class ByteExchange:
     Attributes:
         request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
+        should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
             answer comes here, too.
         ended: Nothing more goes out, whatever comes: stop reading.
         failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
@@ -231,10 +199,10 @@ class ByteExchange:
         self.reads = reads
         self._hears = hears
         self._listens = hears is not None or self._recorder is not None
-        self.asks_again = False
+        self.should_retry = False
         self.ended = False
-        self.failure: CallFailed | None = None
-        self._stream: Stream | None = None
+        self.failure: ToolCallError | None = None
+        self._stream: AnswerStream | None = None
         self._events = sse.Parser()
         self._stream_over = False
         self.request = sse.dump(exchange.request) if body is None else body
@@ -293,7 +261,7 @@ class ByteExchange:
         """The answer with native calls. None: send `request`, and give its answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
         if self._recorder is not None:
             self._recorder.receives(body)
@@ -309,14 +277,14 @@ class ByteExchange:
         return out
 
     def _whole(self, body: bytes) -> bytes | None:
-        self.asks_again = False
+        self.should_retry = False
         given = sse.load(body.removeprefix(sse.BOM))
         if given is None:
             return body
         self._hear(given)
         read = self._exchange.whole(given)
         if read is None:
-            self.asks_again = True
+            self.should_retry = True
             self.request = sse.dump(self._exchange.request)
             return None
         return body if read is given else sse.dump(read)
@@ -333,8 +301,8 @@ class ByteExchange:
         if self._exchange.untouched:
             self._overhear(lambda: self._events.feed(chunk))
             return chunk
-        if self.asks_again:
-            self.asks_again, self._stream_over = False, False
+        if self.should_retry:
+            self.should_retry, self._stream_over = False, False
             self._events = sse.Parser()
         try:
             events = self._events.feed(chunk)
@@ -346,7 +314,7 @@ class ByteExchange:
         return out
 
     def end(self) -> bytes:
-        """The provider's stream is over: what still goes out. Then look at `asks_again`."""
+        """The provider's stream is over: what still goes out. Then look at `should_retry`."""
         return b"" if self._is_over() else self._gives(self._end())
 
     def _end(self) -> bytes:
@@ -364,10 +332,10 @@ class ByteExchange:
         out += tail
         if self._is_over():
             return out
-        if self._reader().asks_again:
+        if self._reader().should_retry:
             self._exchange.ask_again()
             self.request = sse.dump(self._exchange.request)
-            self.asks_again = True
+            self.should_retry = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
@@ -375,26 +343,27 @@ class ByteExchange:
 
     def abort(self) -> bytes:
         """The provider's stream broke off: what still goes out, which is nothing unless the answer was
-        complete. What may be the beginning of a call is not text. Then look at `asks_again`."""
-        if not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
+        complete. What may be the beginning of a call is not text. Then look at `should_retry`."""
+        if not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
             self.ended = True
         return self.end()
 
     def fail(self, message: str) -> bytes:
-        """Ends the stream with the dialect's error, behind what is still to go out."""
+        """Ends the stream with the API's error, behind what is still to go out."""
         return b"" if self._is_over() else self._gives(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
-            self.ended, self.asks_again = True, False
-            out += self._write(self._exchange.dialect.error(BrokenAnswer(self._where.hides(message))))
+            self.ended, self.should_retry = True, False
+            out += self._write(self._exchange.api.stream_error(BrokenAnswer(self._where.hides(message))))
         return out
 
     def _hear(self, given: Mapping[str, Any]) -> None:
-        if self._recorder is not None:
-            self._recorder.uses(given)
-        if self._hears is not None and self._retries == 0:
+        usage = self._exchange.api.usage(given)
+        if usage and self._recorder is not None:
+            self._recorder.uses(usage)
+        if usage and self._hears is not None and self._retries == 0:
             self._hears(given)
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
@@ -419,7 +388,7 @@ class ByteExchange:
         # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
         return self.ended
 
-    def _reader(self) -> Stream:
+    def _reader(self) -> AnswerStream:
         if self._stream is None:
             self._stream = self._exchange.stream()
         return self._stream
@@ -435,13 +404,13 @@ class ByteExchange:
                 out.append(self._finish_stream())
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
             if given is None:
-                if not stream.asks_again and not self.ended:
+                if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
             self._hear(given)
             try:
                 read = stream.feed(given)
-            except CallFailed as failure:
+            except ToolCallError as failure:
                 self.failure, self.ended = failure, True
                 break
             if read is None:
@@ -452,46 +421,27 @@ class ByteExchange:
         return b"".join(out)
 
     def _finish_stream(self) -> bytes:
-        """Tells the dialect, once for each answer, that there are no more events."""
+        """Tells the API's stream, once for each answer, that there are no more events."""
         if self._stream_over or self.ended:
             return b""
         self._stream_over = True
         stream = self._reader()
         try:
             out = stream.end()
-        except CallFailed as failure:
+        except ToolCallError as failure:
             self.failure, self.ended = failure, True
             return b""
         self.ended = stream.ended
         return b"".join(map(self._write, out))
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
-        # Chat chunks have no type; those of the others name the event.
-        kind = event.get("type")
-        named = self._exchange.dialect.name != "chat" and isinstance(kind, str)
-        return sse.format_event(event, name=kind if named else None)
+        kind = event.get("type") if self._exchange.api.names_events else None
+        return sse.format_event(event, name=kind if isinstance(kind, str) else None)
 
 
 def _is_complete(event: sse.Event) -> bool:
     """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
-
-
-def _route(url: str, method: str) -> _Route | None:
-    if method.upper() != "POST":
-        return None
-    path = urlsplit(url).path.rstrip("/")
-    for ending, route in _ROUTES.items():
-        if path.endswith(ending):
-            return route
-    return None
-
-
-def _base_url(url: str) -> str:
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    ending = next((ending for ending in _ROUTES if path.endswith(ending)), "")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path.removesuffix(ending)}"
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
@@ -505,9 +455,3 @@ def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
         raise TypeError(f"{_SESSION} must be a str, not {type(session).__name__}")
     others = {name: value for name, value in given.items() if name != _SESSION}
     return options.with_overrides(others), session
-
-
-def _builtin(name: DialectName) -> Dialect:
-    # Each API's dialect is loaded when the first request of it comes.
-    dialect: Dialect = getattr(import_module(f"wirecall._apis.{name}.api"), name)
-    return dialect

@@ -2,17 +2,20 @@
 
 A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
 any other gives its request to one of the two at once. A hook is given the function that sends a request, so
-middlewares stack: what is sent may be another one's hook.
+hooks stack: what is sent may be another one's hook.
 """
 
+import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Json, Stream
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import Json
+from wirecall._clients.middleware import Chain, Middleware
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._tools.toolset import Toolset
 
@@ -38,28 +41,53 @@ class Rewritten:
     params: Mapping[str, Any]
     toolset: Toolset | None
     _exchange: Exchange = field(repr=False, compare=False)
+    _on_usage: Callable[[Mapping[str, Any]], None] | None = field(default=None, repr=False, compare=False)
+
+    def _hears(self, given: Mapping[str, Any]) -> None:
+        """Notes an answer, or an event of one, for the record and for the middlewares."""
+        self._exchange.hears(given)
+        if self._on_usage is not None:
+            turn = self._exchange.turn
+            # A retry is longer than the request that the middlewares know.
+            if turn is None or turn.attempt == 0:
+                self._on_usage(given)
 
 
 class CompactTools:
     """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
     once.
 
-    Every hook takes options as keywords, which apply to this request only. Each raises at the call, before
-    anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
-    `TypeError` for an option that does not exist.
+    Every hook takes options as keywords, which apply to this request only, and `session`, which tells the
+    middlewares which conversation a request belongs to. Each raises at the call, before anything is sent:
+    `ToolError` for a tool definition, `UnsupportedRequestError` for a request that cannot work, `TypeError`
+    for an option that does not exist. With middlewares, `awrap_stream` raises when it is iterated.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, middleware: Iterable[Middleware] = ()) -> None:
         self.options = options
+        self._chain = Chain(middleware)
 
-    def transform_params(self, params: Request, **overrides: "Unpack[WrapOptions]") -> Rewritten:
+    def transform_params(
+        self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
+    ) -> Rewritten:
         """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
-        chosen = self.options.with_overrides(overrides) if overrides else self.options
-        exchange = Exchange(chat, params, chosen)
-        return Rewritten(exchange.request, exchange.toolset, exchange)
+        options = self._options(overrides)
+        return self._rewritten(self._chain.transform(params, "chat", session), options, session)
+
+    async def atransform_params(
+        self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
+    ) -> Rewritten:
+        """`transform_params` for async hosts, whose middlewares may wait."""
+        options = self._options(overrides)
+        return self._rewritten(await self._chain.atransform(params, "chat", session), options, session)
 
     def wrap_generate(
-        self, generate: Generate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        generate: Generate,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Mapping[str, Any]:
         """An answer with native calls.
 
@@ -68,34 +96,46 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
-        exchange = self._exchange(params, overrides)
+        rewritten = self._given(params, session, overrides)
+        exchange = rewritten._exchange
         with exchange.recording():
             while True:
                 answer = _answer(generate(exchange.request))
-                exchange.hears(answer)
+                rewritten._hears(answer)
                 read = exchange.whole(answer)
                 if read is not None:
                     exchange.gives(read)
                     return read
 
     async def awrap_generate(
-        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        generate: AsyncGenerate,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
-        exchange = self._exchange(params, overrides)
+        rewritten = await self._agiven(params, session, overrides)
+        exchange = rewritten._exchange
         with exchange.recording():
             while True:
                 answer = _answer(await generate(exchange.request))
-                exchange.hears(answer)
+                rewritten._hears(answer)
                 read = exchange.whole(answer)
                 if read is not None:
                     exchange.gives(read)
                     return read
 
     def wrap_stream(
-        self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        stream: Streaming,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Iterator[Any]:
         """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
         fails, its exception is raised, and what was held back is not sent.
@@ -105,39 +145,64 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: From the iterator, as the options say.
+            ToolCallError: From the iterator, as the options say.
         """
-        return _stream(stream, self._exchange(params, overrides))
+        return _stream(stream, self._given(params, session, overrides))
 
     def awrap_stream(
-        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        stream: AsyncStreaming,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
-        return _astream(stream, self._exchange(params, overrides))
+        if self._chain and not isinstance(params, Rewritten):
+            self._options(overrides)
+            return _astream(stream, functools.partial(self._agiven, params, session, overrides))
+        return _astream(stream, self._given(params, session, overrides))
 
-    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
+    def _options(self, overrides: WrapOptions) -> Options:
+        return self.options.with_overrides(overrides) if overrides else self.options
+
+    def _rewritten(self, request: Request, options: Options, session: str | None) -> Rewritten:
+        exchange = Exchange(chat, request, options)
+        on_usage = functools.partial(self._chain.answered, format="chat", session=session)
+        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage if self._chain else None)
+
+    def _given(self, params: Request | Rewritten, session: str | None, overrides: WrapOptions) -> Rewritten:
         if not isinstance(params, Rewritten):
-            return self.transform_params(params, **overrides)._exchange
-        if overrides:
+            return self.transform_params(params, session=session, **overrides)
+        if overrides or session is not None:
             raise TypeError("the request is already rewritten: pass the options to transform_params")
-        return params._exchange
+        return params
+
+    async def _agiven(
+        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions
+    ) -> Rewritten:
+        if isinstance(params, Rewritten):
+            return self._given(params, session, overrides)
+        return await self.atransform_params(params, session=session, **overrides)
 
 
-def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
-    """A middleware for requests and answers in the form of chat completions.
+def compact_tools(*, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> CompactTools:
+    """The hooks for requests and answers in the form of chat completions.
 
         tools = compact_tools(on_error="text")
         answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
 
     Args:
+        middleware: Each gets every request, in this order, before its tools are rewritten, and the usage of
+            each answer.
         options: Those of `WrapOptions`.
 
     Raises:
-        TypeError: An option that does not exist, or whose value has another type.
+        TypeError: A middleware lacks a method, an option does not exist, or its value has another type.
         ValueError: An option that is not one of its choices.
     """
-    return CompactTools(Options().with_overrides(options))
+    return CompactTools(Options().with_overrides(options), middleware)
 
 
 def _answer(body: object) -> Mapping[str, Any]:
@@ -152,17 +217,17 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
+def _read(rewritten: Rewritten, reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     """What goes out instead of a chunk."""
     if isinstance(event, dict):
-        exchange.hears(event)
+        rewritten._hears(event)
     read = _rewritten(reader, event)
     for one in read:
-        exchange.gives(one)
+        rewritten._exchange.gives(one)
     return read
 
 
-def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
+def _rewritten(reader: AnswerStream | None, event: Any) -> Iterable[Any]:
     if reader is None:
         return (event,)
     if not isinstance(event, dict):
@@ -170,12 +235,12 @@ def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
             name = type(event).__name__
             raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
         # No chunk ("[DONE]", a ping): only that of the last answer counts.
-        return () if reader.asks_again or reader.ended else (event,)
+        return () if reader.should_retry or reader.ended else (event,)
     made: list[Json] | None = reader.feed(event)
     return (event,) if made is None else made
 
 
-def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
+def _last(exchange: Exchange, reader: AnswerStream) -> Iterable[Json]:
     """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
     read = reader.end()
     for one in read:
@@ -183,7 +248,8 @@ def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
     return read
 
 
-def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
+def _stream(send: Streaming, rewritten: Rewritten) -> Iterator[Any]:
+    exchange = rewritten._exchange
     reader = None if exchange.untouched else exchange.stream()
     with exchange.recording():
         while True:
@@ -195,24 +261,28 @@ def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
                         event = next(chunks)
                     except StopIteration:
                         break
-                    yield from _read(exchange, reader, event)
+                    yield from _read(rewritten, reader, event)
             finally:
                 if callable(close := getattr(source, "close", None)):
                     close()
             if reader is None:
                 return
             yield from _last(exchange, reader)
-            if not reader.asks_again:
+            if not reader.should_retry:
                 return
             exchange.ask_again()
 
 
-async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
+async def _astream(
+    send: AsyncStreaming, given: Rewritten | Callable[[], Awaitable[Rewritten]]
+) -> AsyncIterator[Any]:
+    rewritten = given if isinstance(given, Rewritten) else await given()
+    exchange = rewritten._exchange
     reader = None if exchange.untouched else exchange.stream()
     with exchange.recording():
         while True:
-            given = send(exchange.request)
-            source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
+            sent = send(exchange.request)
+            source: AsyncIterable[Any] = await sent if inspect.isawaitable(sent) else sent
             try:
                 chunks = source.__aiter__()
                 while reader is None or not reader.ended:
@@ -220,7 +290,7 @@ async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[An
                         event = await chunks.__anext__()
                     except StopAsyncIteration:
                         break
-                    for due in _read(exchange, reader, event):
+                    for due in _read(rewritten, reader, event):
                         yield due
             finally:
                 close = getattr(source, "aclose", None) or getattr(source, "close", None)
@@ -230,6 +300,6 @@ async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[An
                 return
             for due in _last(exchange, reader):
                 yield due
-            if not reader.asks_again:
+            if not reader.should_retry:
                 return
             exchange.ask_again()

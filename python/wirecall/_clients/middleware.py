@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from wirecall._apis.base import DialectName
+from wirecall._apis.names import ApiName
 
 log = logging.getLogger("wirecall")
 
@@ -21,19 +21,17 @@ class Middleware(Protocol):
     """
 
     def transform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The request to send instead of one of a sync client: the very object where nothing is to be
         changed. The given one is never mutated. What it raises reaches the caller, and nothing is sent."""
 
     async def atransform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+        self, request: Mapping[str, Any], /, *, format: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
         """The same for async clients."""
 
-    def answered(
-        self, body: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
-    ) -> object:
+    def answered(self, body: Mapping[str, Any], /, *, format: ApiName, session: str | None = None) -> object:
         """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
         next event waits for it, so it must be quick. What it raises is logged."""
 
@@ -69,24 +67,22 @@ class Chain:
         return bool(self.members)
 
     def transform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
+        self, request: Mapping[str, Any], format: ApiName, session: str | None
     ) -> Mapping[str, Any]:
         for member in self.members:
             request = _request(member, member.transform_request(request, format=format, session=session))
         return request
 
     async def atransform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
+        self, request: Mapping[str, Any], format: ApiName, session: str | None
     ) -> Mapping[str, Any]:
         for member in self.members:
             given = await member.atransform_request(request, format=format, session=session)
             request = _request(member, given)
         return request
 
-    def answered(self, body: Mapping[str, Any], format: DialectName, session: str | None) -> None:
-        """Tells all of them, if this says what was used."""
-        if not _says_usage(body):
-            return
+    def answered(self, body: Mapping[str, Any], format: ApiName, session: str | None) -> None:
+        """Tells all of them what was used."""
         for member in self.members:
             try:
                 member.answered(body, format=format, session=session)
@@ -105,9 +101,3 @@ def _request(member: Middleware, given: object) -> Mapping[str, Any]:
     raise TypeError(
         f"{type(member).__name__} must return the request as a dict, not {type(given).__name__}{advice}"
     )
-
-
-def _says_usage(body: Mapping[str, Any]) -> bool:
-    """At the top, or in what an event carries: `response` of Responses, `message` of Messages."""
-    carried = (body, body.get("response"), body.get("message"))
-    return any(isinstance(one, Mapping) and one.get("usage") for one in carried)

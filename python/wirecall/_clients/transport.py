@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import Any
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
 from wirecall.errors import both
 
@@ -52,7 +52,7 @@ class Layer:
             return self._not_opened(request, error)
 
     def _not_opened(self, request: Any, error: Exception) -> Reply:
-        if isinstance(error, Refused):
+        if isinstance(error, UnsupportedRequestError):
             return self.codec.refuse(request.url.path, error)
         raise self.as_sdk_error(error) from error.__cause__
 
@@ -309,7 +309,7 @@ class _Events:
         Raises:
             Exception: `dropped`, or the exchange's failure.
         """
-        if self._exchange.asks_again:
+        if self._exchange.should_retry:
             return True
         if dropped is not None:
             raise dropped

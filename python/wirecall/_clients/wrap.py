@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
 from wirecall._clients.middleware import Chain, Middleware
@@ -41,8 +41,8 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
-    the SDK's base exception.
+    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances
+    of the SDK's base exception.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
@@ -131,7 +131,7 @@ def _guard_openai(client: Any) -> None:
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
     return prepare(options)
 
 
@@ -151,13 +151,13 @@ class _NoWebsockets(str):
 
     # Who makes a URL of it measures it, or goes through it.
     def __len__(self) -> int:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __iter__(self) -> Iterator[str]:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __str__(self) -> str:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:

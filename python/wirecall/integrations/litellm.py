@@ -8,13 +8,13 @@ speaks the chat dialect on both sides of it.
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Refused
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import UnsupportedRequestError
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
 from wirecall._clients.versions import require
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
 from wirecall.errors import ToolError, both
 
 if TYPE_CHECKING:
@@ -166,7 +166,9 @@ class _Talk:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(Refused(f"{name}/{self._model}: the prefix {name}/ is given twice"))
+            raise self._raised(
+                UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
+            )
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)
@@ -188,7 +190,7 @@ class _Talk:
                 # A stop sequence of ours is a favour, not worth an error of models that have none.
                 takes_stop=self._supports("stop"),
             )
-        except (Refused, ToolError, TypeError, ValueError) as error:
+        except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
         self._stream = None if self.exchange.untouched else self.exchange.stream()
         self._last: list[ModelResponseStream] = []
@@ -235,7 +237,7 @@ class _Talk:
             return answer
         try:
             read = self.exchange.whole(given)
-        except CallFailed as error:
+        except ToolCallError as error:
             raise self._raised(error) from error
         if read is None:
             return None
@@ -265,7 +267,7 @@ class _Talk:
         assert self._stream is not None
         try:
             read = self._stream.feed(event)
-        except CallFailed as error:
+        except ToolCallError as error:
             raise self._raised(error) from error
         return self._in_order(self._chunks([event] if read is None else read))
 
@@ -276,10 +278,10 @@ class _Talk:
             chunks = [chunk for event in self._finish for chunk in self._take(event)]
             try:
                 events = self._stream.end()
-            except CallFailed as error:
+            except ToolCallError as error:
                 raise self._raised(error) from error
             chunks += self._in_order(self._chunks(events))
-            if self._stream.asks_again:
+            if self._stream.should_retry:
                 self.exchange.ask_again()
                 self.over = False
                 return chunks
@@ -290,7 +292,7 @@ class _Talk:
         for event in events:
             if "choices" not in event:
                 # A call that failed behind its first fragment: the stream ends so.
-                raise self._raised(CallFailed(event["error"]["message"]))
+                raise self._raised(ToolCallError(event["error"]["message"]))
             self.exchange.gives(event)
             yield ModelResponseStream(**event)
 

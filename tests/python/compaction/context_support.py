@@ -37,7 +37,7 @@ class Summarizer:
 def send(context: Any, messages: list[Any], session: str | None = None) -> list[Any]:
     before = copy.deepcopy(messages)
     params = {"model": "m", "messages": messages}
-    made = context.transform_params(params, session=session)
+    made = context.transform_request(params, format="chat", session=session)
     assert messages == before
     assert (made is params) == (made["messages"] is messages)
     return made["messages"]

@@ -13,7 +13,7 @@ from reference_cases import case
 from wirecall import compact_context
 from wirecall._apis.conversation import INTRODUCTION
 from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction
-from wirecall.compaction._context import NOTICE
+from wirecall.compaction._compressor import NOTICE
 
 
 def test_case_20_failures() -> None:
@@ -102,7 +102,7 @@ def test_what_is_edited_while_a_summary_is_made_is_not_what_it_stands_for() -> N
 
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
-    assert context.transform_params({"messages": messages})["messages"] == [SUMMARY, FOUR[3]]
+    assert context.transform_request({"messages": messages}, format="chat")["messages"] == [SUMMARY, FOUR[3]]
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
     assert send(context, messages) is messages
 
@@ -252,7 +252,7 @@ def test_the_system_text_and_the_tools_count() -> None:
     for beside in ({"tools": [tool]}, {"system": "word " * 200}, {"instructions": "word " * 200}):
         context = compact_context(context_window=100, compress=Summarizer(), count=words)
         params: Json = {"messages": FOUR, **beside}
-        assert len(context.transform_params(params)["messages"]) == 2
+        assert len(context.transform_request(params, format="chat")["messages"]) == 2
 
 
 def test_behind_a_summary_a_counter_still_looks() -> None:

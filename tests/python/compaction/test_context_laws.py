@@ -21,8 +21,8 @@ from strict import check
 from law import law
 from wirecall import compact_context
 from wirecall._apis.conversation import INTRODUCTION, OPENING
-from wirecall._apis.detection import FORMATS as FORMAT
-from wirecall._apis.detection import read
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Compress, Prune, Truncate
 from wirecall.compaction._counting import tokens_of
 from wirecall.compaction._planning import turns_of
@@ -59,8 +59,10 @@ def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
     """What an agent would send on its way: nothing waits, and no answer is cut. Each is not mutated."""
     for end in range(1, len(made) + 1):
         messages = made[:end]
-        turns = turns_of(FORMAT[format], messages, read(messages, format)[1]).turns
-        role = FORMAT[format].see(messages[-1]).role
+        turns = turns_of(
+            api_named(format).message_format, messages, read_conversation(messages, format)[1]
+        ).turns
+        role = api_named(format).message_format.see(messages[-1]).role
         if role in ("user", "result") and not turns[-1].open:
             before = copy.deepcopy(messages)
             yield messages
@@ -99,8 +101,8 @@ def test_a_loop_keeps_within_its_window_and_loses_nothing(
             context.feed(int(size))
         elif size > window:
             # What is left is the last turn, or the summary is longer than it was told to be.
-            turns = turns_of(FORMAT[format], sent, read(sent, format)[1]).turns
-            allowed = window // 4 + tokens_of(FORMAT[format].user(INTRODUCTION), count)
+            turns = turns_of(api_named(format).message_format, sent, read_conversation(sent, format)[1]).turns
+            allowed = window // 4 + tokens_of(api_named(format).message_format.user(INTRODUCTION), count)
             assert len(turns) == 1 or tokens_of(own[0], count) > allowed
     # Another context that sees all at once has the same to say.
     again = compact_context(context_window=window, compress=Repeats(), count=count)
@@ -164,10 +166,12 @@ def test_all_together_stay_valid(
         if sent is request:
             continue
         messages = sent[key_of(format)]
-        system = [one for one in messages if FORMAT[format].see(one).role == "system"]
-        others = [one for one in messages if FORMAT[format].see(one).role != "system"]
+        system = [one for one in messages if api_named(format).message_format.see(one).role == "system"]
+        others = [one for one in messages if api_named(format).message_format.see(one).role != "system"]
         check([*system, *others], format)
-        results = [one for message in messages for one in FORMAT[format].see(message).results]
+        results = [
+            one for message in messages for one in api_named(format).message_format.see(message).results
+        ]
         assert all(one.content == CLEARED for one in results[:-keep])
         assert not any(one.content == CLEARED for one in results[-keep:])
 

@@ -10,7 +10,7 @@ import pytest
 from wirecall._apis.conversation import OPENING
 from wirecall.compaction import (
     CompactionPlan,
-    MixedFormats,
+    MixedFormatsError,
     acompact_messages,
     asummarize_messages,
     compact_messages,
@@ -477,7 +477,7 @@ def test_what_must_be_said() -> None:
                 plan_compaction(chat(), max_tokens=wrong)  # type: ignore[arg-type]
             with pytest.raises(ValueError, match="usage is"):
                 plan_compaction(chat(), max_tokens=9, usage=wrong)  # type: ignore[arg-type]
-    with pytest.raises(MixedFormats):
+    with pytest.raises(MixedFormatsError):
         compact_messages([CALL, {"type": "reasoning"}], hello, keep_recent_turns=0)
 
 

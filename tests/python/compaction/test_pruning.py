@@ -14,7 +14,7 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
-from wirecall._apis.detection import FORMATS as FORMAT
+from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Prune
 from wirecall.compaction._pruning import CLEARED, EXPLANATION
 
@@ -207,7 +207,11 @@ def test_what_is_left_is_valid(seed: int, format: Any, reasoning: Any, calls: An
     if "all" not in (reasoning, calls):
         assert [id(one) for one in made[-keep:]] == [id(one) for one in messages[-keep:]]
     if calls == "all":
-        assert not any(of.see(one).calls or of.see(one).results for one in made for of in [FORMAT[format]])
+        assert not any(
+            of.see(one).calls or of.see(one).results
+            for one in made
+            for of in [api_named(format).message_format]
+        )
 
 
 def test_case_18_placeholders() -> None:

@@ -1,6 +1,6 @@
 """What an answer of the Responses API becomes: its output items and the events that tell of them.
 
-An `Output` is written to by the reader of an answer (`responses_answer`), item by item. It numbers items and
+An `Output` is written to by the reader of an answer (`stream`), item by item. It numbers items and
 events, opens a message when its first text comes, and closes it in front of whatever comes next.
 """
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from wirecall._apis.base import Json, listed
-from wirecall._rewriting.answer import Reader
+from wirecall._apis.values import Json, listed
+from wirecall._rewriting.reader import TextReader
 
 
 @dataclass(eq=False)
@@ -42,7 +42,7 @@ class Text:
         shown: Into how many parts it went.
     """
 
-    reader: Reader
+    reader: TextReader
     part: Mapping[str, Any]
     final: Mapping[str, Any] | None = None
     annotations: list[Any] = field(default_factory=list)
@@ -194,11 +194,6 @@ class Output:
             self._message.source = None
 
     # Calls
-
-    def call(self, source: Source, text: Text, id: str, name: str, arguments: str) -> None:
-        self.begin_call(source, text, id, name)
-        self.fragment(arguments)
-        self.end_call()
 
     def begin_call(self, source: Source, text: Text, id: str, name: str) -> None:
         source.shown += 1

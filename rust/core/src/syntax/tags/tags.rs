@@ -2,44 +2,44 @@
 
 use std::ops::Range;
 
-use super::attributes::{Head, Of, head, word_end};
-use super::look::{Look, begins, begins_with, closes, closes_one_of, need, one_of};
-use super::{Form, Row};
+use super::attributes::{Of, TagHead, head, word_end};
+use super::words::{begins, closes, closes_one_of, one_of};
+use super::{Row, TagForm};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::syntax::scan::{first_chars, ws_run};
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 
-/// Tags with the name of a function in them.
+/// Tags that contain the name of a function.
 const NAMES: [&str; 2] = ["name", "tool_name"];
-/// Characters between a name and the tag that closes it.
+/// Maximum number of characters between a name and the tag that closes it.
 const CLOSE_CHARS: usize = 16;
 /// Maximum bytes of a parameter's tag.
 const TAG_BYTES: usize = 1024;
-/// Maximum characters of a key whose line ends the value before it.
+/// Maximum number of characters of a key whose line ends the value before it.
 const LINE_KEY_CHARS: usize = 256;
 
-/// What a function is written in; decides what closes it.
+/// The tag that opened a function. It decides what closes the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tag {
-    /// This word.
+pub enum CallTag {
+    /// A tag with this word.
     Word(&'static str),
-    /// The tool's own name.
+    /// A tag with the tool's own name.
     Own,
-    /// The block alone.
+    /// Only the block.
     Block,
 }
 
-impl Tag {
-    /// The number of bytes of the tag that closes the function of this name, if this is one.
-    pub fn closes(self, text: &str, name: &str, last: bool) -> Look<usize> {
+impl CallTag {
+    /// The number of bytes of the tag at the start of the text, if it closes the function of this name.
+    pub fn closes(self, text: &str, name: &str, last: bool) -> Scan<usize> {
         match self {
-            Tag::Word(tag) => closes(text, tag, last),
-            Tag::Own => closes(text, name, last),
-            Tag::Block => Look::No,
+            CallTag::Word(tag) => closes(text, tag, last),
+            CallTag::Own => closes(text, name, last),
+            CallTag::Block => Scan::NoMatch,
         }
     }
 }
 
-/// The attributes of the tag that opened a function, which its body reads.
+/// The attributes of the tag that opened a function. The body reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attributes {
     /// It has none.
@@ -54,53 +54,84 @@ pub enum Attributes {
 
 /// How a function was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenTag {
     pub row: &'static Row,
     pub wrapped: bool,
-    pub tag: Tag,
+    pub tag: CallTag,
     pub attributes: Attributes,
-    /// It is empty.
+    /// The tag is empty: `<…/>`.
     pub empty: bool,
-    /// In another form than the usual one.
+    /// The tag is not in the usual form.
     pub styled: bool,
-    /// The tag is one of another protocol, in which only its attributes are read so.
+    /// The tag belongs to another protocol. Only its attributes are read by this format.
     pub foreign: bool,
 }
 
-impl Opened {
+impl OpenTag {
     fn new(row: &'static Row) -> Self {
-        Opened {
+        OpenTag {
             row,
             wrapped: false,
-            tag: Tag::Word(row.call.words[0]),
+            tag: CallTag::Word(row.call.words[0]),
             attributes: Attributes::None,
             empty: false,
             styled: false,
             foreign: false,
         }
     }
-}
 
-impl Opened {
-    /// A tag of another format, with this word, whose attributes are the tool's name and the arguments.
+    /// A tag of another format, with this word. Its attributes are the name of the tool and the arguments.
     pub fn of_attributes(row: &'static Row, word: &'static str) -> Self {
-        let (tag, attributes) = (Tag::Word(word), Attributes::Named);
-        Opened { tag, attributes, styled: true, foreign: true, ..Opened::new(row) }
+        let (tag, attributes) = (CallTag::Word(word), Attributes::Named);
+        OpenTag { tag, attributes, styled: true, foreign: true, ..OpenTag::new(row) }
+    }
+
+    /// The function is opened by the block, or by a name in it.
+    fn by_block(self) -> Self {
+        OpenTag { tag: CallTag::Block, styled: true, ..self }
     }
 }
 
 /// The beginning of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opener {
-    /// Bytes of its first tag.
+pub struct CallOpener {
+    /// The number of bytes of its first tag.
     pub open: usize,
-    /// `None`: it is beyond what was scanned.
+    /// `None`: it is after the scanned text.
     pub name: Option<Range<usize>>,
-    /// Where the first parameter may be, or where the attributes begin.
+    /// Where the first parameter may begin, or where the attributes begin.
     pub body: usize,
-    /// Where the tag ends; `None`: beyond what was scanned.
+    /// Where the tag ends. `None`: after the scanned text.
     pub end: Option<usize>,
-    pub opened: Opened,
+    /// The tag continues after the text, inside a quoted value.
+    cut: bool,
+    pub opened: OpenTag,
+}
+
+impl CallOpener {
+    /// An opening that ends with the name, or with the tag of the name.
+    fn named(name: Range<usize>, end: usize, opened: OpenTag) -> Self {
+        CallOpener { open: end, name: Some(name), body: end, end: Some(end), cut: false, opened }
+    }
+
+    /// The opening of a tag with this head.
+    fn with_head(found: &TagHead, opened: OpenTag) -> Self {
+        let attributes = match (found.more, found.by_attribute || found.name.is_none()) {
+            (false, _) => Attributes::None,
+            (true, false) => Attributes::Arguments,
+            (true, true) => Attributes::Named,
+        };
+        let body = if found.more { found.from } else { found.end.unwrap_or(found.from) };
+        let opened = OpenTag { empty: found.empty && !found.more, attributes, ..opened };
+        CallOpener { open: body, name: found.name.clone(), body, end: found.end, cut: found.cut, opened }
+    }
+
+    /// Requires a name that a tool could have, and a tag that ends within the message. `cut`: the message continues
+    /// after the text, so the tag may, too.
+    fn checked(self, text: &str, cut: bool) -> Scan<CallOpener> {
+        let fits = self.name.as_ref().is_none_or(|name| is_name(&text[name.clone()]));
+        Scan::some((fits && (cut || !self.cut)).then_some(self))
+    }
 }
 
 /// The beginning of a parameter.
@@ -108,26 +139,32 @@ pub struct Opener {
 pub struct Parameter {
     /// The name of its tag.
     pub tag: Range<usize>,
-    /// `None`: its tag has attributes that mean nothing here, from byte `end` on.
+    /// `None`: its tag has attributes without a meaning here. They begin at byte `end`.
     pub key: Option<Range<usize>>,
-    /// The key is between tags, so the value needs no closing tag.
+    /// The key is between tags. The value then needs no closing tag.
     pub apart: bool,
     pub empty: bool,
     pub styled: bool,
     pub end: usize,
 }
 
-/// Whether this name, or with `true` one that begins with it, needs no tag of a function.
+impl Parameter {
+    fn new(tag: Range<usize>, key: Option<Range<usize>>, styled: bool, end: usize) -> Self {
+        Parameter { tag, key, apart: false, empty: false, styled, end }
+    }
+}
+
+/// Whether a function of this name needs no tag. With `true`: whether one of a name with this beginning.
 pub type Known<'k> = &'k dyn Fn(&str, bool) -> bool;
 
-/// Whether it can be written as a name in a tag.
+/// Whether a tag can contain this name.
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_control() && !c.is_whitespace() && !matches!(c, '<' | '>' | '"' | '\'');
     !name.is_empty() && first_chars(name, NAME_CHARS) == name.len() && name.chars().all(fits)
 }
 
-impl Form {
-    /// The end of a tag in the usual form, which contains only a name of plain characters: a fast path.
+impl TagForm {
+    /// The end of a tag in the usual form with a name of plain characters only: a fast path.
     fn usual(&self, text: &str) -> Option<usize> {
         let name = text.strip_prefix(self.open)?;
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
@@ -137,203 +174,151 @@ impl Form {
     }
 }
 
-/// A text up to the closing tag of that name: its range without whitespace around it, and where the tag ends.
-fn inner(text: &str, from: usize, tag: &str, last: bool) -> Look<(Range<usize>, usize)> {
+/// A text up to the closing tag of that name: its range without outer whitespace, and where the tag ends.
+fn inner(text: &str, from: usize, tag: &str, last: bool) -> Scan<(Range<usize>, usize)> {
     let start = ws_run(text, from);
     let limit = start + first_chars(&text[start..], NAME_CHARS + CLOSE_CHARS);
     let Some(length) = memchr::memchr(b'<', &text.as_bytes()[start..limit]) else {
-        return need(last || limit < text.len());
+        return Scan::at_end(last || limit < text.len());
     };
     let name = text[start..start + length].trim_end_matches([' ', '\t', '\r', '\n']);
     let range = start..start + name.len();
     closes(&text[start + length..], tag, last).map(|end| (range, start + length + end))
 }
 
-/// Only with a name that a tool could have.
-fn named(text: &str, found: Opener) -> Look<Opener> {
-    match &found.name {
-        Some(name) if !is_name(&text[name.clone()]) => Look::No,
-        _ => Look::Yes(found),
-    }
-}
-
-/// What a tag with that head opens.
-fn with_head(found: &Head, opened: Opened) -> Opener {
-    let attributes = match (found.more, found.by_attribute || found.name.is_none()) {
-        (false, _) => Attributes::None,
-        (true, false) => Attributes::Arguments,
-        (true, true) => Attributes::Named,
-    };
-    let body = if found.more { found.from } else { found.end.unwrap_or(found.from) };
-    let opened = Opened { empty: found.empty && !found.more, attributes, ..opened };
-    Opener { open: body, name: found.name.clone(), body, end: found.end, opened }
-}
-
 /// The tag of a known name, whose attributes are all arguments.
-pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Look<Opener> {
+pub fn own_tag(row: &'static Row, text: &str, last: bool, known: Known<'_>) -> Scan<CallOpener> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, cut) = (&text[..end], end < text.len());
-    own(text, 0, last || cut, Opened::new(row), known).and_then(|(found, open)| match open && !cut {
-        true => Look::No,
-        false => named(text, found),
+    own(text, 0, last || cut, OpenTag::new(row), known).and_then(|found| found.checked(text, cut))
+}
+
+/// [`own_tag`] from its `<` at byte `at` on.
+fn own(text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
+    let name = known_name(text, at + 1, last, known).filter(|name| text.as_bytes().get(name.end) != Some(&b'='));
+    name.and_then(|name| {
+        head(text, name.end, last, Of::Name).map(|found| {
+            let mut opener = CallOpener::with_head(&found, OpenTag { tag: CallTag::Own, styled: true, ..opened });
+            opener.name = Some(name);
+            if found.more {
+                opener.opened.attributes = Attributes::Arguments;
+            }
+            opener
+        })
     })
 }
 
-/// The same, from its `<` at byte `at` on; and whether the tag continues beyond the text.
-fn own(text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
-    let start = at + 1;
+/// The known name that begins at this byte.
+fn known_name(text: &str, start: usize, last: bool, known: Known<'_>) -> Scan<Range<usize>> {
     let name = start..word_end(text.as_bytes(), start);
-    if name.end == text.len() && !last {
-        return if known(&text[name], true) { Look::Need } else { Look::No };
+    let cut = name.end == text.len() && !last;
+    match known(&text[name.clone()], cut) && (cut || !name.is_empty()) {
+        true if cut => Scan::Incomplete,
+        is_known => Scan::some(is_known.then_some(name)),
     }
-    if name.is_empty() || text.as_bytes().get(name.end) == Some(&b'=') || !known(&text[name.clone()], false) {
-        return Look::No;
-    }
-    head(text, name.end, last, Of::Name).map(|found| {
-        let opened = Opened { tag: Tag::Own, styled: true, ..opened };
-        let mut opener = with_head(&found, opened);
-        opener.name = Some(name);
-        if found.more {
-            opener.opened.attributes = Attributes::Arguments;
-        }
-        (opener, found.cut)
-    })
 }
 
 impl Row {
-    /// What opens a function in the usual form.
-    fn usual_opener(&'static self, text: &str, block: bool) -> Option<Opener> {
+    /// The opening of a function in the usual form.
+    fn usual_opener(&'static self, text: &str, block: bool) -> Option<CallOpener> {
         let wrapped = block && text.starts_with(self.block_open);
         let at = if wrapped { ws_run(text, self.block_open.len()) } else { 0 };
         let end = at + self.call.usual(&text[at..])?;
         let open = if wrapped { self.block_open.len() } else { end };
-        let opened = Opened { wrapped, ..Opened::new(self) };
+        let opened = OpenTag { wrapped, ..OpenTag::new(self) };
         let name = at + self.call.open.len()..end - self.call.end.len();
-        Some(Opener { open, name: Some(name), body: end, end: Some(end), opened })
+        Some(CallOpener { open, ..CallOpener::named(name, end, opened) })
     }
 
-    /// Looks at what could open a call, in a block or, with `block`, with the block's own tag.
-    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Look<Opener> {
+    /// The opening of a call: in a block or, with `block`, with the tag of the block.
+    pub fn opener(&'static self, text: &str, last: bool, block: bool, known: Known<'_>) -> Scan<CallOpener> {
         let end = first_chars(text, ATTEMPT_CHARS);
         let (text, cut) = (&text[..end], end < text.len());
         let last = last || cut;
         if let Some(found) = self.usual_opener(text, block) {
-            return Look::Yes(found);
+            return Scan::Match(found);
         }
-        // What would continue beyond the end of a message is undecided.
-        let decided = |(found, open): (Opener, bool)| match open && !cut {
-            true => Look::No,
-            false => named(text, found),
+        let function = |at: usize, opened: OpenTag| {
+            self.function(text, at, last, opened, known).and_then(|found| found.checked(text, cut))
         };
-        let inside = if block && text.starts_with('<') { begins(&text[1..], self.block, last) } else { Look::No };
-        let length = match inside {
-            Look::Need => return Look::Need,
-            Look::No => return self.function(text, 0, last, Opened::new(self), known).and_then(decided),
-            Look::Yes(length) => 1 + length,
-        };
-        let found = match head(text, length, last, Of::Call) {
-            Look::Yes(found) => found,
-            Look::Need => return Look::Need,
-            Look::No => return Look::No,
-        };
-        let opened = Opened { wrapped: true, ..Opened::new(self) };
-        let Some(end) = found.end.filter(|_| found.name.is_none()) else {
-            let opened = Opened { tag: Tag::Block, styled: true, ..opened };
-            return decided((with_head(&found, opened), found.cut));
-        };
-        if found.empty {
-            return Look::No;
+        match if block && text.starts_with('<') { begins(&text[1..], self.block, last) } else { Scan::NoMatch } {
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::NoMatch => function(0, OpenTag::new(self)),
+            Scan::Match(length) => head(text, 1 + length, last, Of::Call).and_then(|found| {
+                let opened = OpenTag { wrapped: true, ..OpenTag::new(self) };
+                let Some(end) = found.end.filter(|_| found.name.is_none()) else {
+                    return CallOpener::with_head(&found, opened.by_block()).checked(text, cut);
+                };
+                if found.empty {
+                    return Scan::NoMatch;
+                }
+                function(ws_run(text, end), opened).map(|mut inner| {
+                    inner.open = end;
+                    if found.more {
+                        inner.body = found.from;
+                        inner.opened.attributes = Attributes::OfBlock;
+                    }
+                    inner
+                })
+            }),
         }
-        self.function(text, ws_run(text, end), last, opened, known).and_then(decided).map(|mut inner| {
-            inner.open = end;
-            if found.more {
-                inner.body = found.from;
-                inner.opened = Opened { attributes: Attributes::OfBlock, ..inner.opened };
+    }
+
+    /// The opening of a function at byte `at`.
+    fn function(&self, text: &str, at: usize, last: bool, opened: OpenTag, known: Known<'_>) -> Scan<CallOpener> {
+        let Some(&first) = text.as_bytes().get(at) else { return Scan::at_end(last) };
+        let angle = first == b'<';
+        if !angle && !opened.wrapped {
+            return Scan::NoMatch;
+        }
+        let start = at + usize::from(angle);
+        match one_of(&text[start..], self.call.words, last) {
+            Scan::Incomplete => Scan::Incomplete,
+            Scan::Match(tag) => self.with_word(text, at, tag, last, opened),
+            Scan::NoMatch if !angle => known_name(text, start, last, known)
+                .map(|name| CallOpener::named(name.clone(), name.end, opened.by_block())),
+            Scan::NoMatch => {
+                let in_tag = opened.wrapped.then(|| name_in_tag(text, at, last, opened.by_block()));
+                match in_tag.unwrap_or(Scan::NoMatch) {
+                    Scan::NoMatch => own(text, at, last, opened, known),
+                    found => found,
+                }
             }
-            inner
+        }
+    }
+
+    /// The opening of a function at byte `at`, whose tag has one of the words of functions.
+    fn with_word(&self, text: &str, at: usize, tag: &'static str, last: bool, opened: OpenTag) -> Scan<CallOpener> {
+        let bytes = text.as_bytes();
+        let angle = bytes[at] == b'<';
+        let start = at + usize::from(angle);
+        let usual = angle && tag == self.call.words[0] && text[start..].starts_with(tag);
+        head(text, start + tag.len(), last, Of::Call).and_then(|found| {
+            let opened =
+                OpenTag { tag: CallTag::Word(tag), styled: !usual || found.by_attribute || found.more, ..opened };
+            let Some(end) = found.end.filter(|_| found.name.is_none()) else {
+                return Scan::Match(CallOpener::with_head(&found, opened));
+            };
+            if found.empty || found.more || !angle {
+                return Scan::NoMatch;
+            }
+            // The name is between tags.
+            let opened = OpenTag { styled: true, ..opened };
+            let inside = ws_run(text, end);
+            match (bytes.get(inside), bytes.get(inside + 1)) {
+                (None, _) => Scan::at_end(last),
+                (Some(b'<'), next) if next != Some(&b'/') => name_in_tag(text, inside, last, opened),
+                _ => inner(text, end, tag, last).map(|(name, end)| CallOpener::named(name, end, opened)),
+            }
         })
     }
 
-    /// A function at byte `at`; and whether its tag continues beyond the text.
-    fn function(&self, text: &str, at: usize, last: bool, opened: Opened, known: Known<'_>) -> Look<(Opener, bool)> {
-        let bytes = text.as_bytes();
-        let Some(&first) = bytes.get(at) else { return need(last) };
-        let start = at + usize::from(first == b'<');
-        if first != b'<' && !opened.wrapped {
-            return Look::No;
-        }
-        match one_of(&text[start..], self.call.words, last) {
-            Look::Need => return Look::Need,
-            Look::Yes(tag) => {
-                let usual = tag == self.call.words[0] && text[start..].starts_with(tag) && first == b'<';
-                return head(text, start + tag.len(), last, Of::Call)
-                    .and_then(|found| self.with_word(text, tag, first == b'<', usual, &found, last, opened));
-            }
-            Look::No => {}
-        }
-        if opened.wrapped && first == b'<' {
-            match name_in_tag(text, at, last, Opened { tag: Tag::Block, styled: true, ..opened }) {
-                Look::No => {}
-                found => return found.map(|found| (found, false)),
-            }
-        }
-        if first == b'<' {
-            return own(text, at, last, opened, known);
-        }
-        let name = start..word_end(bytes, start);
-        if name.end == bytes.len() && !last {
-            return if known(&text[name], true) { Look::Need } else { Look::No };
-        }
-        if name.is_empty() || !known(&text[name.clone()], false) {
-            return Look::No;
-        }
-        let opened = Opened { tag: Tag::Block, styled: true, ..opened };
-        Look::Yes((Opener { open: name.end, body: name.end, end: Some(name.end), name: Some(name), opened }, false))
-    }
-
-    /// A function in a tag with one of its words.
-    #[allow(clippy::too_many_arguments)]
-    fn with_word(
-        &self,
-        text: &str,
-        tag: &'static str,
-        angle: bool,
-        usual: bool,
-        found: &Head,
-        last: bool,
-        opened: Opened,
-    ) -> Look<(Opener, bool)> {
-        let opened = Opened { tag: Tag::Word(tag), styled: !usual || found.by_attribute || found.more, ..opened };
-        let end = match found.end.filter(|_| found.name.is_none()) {
-            None => return Look::Yes((with_head(found, opened), found.cut)),
-            Some(_) if found.empty || found.more || !angle => return Look::No,
-            Some(end) => end,
-        };
-        // The name is between tags.
-        let opened = Opened { styled: true, ..opened };
-        let inside = ws_run(text, end);
-        let bytes = text.as_bytes();
-        let child = bytes.get(inside).map(|byte| *byte == b'<' && bytes.get(inside + 1) != Some(&b'/'));
-        let found = match child {
-            None => need(last),
-            Some(true) => name_in_tag(text, inside, last, opened),
-            Some(false) => inner(text, end, tag, last).map(|(name, end)| Opener {
-                open: end,
-                name: Some(name),
-                body: end,
-                end: Some(end),
-                opened,
-            }),
-        };
-        found.map(|found| (found, false))
-    }
-
-    /// Looks at what could open a parameter: with a tag of ours, or one of the `declared` names.
-    pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<Parameter> {
+    /// The opening of a parameter: in one of the format's tags, or in a tag with a `declared` name.
+    pub fn parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
         let form = &self.parameter;
         if let Some(end) = form.usual(text) {
             let (tag, key) = (1..1 + form.words[0].len(), form.open.len()..end - form.end.len());
-            return Look::Yes(Parameter { tag, key: Some(key), apart: false, empty: false, styled: false, end });
+            return Scan::Match(Parameter::new(tag, Some(key), false, end));
         }
         let mut limit = text.len().min(TAG_BYTES);
         while !text.is_char_boundary(limit) {
@@ -342,72 +327,66 @@ impl Row {
         let cut = limit < text.len();
         let (text, last) = (&text[..limit], last || cut);
         let start = usize::from(text.starts_with('<'));
-        one_of(&text[start..], form.words, last)
-            .and_then(|word| {
-                let tag = start..start + word.len();
-                let usual = start == 1 && &text[tag.clone()] == form.words[0];
-                head(text, tag.end, last, Of::Parameter).and_then(|found| {
-                    let styled = !usual || found.by_attribute;
-                    let parameter = |key, apart, empty, styled, end| {
-                        Look::Yes(Parameter { tag: tag.clone(), key: Some(key), apart, empty, styled, end })
-                    };
-                    match (found.name, found.end) {
-                        _ if found.cut && !cut => Look::No,
-                        _ if found.more => {
-                            Look::Yes(Parameter { tag, key: None, apart: false, empty: false, styled, end: found.from })
-                        }
-                        (_, None) => Look::No,
-                        (Some(key), Some(end)) if is_name(&text[key.clone()]) => {
-                            parameter(key, false, found.empty, styled, end)
-                        }
-                        (Some(_), _) => Look::No,
-                        (None, _) if found.empty || start == 0 => Look::No,
-                        (None, Some(end)) => inner(text, end, word, last).and_then(|(key, end)| {
-                            if is_name(&text[key.clone()]) { parameter(key, true, false, true, end) } else { Look::No }
-                        }),
+        let with_word = |word: &'static str| {
+            let tag = start..start + word.len();
+            let usual = start == 1 && &text[tag.clone()] == form.words[0];
+            head(text, tag.end, last, Of::Parameter).and_then(|found| {
+                let styled = !usual || found.by_attribute;
+                match (found.name, found.end) {
+                    _ if found.cut && !cut => Scan::NoMatch,
+                    _ if found.more => Scan::Match(Parameter::new(tag, None, styled, found.from)),
+                    (_, None) => Scan::NoMatch,
+                    (Some(key), Some(end)) => {
+                        Scan::Match(Parameter { empty: found.empty, ..Parameter::new(tag, Some(key), styled, end) })
                     }
-                })
+                    (None, _) if found.empty || start == 0 => Scan::NoMatch,
+                    (None, Some(end)) => inner(text, end, word, last)
+                        .map(|(key, end)| Parameter { apart: true, ..Parameter::new(tag, Some(key), true, end) }),
+                }
             })
-            .or(|| declared_tag(text, last, cut, declared))
+        };
+        let is_named = |found: &Parameter| found.key.as_ref().is_none_or(|key| is_name(&text[key.clone()]));
+        let found = one_of(&text[start..], form.words, last).and_then(with_word).filter(is_named);
+        found.or(|| declared_tag(text, last, cut, declared))
     }
 
-    /// Whether a parameter opens here, whatever its key.
-    pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Look<()> {
-        let tag = text.strip_prefix('<').map_or(Look::No, |inner| one_of(inner, self.parameter.words, last));
+    /// Whether a parameter opens here. Its key does not matter.
+    pub fn opens_parameter(&self, text: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+        let tag = text.strip_prefix('<').map_or(Scan::NoMatch, |inner| one_of(inner, self.parameter.words, last));
         match tag {
-            Look::Yes(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Look::Yes(()),
-            _ => self.parameter(text, last, declared).map(|_| ()),
+            Scan::Match(tag) if text.as_bytes()[1 + tag.len()] == b'=' => Scan::Match(()),
+            _ => self.parameter(text, last, declared).void(),
         }
     }
 
-    /// Whether the tag of a parameter in the usual form is here, on a line of its own.
-    pub fn opens_line(&self, text: &str, last: bool) -> Look<()> {
-        let Form { open, end, .. } = &self.parameter;
-        begins_with(text, open, last).and_then(|()| {
+    /// Whether the tag of a parameter is here, in the usual form and on a line of its own.
+    pub fn opens_line(&self, text: &str, last: bool) -> Scan {
+        let TagForm { open, end, .. } = &self.parameter;
+        starts(text, open, last).and_then(|()| {
             let key = &text[open.len()..];
             let limit = first_chars(key, LINE_KEY_CHARS + 1);
             match key.as_bytes()[..limit].iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\n')) {
-                None => need(last || first_chars(key, LINE_KEY_CHARS) < key.len()),
-                Some(0) => Look::No,
+                None => Scan::at_end(last || first_chars(key, LINE_KEY_CHARS) < key.len()),
+                Some(0) => Scan::NoMatch,
                 Some(length) => {
                     let rest = &key[length..];
-                    begins_with(rest, end, last).and_then(|()| begins_with(&rest[end.len()..], "\n", last))
+                    starts(rest, end, last).and_then(|()| starts(&rest[end.len()..], "\n", last))
                 }
             }
         })
     }
 
-    /// Whether something follows that may be in a function. Prose mentions tags, too.
+    /// Whether something that may be in a function follows. Prose mentions tags, too.
     pub fn follows(
         &self,
         rest: &str,
         last: bool,
-        (tag, name): (Tag, &str),
+        (tag, name): (CallTag, &str),
         declared: &dyn Fn(&str) -> bool,
-    ) -> Look<()> {
+    ) -> Scan {
         match rest.as_bytes().first() {
-            None => return need(last),
-            Some(b'{') => return Look::Yes(()),
+            None => return Scan::at_end(last),
+            Some(b'{') => return Scan::Match(()),
             Some(_) => {}
         }
         let parameter = self.opens_parameter(rest, last, declared);
@@ -415,66 +394,56 @@ impl Row {
             return parameter;
         }
         let closed = || self.closes_function(rest, last).or(|| closes(rest, self.block, last));
-        parameter.or(|| closed().or(|| tag.closes(rest, name, last)).map(|_| ()))
+        parameter.or(|| closed().or(|| tag.closes(rest, name, last)).void())
     }
 
-    pub fn closes_function(&self, text: &str, last: bool) -> Look<usize> {
+    pub fn closes_function(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.call.words, last)
     }
 
-    pub fn closes_parameter(&self, text: &str, last: bool) -> Look<usize> {
+    pub fn closes_parameter(&self, text: &str, last: bool) -> Scan<usize> {
         closes_one_of(text, self.parameter.words, last)
     }
 
-    /// Whether a whole opening of a call is here, in the usual form.
-    pub fn ends_reasoning(&self, text: &str, last: bool) -> Look<()> {
+    /// Whether a complete opening of a call is here, in the usual form.
+    pub fn ends_reasoning(&self, text: &str, last: bool) -> Scan {
         if !self.call_ends_reasoning {
-            return Look::No;
+            return Scan::NoMatch;
         }
-        begins_with(text, self.block_open, last).and_then(|()| {
+        starts(text, self.block_open, last).and_then(|()| {
             let end = first_chars(text, ATTEMPT_CHARS);
             let at = ws_run(&text[..end], self.block_open.len());
-            begins_with(&text[at..end], self.call.open, last || end < text.len())
+            starts(&text[at..end], self.call.open, last || end < text.len())
         })
     }
 }
 
-/// The name in a tag of its own.
-fn name_in_tag(text: &str, at: usize, last: bool, opened: Opened) -> Look<Opener> {
+/// A name in a tag of its own.
+fn name_in_tag(text: &str, at: usize, last: bool, opened: OpenTag) -> Scan<CallOpener> {
     one_of(&text[at + 1..], &NAMES, last).and_then(|tag| {
         let after = at + 1 + tag.len();
-        match text.as_bytes().get(after) {
-            Some(b'>') => inner(text, after + 1, tag, last).map(|(name, end)| Opener {
-                open: end,
-                name: Some(name),
-                body: end,
-                end: Some(end),
-                opened,
-            }),
-            Some(_) => Look::No,
-            None => need(last),
-        }
+        let found = starts(&text[after..], ">", last).and_then(|()| inner(text, after + 1, tag, last));
+        found.map(|(name, end)| CallOpener::named(name, end, opened))
     })
 }
 
-/// A parameter whose tag is its declared key.
-fn declared_tag(text: &str, last: bool, cut: bool, declared: &dyn Fn(&str) -> bool) -> Look<Parameter> {
+/// A parameter whose tag is a declared key.
+fn declared_tag(text: &str, last: bool, cut: bool, declared: &dyn Fn(&str) -> bool) -> Scan<Parameter> {
     if !text.starts_with('<') {
-        return Look::No;
+        return Scan::NoMatch;
     }
     let tag = 1..word_end(text.as_bytes(), 1);
     let long = first_chars(&text[tag.clone()], NAME_CHARS) < tag.len();
     match text.as_bytes().get(tag.end) {
-        None if !long => return need(last),
-        Some(b'=') => return Look::No,
-        _ if long || tag.is_empty() || !declared(&text[tag.clone()]) => return Look::No,
+        None if !long => return Scan::at_end(last),
+        Some(b'=') => return Scan::NoMatch,
+        _ if long || tag.is_empty() || !declared(&text[tag.clone()]) => return Scan::NoMatch,
         _ => {}
     }
-    head(text, tag.end, last, Of::Name).and_then(|found| match found.end {
-        _ if found.cut && !cut => Look::No,
+    head(text, tag.end, last, Of::Name).filter(|found| cut || !found.cut).map(|found| match found.end {
         Some(end) if !found.more => {
-            Look::Yes(Parameter { key: Some(tag.clone()), tag, apart: false, empty: found.empty, styled: true, end })
+            Parameter { empty: found.empty, ..Parameter::new(tag.clone(), Some(tag), true, end) }
         }
-        _ => Look::Yes(Parameter { tag, key: None, apart: false, empty: false, styled: true, end: found.from }),
+        _ => Parameter::new(tag, None, true, found.from),
     })
 }
