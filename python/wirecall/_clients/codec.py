@@ -130,11 +130,8 @@ class Codec:
     def reply(self, url: str, error: Exception) -> Reply:
         """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
-        status = _status(error)
         body = (openai_refusal if route is None else route.api.refusal)(error)
-        if status >= 500:
-            body["error"]["type"] = "api_error"
-        return Reply(status, sse.dump(body))
+        return Reply(_status(error), sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
         return find_route(url, self._apis) if method.upper() == "POST" else None
