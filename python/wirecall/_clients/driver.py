@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 from wirecall._apis.exchange import Exchange
 from wirecall._sync import run
 
-END = object()
+_END = object()
 _SHOWN_OF_AN_ERROR = 500
 
 
@@ -39,7 +39,13 @@ class Head(NamedTuple):
 
 
 class Source(Protocol):
-    """Where answers come from."""
+    """Where answers come from.
+
+    Attributes:
+        is_async: Whether it waits; otherwise its coroutines never suspend.
+    """
+
+    is_async: bool
 
     async def send(self, request: Any, attempt: int) -> Any:
         """Sends a request, and returns its answer, of a form that is the source's own.
@@ -54,10 +60,7 @@ class Source(Protocol):
         """The whole body."""
 
     def chunks(self, answer: Any) -> Any:
-        """An iterator, for `read`."""
-
-    async def read(self, chunks: Any) -> Any:
-        """The next chunk; `END` if there are no more."""
+        """An iterator; an async one if the source is async."""
 
     async def close(self, answer: Any) -> None: ...
 
@@ -101,10 +104,6 @@ class Driven(ABC):
     def attempt(self) -> int:
         """0 for the first request; one more for each that differs from the one before."""
         return self._retries + self._exchange.dropped_stop
-
-    def drops_stop(self, error: Exception) -> bool:
-        """Whether an error of sending refuses our stop sequence. Then `request` is the same without it."""
-        return False
 
     def reads_error(self, status: int) -> bool:
         """Whether the body of an error with this status is to be given to `answers`."""
@@ -229,14 +228,14 @@ class Driver:
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = source.chunks(self.answer)
+                chunks, is_async = source.chunks(self.answer), source.is_async
                 while not exchange.ended:
                     try:
-                        chunk = await source.read(chunks)
+                        chunk = await anext(chunks, _END) if is_async else next(chunks, _END)
                     except Exception as error:
                         dropped = error
                         break
-                    if chunk is END:
+                    if chunk is _END:
                         break
                     for out in exchange.pieces(exchange.chunk(chunk)):
                         yield out
@@ -272,21 +271,16 @@ class Driver:
             await self._source.close(answer)
 
     async def _send(self) -> Head:
-        while True:
-            try:
-                self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
-            except Exception as error:
-                if not self._exchange.drops_stop(error):
-                    raise
-            else:
-                return self._source.head(self.answer)
+        self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
+        return self._source.head(self.answer)
 
 
 def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
     """What a generator of a sync host yields; closed with this one."""
+    following = pieces.__anext__
     try:
         while True:
-            yield run(pieces.__anext__())
+            yield run(following())
     except StopAsyncIteration:
         return
     finally:

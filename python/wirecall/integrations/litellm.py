@@ -5,8 +5,7 @@ request, has litellm itself call the inner model, and reads the answer. Whatever
 speaks chat completions on both sides of it.
 """
 
-import functools
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -120,12 +119,24 @@ class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         def send(request: Json) -> Any:
             return call(**{**talk.settings, **request, **more})
 
-        return Driver(talk, _Source(send, streams=stream, is_async=is_async))
+        return Driver(talk, _Source(send, talk, streams=stream, is_async=is_async))
 
 
 class _Source(FunctionSource):
+    def __init__(self, call: Callable[[Any], Any], talk: "_Talk", *, streams: bool, is_async: bool) -> None:
+        super().__init__(call, streams=streams, is_async=is_async)
+        self._talk = talk
+
+    async def send(self, request: Any, attempt: int) -> Any:
+        try:
+            return await super().send(request, attempt)
+        except litellm.BadRequestError as error:
+            if not self._talk.drops_stop(error):
+                raise
+        return await self.send(self._talk.request, attempt)
+
     async def close(self, answer: Any) -> None:
-        if self._is_async:
+        if self.is_async:
             await super().close(answer)
         else:
             close_stream(answer)
@@ -185,8 +196,8 @@ class _Talk(DictExchange):
         self._finish: list[Json] = []
 
     def drops_stop(self, error: Exception) -> bool:
-        refused = isinstance(error, litellm.BadRequestError)
-        return refused and self._exchange.drops_stop(400, str(error).encode())
+        """Whether the error refuses our stop sequence. Then `request` is the same without it."""
+        return self._exchange.drops_stop(400, str(error).encode())
 
     @property
     def _unread(self) -> bool:
@@ -223,19 +234,17 @@ class _Talk(DictExchange):
         if dropped:
             return []
         chunks = [
-            chunk
-            for event in self._finish
-            if not self.ended
-            for chunk in self._passing(functools.partial(self._read, event))
+            chunk for event in self._finish if not self.ended for chunk in self._passing(self._read, event)
         ]
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
 
-    def _given(self, out: Any) -> ModelResponseStream:
-        if "choices" not in out:
-            # A call that failed after its first fragment: the stream ends so.
-            raise ToolCallError(out["error"]["message"])
-        return ModelResponseStream(**super()._given(out))
+    def _given(self, out: Iterable[Any]) -> list[ModelResponseStream]:
+        for event in out:
+            if "choices" not in event:
+                # A call that failed after its first fragment: the stream ends so.
+                raise ToolCallError(event["error"]["message"])
+        return [ModelResponseStream(**event) for event in super()._given(out)]
 
     def _failed(self, error: Exception) -> None:
         super()._failed(self._raised(error))
