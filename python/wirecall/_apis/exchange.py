@@ -209,7 +209,7 @@ class Exchange:
         if self.recorder is None:
             return
         outcome: Outcome = "passed" if self.turn is None else self.turn.outcome
-        name = None
+        name: str | None = None
         if isinstance(error, ToolCallError):
             outcome, name = "bad_call", "missing_call" if error.error is None else error.error.kind
         elif error is not None and not isinstance(error, GeneratorExit):
