@@ -199,7 +199,7 @@ def test_readers_know_what_they_heard() -> None:
         first, second = TextReader(one), TextReader(one)
         for reader, text in ((first, f"A {BAD}"), (second, "C"), (first, " B")):
             reader.feed(text)
-        assert (first.heard, second.heard) == (f"A {BAD} B", "C")
+        assert (first.source, second.source) == (f"A {BAD} B", "C")
         assert one.begin_retry()[0] == f"A {BAD} BC"
         TextReader(one).feed("D")
         assert one.begin_retry()[0] == "D"
