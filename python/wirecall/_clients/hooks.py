@@ -235,7 +235,7 @@ class DictExchange(Driven):
 
     def _receive(self, given: Mapping[str, Any]) -> None:
         if self._exchange.recorder is not None:
-            self._exchange.recorder.receives(given)
+            self._exchange.recorder.add_received(given)
         self._hear(given)
 
     def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:
