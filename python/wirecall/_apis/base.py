@@ -4,7 +4,6 @@ An `Api` is stateless; what changes while an answer is read is in its stream and
 that is given is ever mutated; what an API's code does not know stays where it is, the same object.
 """
 
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.names import ApiName
 from wirecall._apis.streams import AnswerStream
-from wirecall._apis.values import Json, dict_of, listed, mapping
+from wirecall._apis.values import Json, are_same, dict_of, listed, mapping
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
@@ -63,7 +62,7 @@ class Rewrite(NamedTuple):
     options: Options
 
 
-def openai_refusal(error: UnsupportedRequestError) -> Json:
+def openai_refusal(error: Exception) -> Json:
     """The body of an error as OpenAI's APIs have it."""
     about: Json = {"type": "invalid_request_error", "message": str(error)}
     return {"error": {**about, "param": None, "code": "wirecall_refused"}}
@@ -88,7 +87,7 @@ class Api:
             of the answer is in `ResponseState.kept`.
         open_stream: Returns a reader of a streamed answer.
         stream_error: Returns the event that ends a stream with an error.
-        refusal: Returns the body of the answer to a request that is not sent.
+        refusal: Returns the body of an answer that is an error of ours.
         names_events: Whether events of a stream are named by their type.
         messages_key: Where a request has its messages.
         system_key: Where a request has its system text, if that is not one of the messages.
@@ -109,7 +108,7 @@ class Api:
     read_answer: Callable[[Mapping[str, Any], ResponseState], Json | None]
     open_stream: Callable[[ResponseState], AnswerStream]
     stream_error: Callable[[Exception], Json]
-    refusal: Callable[[UnsupportedRequestError], Json] = openai_refusal
+    refusal: Callable[[Exception], Json] = openai_refusal
     names_events: bool = True
     messages_key: str = "messages"
     system_key: str | None = None
@@ -169,7 +168,7 @@ class Api:
         if note is not None and self.system_key is None:
             messages = self._noted(messages, note)
         given = request[self.messages_key]
-        if len(messages) == len(given) and all(map(operator.is_, messages, given)):
+        if are_same(messages, given):
             return request
         made = {**request, self.messages_key: list(messages)}
         if note is not None and self.system_key is not None:

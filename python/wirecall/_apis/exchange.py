@@ -1,8 +1,7 @@
 """One request and its answer, as dicts: what the hooks, the codec and the tests do with an API."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -24,8 +23,8 @@ from wirecall._tools.toolset import Toolset
 class Exchange:
     """Rewrites one request, then reads its answer: `whole`, or the events of `stream`.
 
-    Either may say that the model is to be asked again: then `request` is the next one to send. There
-    is no I/O.
+    Either may say that the request must be retried: then `request` is the next one to send. There is no
+    I/O.
 
     Args:
         api: The API that the request is for.
@@ -42,7 +41,7 @@ class Exchange:
         dropped_stop: The request is sent without our stop sequence, which the server refused.
         turn: The answer's state; None where nothing is to be rewritten.
         recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
-            the exchange with `finish` or `recording`.
+            the exchange with `finish`.
 
     Raises:
         UnsupportedRequestError: The request cannot work over text.
@@ -196,26 +195,10 @@ class Exchange:
         if self.dropped_stop and self._served is not None:
             stops.REFUSALS.add(*self._served)
 
-    def hears(self, given: Mapping[str, Any]) -> None:
-        """Notes an answer, or an event of one, of a host without HTTP."""
-        if self.recorder is not None:
-            self.recorder.receives(given)
-            self.recorder.uses(self.api.usage(given))
-
     def gives(self, out: Mapping[str, Any]) -> None:
         """Notes what the application gets, of a host without HTTP."""
         if self.recorder is not None:
             self.recorder.gives(out)
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Ends the record with the block, whatever ends that."""
-        try:
-            yield
-        except BaseException as error:
-            self.finish(error)
-            raise
-        self.finish()
 
     def finish(self, error: BaseException | None = None) -> None:
         """The exchange is over: its record goes out. Only the first call counts.
@@ -225,18 +208,13 @@ class Exchange:
         """
         if self.recorder is None:
             return
-        outcome, name = self._outcome(error)
-        self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
-
-    def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
+        outcome: Outcome = "passed" if self.turn is None else self.turn.outcome
+        name = None
         if isinstance(error, ToolCallError):
-            return "bad_call", "missing_call" if error.error is None else error.error.kind
-        if error is not None and not isinstance(error, GeneratorExit):
-            assert self.recorder is not None
-            return self.recorder.failure, type(error).__name__
-        if self.turn is None:
-            return "passed", None
-        return self.turn.outcome, None
+            outcome, name = "bad_call", "missing_call" if error.error is None else error.error.kind
+        elif error is not None and not isinstance(error, GeneratorExit):
+            outcome, name = self.recorder.failure, type(error).__name__
+        self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
 
 
 @lru_cache(maxsize=128)

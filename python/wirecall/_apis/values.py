@@ -1,6 +1,7 @@
 """JSON values as requests and answers of all APIs have them: lists, parts of a content, usage."""
 
 import json
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,16 @@ def listed(value: object) -> Sequence[Any]:
 def mapping(value: object) -> Mapping[str, Any]:
     """An object of a request or an answer; {} for anything else."""
     return value if isinstance(value, Mapping) else {}
+
+
+def kind_of(part: object) -> object:
+    """The type of a part; None if it has none."""
+    return part.get("type") if isinstance(part, Mapping) else None
+
+
+def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these are the same objects."""
+    return len(values) == len(others) and all(map(operator.is_, values, others))
 
 
 def dict_of(value: object) -> Mapping[str, Any]:
@@ -64,7 +75,7 @@ def result_text(
     """
     lines, placed = [], []
     for part in parts:
-        text, kind = text_of(part), str(mapping(part).get("type"))
+        text, kind = text_of(part), str(kind_of(part))
         if isinstance(text, str):
             lines.append(text)
         elif kind not in beside:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import click
 
 from wirecall import tokens as vocabularies
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, MixedFormatsError
+from wirecall._apis.conversation import MixedFormatsError
 from wirecall._apis.names import API_NAMES, ApiName
 from wirecall._apis.registry import apis
 from wirecall._cli.inputs import Failure, load_json, read_text, title_of
@@ -22,6 +22,7 @@ from wirecall.compaction._counting import Count, estimate, tokens
 from wirecall.compaction._durable import compacted, summarize_messages
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._summarizers import SummaryError, summarizer
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
 # For each API: the package, its client, the base class of its errors, and the default key variable.
 _SDKS = {

@@ -1,17 +1,16 @@
 """Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
-    send exchange.request; then, by the content type of the answer (and `streams`),
-        whole: exchange.whole(body); None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request
+    send exchange.request, and by the content type of the answer
+        exchange.whole(body); if None, send exchange.request again
+        exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
 
-What passes, passes byte for byte: comments, pings, unknown events, events that the API's code leaves alone,
-`[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
-ends the stream with the API's error. Half an event at the end of a stream stands behind what the dialect
-still had to say, so that it spoils nothing.
+These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
+events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
+API's error. Half an event at the end of a stream is sent after everything else.
 
-Middlewares transform a request in `open` (async ones in `aopen`), once, and nowhere else. They hear what the
-answer to it used; if there is nothing else to do with it, each chunk goes out as it came, at once.
+Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
+nothing else to do with an answer, each chunk goes out at once, as it came.
 """
 
 import functools
@@ -23,33 +22,21 @@ from wirecall._apis.exchange import Exchange
 from wirecall._apis.registry import Route, find_route
 from wirecall._apis.streams import AnswerStream
 from wirecall._clients import sse
-from wirecall._clients.middleware import Chain
+from wirecall._clients.driver import Driven
+from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
+from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
-# Beside the options stands what the application calls the conversation.
+# Beside the options: the application's name of the conversation.
 _SESSION = "session"
 
 _DONE = b"[DONE]"
-# What stands in each event that says what was used.
+# In each event that says what was used.
 _USAGE = b'"usage"'
-
-
-class _Asked(NamedTuple):
-    """A request, before anything is done with it."""
-
-    route: Route
-    body: bytes
-    request: dict[str, Any]
-    options: Options
-    session: str | None
-    # It holds what is not for the provider, so its bytes cannot be sent.
-    overridden: bool
-    signed: bool
-    where: Where
 
 
 class Reply(NamedTuple):
@@ -59,8 +46,8 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class BrokenAnswer(Exception):
-    """An answer's stream cannot be read on; what the stream's error event says."""
+class BrokenAnswerError(Exception):
+    """The rest of a stream cannot be read; the message of the stream's error event."""
 
 
 class Codec:
@@ -69,15 +56,15 @@ class Codec:
     Args:
         options: The host's.
         apis: Used instead of the built-in ones.
-        chain: The host's middlewares. A token count is asked of the request as it is.
+        stack: The host's middlewares. They do not get requests for token counts.
     """
 
     def __init__(
-        self, options: Options, apis: Mapping[str, Api] | None = None, chain: Chain | None = None
+        self, options: Options, apis: Mapping[str, Api] | None = None, stack: MiddlewareStack | None = None
     ) -> None:
         self.options = options
         self._apis = apis
-        self._chain = chain or Chain()
+        self._stack = stack or MiddlewareStack()
 
     def open(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
@@ -91,97 +78,78 @@ class Codec:
         Raises:
             UnsupportedRequestError: The request cannot work over text, or its body is signed.
             ToolError: A tool definition cannot work.
-            TypeError, ValueError: The overrides are none.
+            TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            request = self._chain.transform(request, asked.route.api.name, asked.session)
-        return self._opened(asked, request)
+        return run(self.opened(url, headers, body, method=method, is_async=False))
 
     async def aopen(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
     ) -> "ByteExchange | None":
         """`open` for async clients, whose middlewares may wait."""
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            request = await self._chain.atransform(request, asked.route.api.name, asked.session)
-        return self._opened(asked, request)
+        return await self.opened(url, headers, body, method=method, is_async=True)
 
-    def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
+    async def opened(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str, is_async: bool
+    ) -> "ByteExchange | None":
+        """`open` or `aopen`."""
         route = self._route(url, method)
-        if route is None:
-            return None
         lower = {name.lower(): value for name, value in headers.items()}
-        if lower.get("content-encoding", "identity") != "identity":
+        given = None
+        if route is not None and lower.get("content-encoding", "identity") == "identity":
+            given = sse.load(body)
+        if route is None or given is None:
             return None
-        request = sse.load(body)
-        if request is None:
-            return None
-        options, session, overridden = self.options, None, OVERRIDES in request
+        api, base_url, answers = route
+        # What is not for the provider must not be sent, so a request that holds it cannot be sent as it is.
+        options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
-            options, session = _overridden(options, request.pop(OVERRIDES))
-        signed = lower.get("authorization", "").startswith("AWS4-")
+            options, session = _overridden(options, given.pop(OVERRIDES))
+        request: Mapping[str, Any] = given
+        on_usage = None
+        if self._stack and answers:
+            request = await self._stack.on_request(given, api.name, session, is_async=is_async)
+            on_usage = functools.partial(self._stack.on_usage, api=api.name, session=session)
         where = Where.of(method, url, headers)
-        return _Asked(route, body, request, options, session, overridden, signed, where)
-
-    def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
-        """What is done with a request, now that the middlewares have had it."""
-        api, base_url, answers = asked.route
-        served = base_url, str(request.get("model"))
-        exchange = Exchange(api, request, asked.options, asked.where, served=served)
-        hears = None
-        if self._chain and answers:
-            hears = functools.partial(self._chain.answered, format=api.name, session=asked.session)
-        same = exchange.untouched and not asked.overridden and request is asked.request
-        reads = answers and not (exchange.untouched and hears is None and exchange.recorder is None)
+        exchange = Exchange(api, request, options, where, served=(base_url, str(request.get("model"))))
+        same = exchange.untouched and not overridden and request is given
+        reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
-        if asked.signed and not same:
+        if not same and lower.get("authorization", "").startswith("AWS4-"):
             raise UnsupportedRequestError(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
             )
-        body = asked.body if same else None
-        return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears)
+        return ByteExchange(exchange, where, body=body if same else None, reads=reads, on_usage=on_usage)
 
     def serves(self, url: str, method: str = "POST") -> bool:
-        """Whether `open` looks at such a request at all: else its body need not be read."""
+        """Whether `open` looks at such a request; the bodies of others need not be read."""
         return self._route(url, method) is not None
 
-    def refuse(self, url: str, error: UnsupportedRequestError) -> Reply:
-        """What to answer instead of sending a request: an error in the shape of its API."""
+    def reply(self, url: str, error: Exception) -> Reply:
+        """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
-        return Reply(400, sse.dump((openai_refusal if route is None else route.api.refusal)(error)))
+        status = _status(error)
+        body = (openai_refusal if route is None else route.api.refusal)(error)
+        if status >= 500:
+            body["error"]["type"] = "api_error"
+        return Reply(status, sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
         return find_route(url, self._apis) if method.upper() == "POST" else None
 
 
-class ByteExchange:
-    """One request and its answer, as bytes.
+class ByteExchange(Driven):
+    """One request and its answers, as bytes.
 
     Args:
-        exchange: The same as dicts.
         where: Where the request goes.
         body: The request's own bytes, where they are to be sent.
         reads: As the attribute.
-        hears: Gets what the provider answers to the first request; what is asked again is longer than what
-            the host asked.
 
     Attributes:
-        request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
-            answer comes here, too.
-        ended: Nothing more goes out, whatever comes: stop reading.
-        failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
     """
 
     def __init__(
@@ -191,57 +159,35 @@ class ByteExchange:
         *,
         body: bytes | None,
         reads: bool,
-        hears: Callable[[Mapping[str, Any]], None] | None,
+        on_usage: Callable[[Mapping[str, Any]], None] | None,
     ) -> None:
+        super().__init__(exchange, on_usage)
         self._where = where
-        self._exchange = exchange
+        self._body = body
         self._recorder = exchange.recorder
         self.reads = reads
-        self._hears = hears
-        self._listens = hears is not None or self._recorder is not None
-        self.should_retry = False
-        self.ended = False
-        self.failure: ToolCallError | None = None
         self._stream: AnswerStream | None = None
         self._events = sse.Parser()
         self._stream_over = False
-        self.request = sse.dump(exchange.request) if body is None else body
 
     @property
-    def streams(self) -> bool:
-        """The answer was asked for as events, so it is what is no JSON, whatever its type says."""
-        return self._exchange.streams
+    def request(self) -> bytes:
+        return sse.dump(self._exchange.request) if self._body is None else self._body
 
-    @property
-    def attempt(self) -> int:
-        """0 for the first request; one more for each that is another one."""
-        return self._retries + self._exchange.dropped_stop
-
-    @property
-    def _retries(self) -> int:
-        turn = self._exchange.turn
-        return 0 if turn is None else turn.attempt
+    def is_stream(self, content_type: str) -> bool:
+        """Whether an answer is read as events. SDKs read what they asked for as events, whatever its type."""
+        kind = content_type.partition(";")[0].strip().lower()
+        return kind == "text/event-stream" or (self._exchange.streams and not kind.endswith("json"))
 
     def reads_error(self, status: int) -> bool:
-        """Whether the body of an error with this status is to be given to `answers`."""
         return status >= 400 and (self._recorder is not None or self._exchange.may_drop_stop)
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
-        """Notes the status of an answer, before the rest of it is given.
-
-        Args:
-            body: Of an error.
-
-        Returns:
-            Whether to send `request`, which is another one now, instead of handing the error over: the server
-            refused our stop sequence.
-        """
         if self._recorder is not None:
             self._recorder.answers(status)
             if body is not None:
                 self._recorder.receives(body)
         if body is not None and self._exchange.drops_stop(status, body):
-            self.request = sse.dump(self._exchange.request)
             return True
         if status < 400:
             self._exchange.accepted()
@@ -249,20 +195,7 @@ class ByteExchange:
             self._gives(body)
         return False
 
-    def finish(self, error: BaseException | None = None) -> None:
-        """The answer is over, also where its end was never read: the record goes out.
-
-        Args:
-            error: What the application gets instead of it.
-        """
-        self._exchange.finish(error)
-
     def whole(self, body: bytes) -> bytes | None:
-        """The answer with native calls. None: send `request`, and give its answer here.
-
-        Raises:
-            ToolCallError: As the options say.
-        """
         if self._recorder is not None:
             self._recorder.receives(body)
         out = self._whole(body)
@@ -285,12 +218,10 @@ class ByteExchange:
         read = self._exchange.whole(given)
         if read is None:
             self.should_retry = True
-            self.request = sse.dump(self._exchange.request)
             return None
         return body if read is given else sse.dump(read)
 
     def chunk(self, chunk: bytes) -> bytes:
-        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
         if self.ended:
             return b""
         if self._recorder is not None:
@@ -313,8 +244,9 @@ class ByteExchange:
             return sse.KEEP_ALIVE
         return out
 
-    def end(self) -> bytes:
-        """The provider's stream is over: what still goes out. Then look at `should_retry`."""
+    def end(self, *, dropped: bool = False) -> bytes:
+        if dropped and not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
+            self.ended = True
         return b"" if self._is_over() else self._gives(self._end())
 
     def _end(self) -> bytes:
@@ -334,37 +266,25 @@ class ByteExchange:
             return out
         if self._reader().should_retry:
             self._exchange.ask_again()
-            self.request = sse.dump(self._exchange.request)
             self.should_retry = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
         return out + half
 
-    def abort(self) -> bytes:
-        """The provider's stream broke off: what still goes out, which is nothing unless the answer was
-        complete. What may be the beginning of a call is not text. Then look at `should_retry`."""
-        if not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
-            self.ended = True
-        return self.end()
+    def error_event(self, error: Exception) -> bytes:
+        """What ends a stream with an error of ours, for a host that does not raise it."""
+        return self._write(self._exchange.api.stream_error(error))
 
     def fail(self, message: str) -> bytes:
-        """Ends the stream with the API's error, behind what is still to go out."""
         return b"" if self._is_over() else self._gives(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self._write(self._exchange.api.stream_error(BrokenAnswer(self._where.hides(message))))
+            out += self.error_event(BrokenAnswerError(self._where.hides(message)))
         return out
-
-    def _hear(self, given: Mapping[str, Any]) -> None:
-        usage = self._exchange.api.usage(given)
-        if usage and self._recorder is not None:
-            self._recorder.uses(usage)
-        if usage and self._hears is not None and self._retries == 0:
-            self._hears(given)
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
         """Hears what passes untouched."""
@@ -442,6 +362,13 @@ class ByteExchange:
 def _is_complete(event: sse.Event) -> bool:
     """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, ToolCallError):
+        return 502  # The model is to blame, and it is behind us.
+    # The exceptions for requests, tools and options are ValueErrors and TypeErrors.
+    return 400 if isinstance(error, (ValueError, TypeError)) else 500
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

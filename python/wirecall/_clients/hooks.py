@@ -8,15 +8,18 @@ hooks stack: what is sent may be another one's hook.
 import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.streams import AnswerStream
 from wirecall._apis.values import Json
-from wirecall._clients.middleware import Chain, Middleware
+from wirecall._clients.driver import Driven, Driver, Head, passed
+from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
 
 if TYPE_CHECKING:
@@ -43,15 +46,6 @@ class Rewritten:
     _exchange: Exchange = field(repr=False, compare=False)
     _on_usage: Callable[[Mapping[str, Any]], None] | None = field(default=None, repr=False, compare=False)
 
-    def _hears(self, given: Mapping[str, Any]) -> None:
-        """Notes an answer, or an event of one, for the record and for the middlewares."""
-        self._exchange.hears(given)
-        if self._on_usage is not None:
-            turn = self._exchange.turn
-            # A retry is longer than the request that the middlewares know.
-            if turn is None or turn.attempt == 0:
-                self._on_usage(given)
-
 
 class CompactTools:
     """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
@@ -65,21 +59,19 @@ class CompactTools:
 
     def __init__(self, options: Options, middleware: Iterable[Middleware] = ()) -> None:
         self.options = options
-        self._chain = Chain(middleware)
+        self._stack = MiddlewareStack(middleware)
 
     def transform_params(
         self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
     ) -> Rewritten:
         """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
-        options = self._options(overrides)
-        return self._rewritten(self._chain.transform(params, "chat", session), options, session)
+        return run(self._transformed(params, session, overrides, is_async=False))
 
     async def atransform_params(
         self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
     ) -> Rewritten:
         """`transform_params` for async hosts, whose middlewares may wait."""
-        options = self._options(overrides)
-        return self._rewritten(await self._chain.atransform(params, "chat", session), options, session)
+        return await self._transformed(params, session, overrides, is_async=True)
 
     def wrap_generate(
         self,
@@ -98,16 +90,9 @@ class CompactTools:
         Raises:
             ToolCallError: As the options say.
         """
-        rewritten = self._given(params, session, overrides)
-        exchange = rewritten._exchange
-        with exchange.recording():
-            while True:
-                answer = _answer(generate(exchange.request))
-                rewritten._hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        driver = Driver(self._exchange(params, session, overrides), FunctionSource(generate))
+        answer: Mapping[str, Any] = run(driver.first())
+        return answer
 
     async def awrap_generate(
         self,
@@ -118,16 +103,9 @@ class CompactTools:
         **overrides: "Unpack[WrapOptions]",
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
-        rewritten = await self._agiven(params, session, overrides)
-        exchange = rewritten._exchange
-        with exchange.recording():
-            while True:
-                answer = _answer(await generate(exchange.request))
-                rewritten._hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        exchange = await self._opened(params, session, overrides, is_async=True)
+        answer: Mapping[str, Any] = await Driver(exchange, FunctionSource(generate, is_async=True)).first()
+        return answer
 
     def wrap_stream(
         self,
@@ -147,7 +125,8 @@ class CompactTools:
         Raises:
             ToolCallError: From the iterator, as the options say.
         """
-        return _stream(stream, self._given(params, session, overrides))
+        exchange = self._exchange(params, session, overrides)
+        return passed(Driver(exchange, FunctionSource(stream, streams=True)).rest())
 
     def awrap_stream(
         self,
@@ -159,32 +138,46 @@ class CompactTools:
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
-        if self._chain and not isinstance(params, Rewritten):
-            self._options(overrides)
-            return _astream(stream, functools.partial(self._agiven, params, session, overrides))
-        return _astream(stream, self._given(params, session, overrides))
+        source = FunctionSource(stream, streams=True, is_async=True)
+        if not self._stack or isinstance(params, Rewritten):
+            return Driver(self._exchange(params, session, overrides), source).rest()
+        self._options(overrides)
+
+        async def opened_first() -> AsyncIterator[Any]:
+            exchange = await self._opened(params, session, overrides, is_async=True)
+            async with aclosing(Driver(exchange, source).rest()) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+        return opened_first()
 
     def _options(self, overrides: WrapOptions) -> Options:
         return self.options.with_overrides(overrides) if overrides else self.options
 
-    def _rewritten(self, request: Request, options: Options, session: str | None) -> Rewritten:
-        exchange = Exchange(chat, request, options)
-        on_usage = functools.partial(self._chain.answered, format="chat", session=session)
-        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage if self._chain else None)
-
-    def _given(self, params: Request | Rewritten, session: str | None, overrides: WrapOptions) -> Rewritten:
-        if not isinstance(params, Rewritten):
-            return self.transform_params(params, session=session, **overrides)
-        if overrides or session is not None:
-            raise TypeError("the request is already rewritten: pass the options to transform_params")
-        return params
-
-    async def _agiven(
-        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions
+    async def _transformed(
+        self, params: Request, session: str | None, overrides: WrapOptions, *, is_async: bool
     ) -> Rewritten:
-        if isinstance(params, Rewritten):
-            return self._given(params, session, overrides)
-        return await self.atransform_params(params, session=session, **overrides)
+        options = self._options(overrides)
+        request = await self._stack.on_request(params, "chat", session, is_async=is_async)
+        exchange = Exchange(chat, request, options)
+        on_usage = None
+        if self._stack:
+            on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
+        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
+
+    def _exchange(
+        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions
+    ) -> "DictExchange":
+        return run(self._opened(params, session, overrides, is_async=False))
+
+    async def _opened(
+        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions, *, is_async: bool
+    ) -> "DictExchange":
+        if not isinstance(params, Rewritten):
+            params = await self._transformed(params, session, overrides, is_async=is_async)
+        elif overrides or session is not None:
+            raise TypeError("the request is already rewritten: pass the options to transform_params")
+        return DictExchange(params._exchange, params._on_usage)
 
 
 def compact_tools(*, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> CompactTools:
@@ -205,7 +198,81 @@ def compact_tools(*, middleware: Iterable[Middleware] = (), **options: "Unpack[W
     return CompactTools(Options().with_overrides(options), middleware)
 
 
-def _answer(body: object) -> Mapping[str, Any]:
+class DictExchange(Driven):
+    """One request and its answers, as dicts in the form of chat completions."""
+
+    def __init__(
+        self, exchange: Exchange, on_usage: Callable[[Mapping[str, Any]], None] | None = None
+    ) -> None:
+        super().__init__(exchange, on_usage)
+        self._reader = None if exchange.untouched else exchange.stream()
+
+    def whole(self, body: Any) -> Any:
+        given = _checked(body)
+        self._receive(given)
+        read = self._exchange.whole(given)
+        if read is not None:
+            self._exchange.gives(read)
+        return read
+
+    def chunk(self, chunk: Any) -> Iterable[Any]:
+        if self._listens and isinstance(chunk, dict):
+            self._receive(chunk)
+        return self._passing(self._read, chunk)
+
+    def end(self, *, dropped: bool = False) -> Iterable[Any]:
+        self.should_retry = False
+        if self._reader is None or self.ended or dropped:
+            return ()
+        out = self._passing(self._reader.end)
+        self.should_retry = self._reader.should_retry
+        if self.should_retry:
+            self._exchange.ask_again()
+        return out
+
+    def pieces(self, out: Any) -> Any:
+        return out
+
+    def _receive(self, given: Mapping[str, Any]) -> None:
+        if self._exchange.recorder is not None:
+            self._exchange.recorder.receives(given)
+        self._hear(given)
+
+    def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:
+        try:
+            out = self._given(read(*given))
+        except ToolCallError as error:
+            self._failed(error)
+            return ()
+        self.ended = self._reader is not None and self._reader.ended
+        return out
+
+    def _read(self, chunk: Any) -> Iterable[Any]:
+        """What goes out instead of a chunk."""
+        reader = self._reader
+        if reader is None:
+            return (chunk,)
+        if not isinstance(chunk, dict):
+            if hasattr(chunk, "model_dump"):
+                name = type(chunk).__name__
+                raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
+            # Not a chunk ("[DONE]", a ping): only that of the last answer counts.
+            return () if reader.should_retry or reader.ended else (chunk,)
+        made: list[Json] | None = reader.feed(chunk)
+        return (chunk,) if made is None else made
+
+    def _given(self, out: Iterable[Any]) -> Iterable[Any]:
+        """What goes out, in the form of the host."""
+        if self._listens:
+            for one in out:
+                self._exchange.gives(one)
+        return out
+
+    def _failed(self, error: Exception) -> None:
+        self.failure, self.ended = error, True
+
+
+def _checked(body: object) -> Mapping[str, Any]:
     if isinstance(body, Mapping):
         return body
     if inspect.iscoroutine(body):
@@ -217,89 +284,39 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(rewritten: Rewritten, reader: AnswerStream | None, event: Any) -> Iterable[Any]:
-    """What goes out instead of a chunk."""
-    if isinstance(event, dict):
-        rewritten._hears(event)
-    read = _rewritten(reader, event)
-    for one in read:
-        rewritten._exchange.gives(one)
-    return read
+class FunctionSource:
+    """Answers come from a function of the host.
 
+    Args:
+        send: Sends a request, and returns its answer, or its chunks.
+        streams: It returns chunks; if `is_async`, it may have to be awaited.
+        is_async: It is an async function.
+    """
 
-def _rewritten(reader: AnswerStream | None, event: Any) -> Iterable[Any]:
-    if reader is None:
-        return (event,)
-    if not isinstance(event, dict):
-        if hasattr(event, "model_dump"):
-            name = type(event).__name__
-            raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
-        # No chunk ("[DONE]", a ping): only that of the last answer counts.
-        return () if reader.should_retry or reader.ended else (event,)
-    made: list[Json] | None = reader.feed(event)
-    return (event,) if made is None else made
+    def __init__(self, send: Callable[[Any], Any], *, streams: bool = False, is_async: bool = False) -> None:
+        self._send = send
+        self._streams = streams
+        self.is_async = is_async
 
+    async def send(self, request: Any, attempt: int) -> Any:
+        answer = self._send(request)
+        waits = self.is_async and (not self._streams or inspect.isawaitable(answer))
+        return await answer if waits else answer
 
-def _last(exchange: Exchange, reader: AnswerStream) -> Iterable[Json]:
-    """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
-    read = reader.end()
-    for one in read:
-        exchange.gives(one)
-    return read
+    def head(self, answer: Any) -> Head:
+        return Head(streams=self._streams)
 
+    async def read_all(self, answer: Any) -> Any:
+        return answer
 
-def _stream(send: Streaming, rewritten: Rewritten) -> Iterator[Any]:
-    exchange = rewritten._exchange
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            source = send(exchange.request)
-            try:
-                chunks = iter(source)
-                while reader is None or not reader.ended:
-                    try:
-                        event = next(chunks)
-                    except StopIteration:
-                        break
-                    yield from _read(rewritten, reader, event)
-            finally:
-                if callable(close := getattr(source, "close", None)):
-                    close()
-            if reader is None:
-                return
-            yield from _last(exchange, reader)
-            if not reader.should_retry:
-                return
-            exchange.ask_again()
+    def chunks(self, answer: Any) -> Any:
+        return aiter(answer) if self.is_async else iter(answer)
 
+    async def close(self, answer: Any) -> None:
+        close = (self.is_async and getattr(answer, "aclose", None)) or getattr(answer, "close", None)
+        closing = close() if callable(close) else None
+        if self.is_async and inspect.isawaitable(closing):
+            await closing
 
-async def _astream(
-    send: AsyncStreaming, given: Rewritten | Callable[[], Awaitable[Rewritten]]
-) -> AsyncIterator[Any]:
-    rewritten = given if isinstance(given, Rewritten) else await given()
-    exchange = rewritten._exchange
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            sent = send(exchange.request)
-            source: AsyncIterable[Any] = await sent if inspect.isawaitable(sent) else sent
-            try:
-                chunks = source.__aiter__()
-                while reader is None or not reader.ended:
-                    try:
-                        event = await chunks.__anext__()
-                    except StopAsyncIteration:
-                        break
-                    for due in _read(rewritten, reader, event):
-                        yield due
-            finally:
-                close = getattr(source, "aclose", None) or getattr(source, "close", None)
-                if callable(close) and inspect.isawaitable(closing := close()):
-                    await closing
-            if reader is None:
-                return
-            for due in _last(exchange, reader):
-                yield due
-            if not reader.should_retry:
-                return
-            exchange.ask_again()
+    def fail(self, error: Exception) -> Any:
+        raise error

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
-from wirecall._clients.middleware import Chain, Middleware
-from wirecall._clients.transport import AsyncAttachment, Layer, SyncAttachment
+from wirecall._clients.middleware import Middleware, MiddlewareStack
+from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 
@@ -58,10 +58,10 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
         ValueError: An option does not allow the value, or the client is wrapped already.
         ImportError: The SDK is too old.
     """
-    chain = Chain(middleware)
-    codec = Codec(Options().with_overrides(options), chain=chain)
+    stack = MiddlewareStack(middleware)
+    codec = Codec(Options().with_overrides(options), stack=stack)
     if langchain.is_ours(client):
-        return langchain.wrap(client, functools.partial(wrap, middleware=chain.members, **options))
+        return langchain.wrap(client, functools.partial(wrap, middleware=stack.members, **options))
     for name, sdk in _SDKS.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):
@@ -69,7 +69,7 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
     for name in _HTTP:
         module = sys.modules.get(name)
         if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
-            return cast(T, _attach(client, Layer(codec, module)))
+            return cast(T, _attach(client, HttpRewriter(codec, module)))
     kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
     if kind is client:
@@ -94,30 +94,30 @@ def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
         if name in sys.modules
         and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
     )
-    layer = Layer(codec, http, error=getattr(module, sdk.error))
-    wrapped = client.with_options(http_client=_attach(inner, layer))
+    rewriter = HttpRewriter(codec, http, error=getattr(module, sdk.error))
+    wrapped = client.with_options(http_client=_attach(inner, rewriter))
     if sdk.guard is not None:
         sdk.guard(wrapped)
     return wrapped
 
 
-def _attach(inner: Any, layer: Layer) -> Any:
-    if isinstance(inner, (SyncAttachment, AsyncAttachment)):
+def _attach(inner: Any, rewriter: HttpRewriter) -> Any:
+    if isinstance(inner, (SyncTransport, AsyncTransport)):
         raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
     kind: Any = type(inner)
-    attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
-    attached = attachment.__new__(attachment)
+    transport = _transport_type(kind, isinstance(inner, rewriter.http.AsyncClient))
+    attached = transport.__new__(transport)
     # One state for both: timeouts, cookies, transports, and whether it is closed.
     attached.__dict__ = inner.__dict__
     attached._wirecall_inner = inner
-    attached._wirecall_layer = layer
+    attached._wirecall_rewriter = rewriter
     return attached
 
 
 # A host has few classes of clients.
 @functools.cache
-def _attachment_type(kind: Any, is_async: bool) -> Any:
-    mixin = AsyncAttachment if is_async else SyncAttachment
+def _transport_type(kind: Any, is_async: bool) -> Any:
+    mixin = AsyncTransport if is_async else SyncTransport
     # A subclass of what the host really uses, so that its own methods and isinstance stay.
     return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
 
@@ -162,7 +162,7 @@ class _NoWebsockets(str):
 
 def _guarded_copy(client: Any, **options: Any) -> Any:
     copied = type(client).copy(client, **options)
-    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
+    if isinstance(copied._client, (SyncTransport, AsyncTransport)):
         _guard_openai(copied)
     return copied
 

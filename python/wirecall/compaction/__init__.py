@@ -9,10 +9,11 @@ from wirecall.compaction._durable import (
     compact_messages,
     summarize_messages,
 )
-from wirecall.compaction._planning import CompactionPlan, ResultRepair, plan_compaction
+from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._pruning import Clear, Prune
 from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._truncation import Truncate
+from wirecall.compaction._turns import ResultRepair
 
 __all__ = [
     "Clear",

@@ -1,5 +1,6 @@
 """Compresses requests: a summary replaces older turns. It is made once, and remembered in its session."""
 
+import logging
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -8,17 +9,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from wirecall._apis.base import Api
-from wirecall._apis.conversation import INTRODUCTION, Message, MessageFormat, log
+from wirecall._apis.conversation import Message, MessageFormat
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of, listed
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
 from wirecall.compaction._counting import Count, estimate, texts, tokens_of, written
 from wirecall.compaction._host import AsyncFunctionError, Host
-from wirecall.compaction._planning import Conversation, joined, turns_of
 from wirecall.compaction._pruning import Prune, pruned
 from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
-from wirecall.compaction._summary import cleaned, question, wrapped
+from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
 from wirecall.compaction._truncation import Truncate, truncated
+from wirecall.compaction._turns import Conversation, joined, turns_of
+
+log = logging.getLogger("wirecall")
 
 # This many failures in a row open the breaker.
 FAILURES = 3
@@ -134,7 +137,7 @@ class Compressor:
             return compressed
         if remembered is None:
             return trimmed.messages
-        conversation = _cut(of, trimmed.messages)
+        conversation = turns_of(of, trimmed.messages)
         recent = joined(of, conversation.turns, ended=True)
         return [*conversation.system, *conversation.summary, *recent]
 
@@ -155,7 +158,7 @@ class Compressor:
         """The conversation with a summary of its older turns, or with a notice if it could not be made; None
         if there are no older turns."""
         options, of = self.options, task.of
-        conversation = _cut(of, trimmed.messages)
+        conversation = turns_of(of, trimmed.messages)
         allowed = min(options.max_summary_tokens, max(1, self.window // 4))
         always = [*conversation.system, of.user(INTRODUCTION)]
         fixed = allowed + scale * (around + sum(map(self._weigh, always)))
@@ -225,7 +228,7 @@ class Compressor:
             session.remember(made)
             attempts = session.attempts
         if self.on_compress is not None:
-            recent = joined(of, _cut(of, given[made.length :]).turns, ended=False)
+            recent = joined(of, turns_of(of, given[made.length :]).turns, ended=False)
             messages = [*system_of(of, given), of.user(wrapped(made.text)), *recent]
             try:
                 compressed = Compressed(session.id, of.name, messages, made.text, made.length)
@@ -264,10 +267,6 @@ def _logged(error: Exception) -> str:
     """What a log may say about it: messages of providers and stores may quote the conversation."""
     name = type(error).__name__
     return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
-
-
-def _cut(of: MessageFormat, messages: Sequence[Message]) -> Conversation:
-    return turns_of(of, messages, [dict_of(message) for message in messages])
 
 
 def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:

@@ -11,16 +11,17 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from wirecall._apis.conversation import at_least
 from wirecall._apis.names import ApiName
 from wirecall._apis.registry import api_named
 from wirecall._apis.values import dict_of
+from wirecall._sync import run
 from wirecall._tools.option_types import checked
+from wirecall.compaction._checks import at_least
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._compressor import Compressor, Trim
 from wirecall.compaction._counting import Count
 from wirecall.compaction._durable import AsyncSummarize
-from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host, run
+from wirecall.compaction._host import ASYNC, NEEDS_ASYNC, SYNC, Host
 from wirecall.compaction._pruning import EXPLANATION, Clear, Prune, cleared
 from wirecall.compaction._sessions import Sessions
 from wirecall.compaction._truncation import Truncate, truncated
@@ -50,29 +51,27 @@ class CompactContext:
         self._clear = clear
         self._sessions = Sessions(max_sessions)
 
-    def transform_request(self, request: Request, *, format: ApiName, session: str | None = None) -> Request:
+    def on_request(self, request: Request, *, api: ApiName, session: str | None = None) -> Request:
         """The request to send; the very request if nothing has to change.
 
         Args:
             request: Its JSON, with "messages", or "input" for Responses.
-            format: "chat", "responses" or "messages".
+            api: "chat", "responses" or "messages".
 
         Raises:
             TypeError: The summarizer is async.
         """
         if self._compressor is not None and _is_async(self._compressor.options.summarize):
             raise TypeError(f"the summarizer cannot be used here: {NEEDS_ASYNC}")
-        return run(self._transform(request, format, session, SYNC))
+        return run(self._transform(request, api, session, SYNC))
 
-    async def atransform_request(
-        self, request: Request, *, format: ApiName, session: str | None = None
-    ) -> Request:
-        """`transform_request` for async hosts; the summarizer may be sync, too."""
-        return await self._transform(request, format, session, ASYNC)
+    async def aon_request(self, request: Request, *, api: ApiName, session: str | None = None) -> Request:
+        """`on_request` for async hosts; the summarizer may be sync, too."""
+        return await self._transform(request, api, session, ASYNC)
 
-    def answered(self, body: object, *, format: ApiName, session: str | None = None) -> None:
+    def on_usage(self, body: object, *, api: ApiName, session: str | None = None) -> None:
         """Feeds the usage in an answer, or in an event of a streamed one."""
-        found = api_named(format).input_tokens(dict_of(body))
+        found = api_named(api).input_tokens(dict_of(body))
         if found:
             self.feed(found, session=session)
 

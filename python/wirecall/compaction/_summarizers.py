@@ -3,13 +3,11 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, overload
 
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, AnswerText, Flat, MessageFormat
+from wirecall._apis.conversation import AnswerText, MessageFormat
 from wirecall._apis.registry import apis
 from wirecall._apis.values import dict_of
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS, Flat
 
-# Finish reasons of answers that were cut off, or are refusals.
-_CUT = ("length", "max_tokens", "model_context_window_exceeded")
-_REFUSED = ("content_filter", "refusal")
 # Anthropic's API requires that a user speaks first.
 _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
@@ -90,8 +88,8 @@ def _method(client: object) -> tuple[Any, MessageFormat]:
 def _checked(answer: AnswerText) -> str:
     if answer.refusal:
         raise SummaryError(f"the model refused to summarise: {answer.refusal}")
-    if answer.reason in _REFUSED:
+    if answer.is_refused:
         raise SummaryError(f"the model did not summarise: its answer ended with {answer.reason!r}")
-    if answer.reason in _CUT and "</summary>" not in answer.text:
+    if answer.is_cut and "</summary>" not in answer.text:
         raise SummaryError(f"the summary was cut off ({answer.reason!r}): raise max_tokens of the summarizer")
     return answer.text

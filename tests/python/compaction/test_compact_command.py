@@ -14,9 +14,9 @@ pytest.importorskip("click")
 from click.testing import CliRunner, Result
 from server import Answer, Failure, Server, serve
 
-from wirecall._apis.conversation import OPENING
 from wirecall._cli import compact as commands
 from wirecall._cli.commands import wirecall
+from wirecall.compaction._summary import OPENING
 
 MESSAGES = [
     {"role": "system", "content": "Be kind."},

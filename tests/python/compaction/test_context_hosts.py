@@ -67,9 +67,9 @@ def test_an_async_summarizer_needs_an_async_hook(summarize: Any) -> None:
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
     with pytest.raises(TypeError, match="use an async client"):
-        context.transform_request({"messages": FOUR}, format="chat")
+        context.on_request({"messages": FOUR}, api="chat")
     # It has counted for nothing.
-    made = asyncio.run(context.atransform_request({"messages": FOUR}, format="chat"))
+    made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
     assert made["messages"] == [SUMMARY, FOUR[3]]
 
 
@@ -83,7 +83,7 @@ def test_async_hosts_may_have_sync_functions_and_async_ones() -> None:
     for summarize in (Summarizer(), _asummarize):
         context = compact_context(context_window=100, compress=summarize, on_compress=on_compress)
         context.feed(1000)
-        made = asyncio.run(context.atransform_request({"messages": FOUR}, format="chat"))
+        made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
         assert made["messages"] == [SUMMARY, FOUR[3]]
     assert len(stored) == 2
 
@@ -118,8 +118,8 @@ def test_a_request_that_is_cancelled_leaves_all_as_it_was() -> None:
         context = compact_context(context_window=100, compress=summarize)
         context.feed(1000)
         before = copy.deepcopy(FOUR)
-        task = asyncio.create_task(context.atransform_request({"messages": FOUR}, format="chat"))
-        waiting = asyncio.create_task(context.atransform_request({"messages": FOUR}, format="chat"))
+        task = asyncio.create_task(context.aon_request({"messages": FOUR}, api="chat"))
+        waiting = asyncio.create_task(context.aon_request({"messages": FOUR}, api="chat"))
         while not asked:
             await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -141,7 +141,7 @@ def test_a_summary_that_takes_too_long_is_a_failure() -> None:
 
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
-    made = asyncio.run(context.atransform_request({"messages": FOUR}, format="chat"))
+    made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
     assert made["messages"][0]["content"] == NOTICE
 
 
@@ -152,7 +152,7 @@ def test_a_summarizer_may_send_through_the_same_context() -> None:
         asked.append(messages)
         context.feed(10**6)  # of its own answer
         params = {"messages": messages * 100}
-        assert context.transform_request(params, format="chat") is params
+        assert context.on_request(params, api="chat") is params
         return "They counted."
 
     context = compact_context(context_window=100, compress=summarize, count=words)
@@ -332,7 +332,7 @@ def test_tasks_wait_for_the_same_summary() -> None:
         context = compact_context(context_window=100, compress=summarize, count=words)
         messages = talk(*["word " * 40] * 4)
         made = await asyncio.gather(
-            *(context.atransform_request({"messages": messages}, format="chat") for _ in range(20))
+            *(context.aon_request({"messages": messages}, api="chat") for _ in range(20))
         )
         assert all(one["messages"] == [SUMMARY, *messages[3:]] for one in made)
         assert len(asked) == 1
@@ -355,7 +355,7 @@ def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch
     async def main() -> None:
         context = compact_context(context_window=100, compress=summarize, count=words)
         messages = talk(*["word " * 40] * 4)
-        task = asyncio.create_task(context.atransform_request({"messages": messages}, format="chat"))
+        task = asyncio.create_task(context.aon_request({"messages": messages}, api="chat"))
         while not asked:
             await asyncio.sleep(0)
         # It would wait in vain for what this very thread has to do.
@@ -397,7 +397,7 @@ def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.Monk
         return "They counted."
 
     async def main() -> Any:
-        return await context.atransform_request({"messages": messages}, format="chat")
+        return await context.aon_request({"messages": messages}, api="chat")
 
     context = compact_context(context_window=100, compress=summarize, count=words)
     messages = talk(*["word " * 40] * 4)

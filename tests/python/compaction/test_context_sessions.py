@@ -48,9 +48,7 @@ def fed(session: int, turn: int) -> int:
 
 def step(context: Any, session: int, turn: int) -> Any:
     name = f"s{session}"
-    made = context.transform_request({"messages": messages_of(session, turn)}, format="chat", session=name)[
-        "messages"
-    ]
+    made = context.on_request({"messages": messages_of(session, turn)}, api="chat", session=name)["messages"]
     context.feed(fed(session, turn), session=name)
     return [one["content"] for one in made]
 
@@ -58,7 +56,7 @@ def step(context: Any, session: int, turn: int) -> Any:
 async def astep(context: Any, session: int, turn: int) -> Any:
     name = f"s{session}"
     params = {"messages": messages_of(session, turn)}
-    made = (await context.atransform_request(params, format="chat", session=name))["messages"]
+    made = (await context.aon_request(params, api="chat", session=name))["messages"]
     await asyncio.sleep(0)
     context.feed(fed(session, turn), session=name)
     return [one["content"] for one in made]
@@ -144,9 +142,7 @@ def test_one_session_on_many_threads_loses_nothing() -> None:
             made.append(
                 (
                     size,
-                    context.transform_request({"messages": longest[:size]}, format="chat", session="s")[
-                        "messages"
-                    ],
+                    context.on_request({"messages": longest[:size]}, api="chat", session="s")["messages"],
                 )
             )
 
@@ -159,7 +155,7 @@ def test_one_session_on_many_threads_loses_nothing() -> None:
     once = context_of(summarize)
     before = len(asked)
     for size in range(2, 200, 6):
-        once.transform_request({"messages": longest[:size]}, format="chat", session="s")
+        once.on_request({"messages": longest[:size]}, api="chat", session="s")
     assert before == len(asked) - before
 
 

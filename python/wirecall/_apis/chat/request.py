@@ -150,14 +150,9 @@ def _stop(made: Json, mark: str | None, options: Options) -> None:
     if mark is None or (refuses and options.stop_sequence == "auto"):
         return
     given = made.get("stop")
-    if given is None:
-        stops = []
-    elif isinstance(given, str):
-        stops = [given]
-    elif isinstance(given, (list, tuple)):
-        stops = list(given)
-    else:
+    if not isinstance(given, (str, list, tuple, type(None))):
         return  # the provider's to refuse
+    stops = [given] if isinstance(given, str) else listed(given)
     if mark not in stops and len(stops) < _MOST_STOPS:
         made["stop"] = [*stops, mark]
 

@@ -8,7 +8,7 @@ from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.messages.answer import is_text
 from wirecall._apis.stops import stops_of
-from wirecall._apis.values import Json, as_json, listed, mapping, result_text
+from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
@@ -27,7 +27,7 @@ class UnsupportedThreadError(UnsupportedRequestError):
     """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
 
 
-def refusal(error: UnsupportedRequestError) -> Json:
+def refusal(error: Exception) -> Json:
     about: Json = {"type": "invalid_request_error", "message": str(error)}
     if isinstance(error, UnsupportedThreadError):
         about["details"] = {"error_code": "thread_unsupported_request"}
@@ -67,7 +67,9 @@ def rewrite_request(given: Rewrite) -> Json:
         _set(new, "tool_choice", _native_choice(request.get("tool_choice"), natives))
     # Token counting has neither of the two.
     if "max_tokens" in request and history.stop is not None:
-        new["stop_sequences"] = _stops(request.get("stop_sequences"), history.stop)
+        given_stops = listed(request.get("stop_sequences"))
+        if history.stop not in given_stops:
+            new["stop_sequences"] = [*given_stops, history.stop]
     if manual is not None:
         new["system"] = _system(new, manual, _breakpoint(new, parsed, options), options)
     return new
@@ -119,16 +121,14 @@ class _Natives:
 
     def rewrites(self, block: object) -> bool:
         """Whether a block becomes text: a call or result of none of these tools."""
-        kind = _kind(block)
-        if kind == "tool_use":
-            assert isinstance(block, Mapping)
-            if not self._owns(block):
+        held = mapping(block)
+        if held.get("type") == "tool_use":
+            if not self._owns(held):
                 return True
-            if isinstance(block.get("id"), str):
-                self._ids.add(block["id"])
-        elif kind == "tool_result":
-            assert isinstance(block, Mapping)
-            id = block.get("tool_use_id")
+            if isinstance(held.get("id"), str):
+                self._ids.add(held["id"])
+        elif held.get("type") == "tool_result":
+            id = held.get("tool_use_id")
             return not (isinstance(id, str) and id in self._ids)
         return False
 
@@ -169,16 +169,8 @@ def _native_choice(given: object, natives: _Natives) -> object:
     if given.get("type") == "none" or (given.get("type") == "tool" and natives.has(given.get("name"))):
         return given
     # The model may answer with text calls, so that no native one can be asked for.
-    return (
-        {"type": "auto", "disable_parallel_tool_use": True}
-        if given.get("disable_parallel_tool_use")
-        else None
-    )
-
-
-def _stops(given: object, mark: str) -> object:
-    theirs = given if isinstance(given, list) else []
-    return given if mark in theirs else [*theirs, mark]
+    is_serial = given.get("disable_parallel_tool_use")
+    return {"type": "auto", "disable_parallel_tool_use": True} if is_serial else None
 
 
 # The system text.
@@ -200,13 +192,11 @@ def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """All that may have a cache breakpoint. One at the top is set by the API itself, and counts too."""
     yield request
     for key in ("tools", "system"):
-        if isinstance(request.get(key), list):
-            yield from (block for block in request[key] if isinstance(block, Mapping))
+        yield from map(mapping, listed(request.get(key)))
     for message in _messages(request):
-        for block in _blocks(message):
-            if isinstance(block, Mapping):
-                yield block
-                yield from (inner for inner in _blocks(block) if isinstance(inner, Mapping))
+        for block in map(mapping, _blocks(message)):
+            yield block
+            yield from map(mapping, _blocks(block))
 
 
 def _system(
@@ -241,7 +231,7 @@ def _message(message: Any, history: History, natives: _Natives) -> Any:
 
 
 def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
-    ours = [natives.rewrites(block) and _kind(block) == "tool_use" for block in blocks]
+    ours = [natives.rewrites(block) and kind_of(block) == "tool_use" for block in blocks]
     if not any(ours):
         return blocks
     calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
@@ -261,20 +251,20 @@ def _past(call: Mapping[str, Any]) -> PastCall:
 
 
 def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
-    ours = [natives.rewrites(block) and _kind(block) == "tool_result" for block in blocks]
+    ours = [natives.rewrites(block) and kind_of(block) == "tool_result" for block in blocks]
     written = _Written()
     natively: list[Any] = []
     theirs = iter(history.foreign([block for block, mine in zip(blocks, ours, strict=True) if not mine]))
     for block, mine in zip(blocks, ours, strict=True):
         if mine:
             _write_result(block, history, written)
-        elif any(ours) and _kind(block) == "tool_result":
+        elif any(ours) and kind_of(block) == "tool_result":
             # The API refuses text in front of a native result.
             natively.append(next(theirs))
         else:
             written.block(next(theirs))
     changed = [*natively, *written.blocks()]
-    return blocks if _same(blocks, changed) else changed
+    return blocks if are_same(blocks, changed) else changed
 
 
 class _Written:
@@ -310,7 +300,7 @@ def _write_result(result: Mapping[str, Any], history: History, written: _Written
     beside: list[Any] = []
     if isinstance(content, list):
         for block in content:
-            if str(_kind(block)) not in _BESIDE:
+            if str(kind_of(block)) not in _BESIDE:
                 breakpoint = breakpoint or mapping(block).get("cache_control")
         content, beside = result_text(content, history, _block_text, _BESIDE, as_json)
     elif content is None:
@@ -350,9 +340,7 @@ def _with_message(content: object, message: str) -> object:
 
 
 def _messages(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    given = request.get("messages")
-    if isinstance(given, list):
-        yield from (message for message in given if isinstance(message, Mapping))
+    return (message for message in listed(request.get("messages")) if isinstance(message, Mapping))
 
 
 def _blocks(holder: Mapping[str, Any]) -> list[Any]:
@@ -360,19 +348,11 @@ def _blocks(holder: Mapping[str, Any]) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def _kind(block: object) -> object:
-    return block.get("type") if isinstance(block, Mapping) else None
-
-
 def _text(text: str, breakpoint: object = None) -> Json:
     block: Json = {"type": "text", "text": text}
     if breakpoint:
         block["cache_control"] = breakpoint
     return block
-
-
-def _same(old: list[Any], new: list[Any]) -> bool:
-    return len(old) == len(new) and all(one is other for one, other in zip(old, new, strict=True))
 
 
 def _set(request: Json, key: str, value: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from wirecall._apis import roles
 from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
 from wirecall._apis.stops import stops_of
-from wirecall._apis.values import Json, as_json, listed, mapping, result_text
+from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
 from wirecall._rewriting import manual as manuals
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.manual import Manual
@@ -127,7 +127,7 @@ def adapt_request(request: Json, options: Options) -> Json:
     told = [_says("system", instructions)] if instructions else []
     items = _items_or_text(request)
     adapted = roles.adapted([*told, *items], options, text="input_text")
-    if len(adapted) != len(items) or any(a is not b for a, b in zip(adapted, items, strict=True)):
+    if not are_same(adapted, items):
         new["input"] = adapted
     return new
 
@@ -151,7 +151,7 @@ def _leave_native(written: Json, parsed: ParsedRequest) -> None:
     if choice == "required":
         # Any tool would do: the provider must not force one of its own.
         written["tool_choice"] = "auto"
-    elif isinstance(choice, Mapping) and choice.get("type") == "function":
+    elif kind_of(choice) == "function":
         written["tool_choice"] = "none"
     elif isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
         tools = _dicts(choice.get("tools"))
@@ -218,34 +218,27 @@ def _role(item: object) -> str | None:
 
 
 def _is_call(item: object) -> bool:
-    return isinstance(item, Mapping) and item.get("type") == "function_call" and not _stays_native(item)
+    return kind_of(item) == "function_call" and not _stays_native(mapping(item))
 
 
 def _is_result(item: object, linked: set[str]) -> bool:
-    return (
-        isinstance(item, Mapping)
-        and item.get("type") == "function_call_output"
-        and not (isinstance(item.get("call_id"), str) and item["call_id"] in linked)
-    )
+    return kind_of(item) == "function_call_output" and _call_id(mapping(item)) not in linked
+
+
+def _call_id(item: Mapping[str, Any]) -> str | None:
+    id = item.get("call_id")
+    return id if isinstance(id, str) else None
 
 
 def _stays_native(call: Mapping[str, Any]) -> bool:
     """A call of a tool that stays: one of a namespace, or one that a program of the provider made."""
-    caller = call.get("caller")
-    by_program = isinstance(caller, Mapping) and caller.get("type") == "program"
-    return call.get("namespace") is not None or by_program
+    return call.get("namespace") is not None or kind_of(call.get("caller")) == "program"
 
 
 def _native_ids(items: Iterable[Any]) -> set[str]:
     """Of calls that stay native: their results do, too."""
-    return {
-        item["call_id"]
-        for item in items
-        if isinstance(item, Mapping)
-        and item.get("type") == "function_call"
-        and _stays_native(item)
-        and isinstance(item.get("call_id"), str)
-    }
+    calls = (item for item in items if kind_of(item) == "function_call" and _stays_native(item))
+    return {id for id in map(_call_id, calls) if id is not None}
 
 
 def _turn(run: list[Any], history: History) -> Iterator[Any]:
@@ -279,12 +272,7 @@ def _with_text(message: Mapping[str, Any], text: str) -> Json:
 
 
 def _past(item: Mapping[str, Any]) -> PastCall:
-    name, id = item.get("name"), item.get("call_id")
-    return PastCall(
-        id if isinstance(id, str) else None,
-        name if isinstance(name, str) else str(name),
-        item.get("arguments"),
-    )
+    return PastCall(_call_id(item), str(item.get("name")), item.get("arguments"))
 
 
 def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
@@ -292,23 +280,18 @@ def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
     parts: list[Json] = []
     for item in run:
         content, beside = _content(item.get("output", ""), history)
-        id = item.get("call_id")
-        text = history.result(id if isinstance(id, str) else None, content)
-        if parts and parts[-1].get("type") == "input_text":
-            parts[-1] = {"type": "input_text", "text": parts[-1]["text"] + "\n" + text}
-        else:
-            parts.append({"type": "input_text", "text": text})
-        parts += beside
-    if len(parts) == 1:
-        return _says("user", parts[0]["text"])
-    return _says("user", parts)
+        text = history.result(_call_id(item), content)
+        if parts and kind_of(parts[-1]) == "input_text":
+            text = parts.pop()["text"] + "\n" + text
+        parts += [_text_part(text), *beside]
+    return _says("user", parts[0]["text"] if len(parts) == 1 else parts)
 
 
 def _content(output: object, history: History) -> tuple[object, list[Json]]:
     """What of a result is text, and what is placed beside it."""
     if not isinstance(output, (list, tuple)):
         return output, []
-    if not all(isinstance(mapping(part).get("type"), str) for part in output):
+    if not all(isinstance(kind_of(part), str) for part in output):
         return output, []
     return result_text(output, history, _part_text, _BESIDE, as_json)
 

@@ -234,7 +234,7 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._refused = True
         self._finish_texts(source, False)
         # Its place is known once it is written, which may be later.
-        source.others[index] = ("", 0, 0)
+        source.others[index] = {}
         self._do(self._out.other_part, source, index, part, event)
 
     def _part_done(self, source: Source, index: int, part: object) -> None:

@@ -29,10 +29,7 @@ pub const NAMED: &[&str] =
 pub const EVERY: Keywords = [ONE, LIST, NAMED];
 
 /// The schemas under these keywords, with the JSON pointer to each.
-pub fn parts<'s>(
-    schema: &'s Map<String, Value>,
-    [one, list, named]: Keywords,
-) -> impl Iterator<Item = (String, &'s Value)> {
+pub fn parts(schema: &Map<String, Value>, [one, list, named]: Keywords) -> impl Iterator<Item = (String, &Value)> {
     let one = one.iter().filter_map(|keyword| Some((format!("/{keyword}"), schema.get(*keyword)?)));
     let list = list.iter().flat_map(|keyword| {
         let items = schema.get(*keyword).and_then(Value::as_array).into_iter().flatten();

@@ -102,23 +102,18 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
         }
         let Some(word) = word(text, at) else { return Scan::at_end(last) };
         let mut next = ws_run(text, at + word.len());
-        match bytes.get(next) {
-            None => return Scan::at_end(last),
-            Some(byte) => {
-                if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
-                    return tag;
-                }
-                if matches!(byte, b'=' | b':') {
-                    next = ws_run(text, next + 1);
-                } else {
-                    (at, first) = (next, false);
-                    if word.is_empty() {
-                        return Scan::NoMatch;
-                    }
-                    continue;
-                }
-            }
+        let Some(&byte) = bytes.get(next) else { return Scan::at_end(last) };
+        if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
+            return tag;
         }
+        if !matches!(byte, b'=' | b':') {
+            if word.is_empty() {
+                return Scan::NoMatch;
+            }
+            (at, first) = (next, false);
+            continue;
+        }
+        next = ws_run(text, next + 1);
         let Some(value) = value(text, next) else { return Scan::at_end(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
             && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
@@ -142,7 +137,7 @@ pub fn named(
     let start = ws_run(text, from);
     let Some(value) = value(text, start) else { return Scan::at_end(last) };
     let name = value.trim_matches(['"', '\'']);
-    tool(name).map_or(Scan::NoMatch, |tool| Scan::Match((Some(tool), start + value.len())))
+    Scan::some(tool(name)).map(|tool| (Some(tool), start + value.len()))
 }
 
 /// The word at a place, if its end is known.

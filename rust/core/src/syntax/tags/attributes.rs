@@ -118,14 +118,16 @@ pub enum Of {
 /// Scans a tag after its word.
 pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
     let named = of != Of::Name;
-    let mut found = TagHead { from, ..TagHead::default() };
-    if named && text.as_bytes().get(from) == Some(&b'=') {
-        match after_equals(text, from + 1, last) {
-            Scan::Match((range, end)) => (found.name, found.from) = (Some(range), end),
-            Scan::Incomplete => return Scan::Incomplete,
-            Scan::NoMatch => return Scan::NoMatch,
-        }
-    }
+    let name = match text.as_bytes().get(from) {
+        Some(b'=') if named => after_equals(text, from + 1, last).map(|(name, end)| (Some(name), end)),
+        _ => Scan::Match((None, from)),
+    };
+    name.and_then(|(name, from)| attributes(text, last, of, TagHead { name, from, ..TagHead::default() }))
+}
+
+/// Scans the attributes of a tag up to its end.
+fn attributes(text: &str, last: bool, of: Of, mut found: TagHead) -> Scan<TagHead> {
+    let named = of != Of::Name;
     let mut at = found.from;
     loop {
         match attribute(text, at, 0) {
@@ -151,16 +153,11 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
             // This is prose, unless a quoted value follows in the tag: text in quotes is never searched for calls.
             Attribute::Junk(at) => {
                 let rest = &text.as_bytes()[at..];
-                return match rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\'')) {
-                    None => Scan::at_end(last),
-                    Some(length)
-                        if matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=") =>
-                    {
-                        found.more = true;
-                        Scan::Match(found)
-                    }
-                    Some(_) => Scan::NoMatch,
-                };
+                let special = rest.iter().position(|byte| matches!(byte, b'<' | b'>' | b'"' | b'\''));
+                let Some(length) = special else { return Scan::at_end(last) };
+                found.more = true;
+                let value = matches!(rest[length], b'"' | b'\'') && rest[..length].trim_ascii().ends_with(b"=");
+                return Scan::some(value.then_some(found));
             }
         }
     }
@@ -168,7 +165,7 @@ pub fn head(text: &str, from: usize, last: bool, of: Of) -> Scan<TagHead> {
 
 /// Scans a tag after its word. An attribute must name the tool.
 pub fn named_tag(text: &str, from: usize, last: bool) -> Scan<TagHead> {
-    head(text, from, last, Of::Call).and_then(|head| if head.by_attribute { Scan::Match(head) } else { Scan::NoMatch })
+    head(text, from, last, Of::Call).filter(|head| head.by_attribute)
 }
 
 /// A name after `=`, in quotes or not, and where it ends.

@@ -3,12 +3,12 @@
 //! A [`Row`] describes one such format. Its tags are also read in other forms that models write.
 
 mod attributes;
-mod tags;
+mod openings;
 mod text;
 mod words;
 
 pub use attributes::{Attribute, TYPES, attribute, named_tag, word_end};
-pub use tags::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
+pub use openings::{Attributes, CallTag, OpenTag, Parameter, is_name, own_tag};
 pub use text::{is_mark, push_name};
 pub use words::{begins, closes};
 

@@ -81,7 +81,7 @@ impl BlockScalar {
             match self.state {
                 // A comment may follow. It ends nothing that is content.
                 BlockState::Head => {
-                    if w.to_line_break()? {
+                    if w.skip_to_line_break()? {
                         return Break(self.over());
                     }
                     if !w.line_break()? {

@@ -193,18 +193,12 @@ impl TreeBuilder {
                 Some(key) => entries.list.push((key, tree)),
                 None => return malformed(INDENTATION),
             },
-            Some(Collection::List { items, open, .. }) => {
-                if !std::mem::replace(open, false) {
-                    return malformed(INDENTATION);
-                }
+            Some(Collection::List { items, open, .. } | Collection::FlowList { items, open }) if *open => {
+                *open = false;
                 items.push(tree);
             }
-            Some(Collection::FlowList { items, open }) => {
-                if !std::mem::replace(open, false) {
-                    return malformed(COMMA);
-                }
-                items.push(tree);
-            }
+            Some(Collection::List { .. }) => return malformed(INDENTATION),
+            Some(Collection::FlowList { .. }) => return malformed(COMMA),
             Some(Collection::FlowMap { entries, state }) => match std::mem::replace(state, Flow::Comma) {
                 Flow::Value(key) => entries.list.push((key, tree)),
                 Flow::Key => return malformed(KEY_SCALAR),
@@ -219,12 +213,18 @@ impl TreeBuilder {
         if self.in_flow() {
             return Ok(());
         }
+        self.close(column)?;
+        self.expects(column as isize > self.base)
+    }
+
+    /// Closes collections in block style in this column or deeper ones.
+    fn close(&mut self, column: usize) -> Result<(), YamlFault> {
         while let Some(Collection::Map { column: own, .. } | Collection::List { column: own, .. }) = self.stack.last()
             && *own >= column
         {
             self.pop()?;
         }
-        self.expects(column as isize > self.base)
+        Ok(())
     }
 
     /// Checks that a value is expected. `inside`: as the outermost value, it would be indented enough.
@@ -246,36 +246,29 @@ impl TreeBuilder {
     }
 
     fn dash(&mut self, column: usize) -> Result<(), YamlFault> {
-        loop {
-            match self.stack.last_mut() {
-                Some(Collection::Map { column: own, .. } | Collection::List { column: own, .. }) if *own > column => {
-                    self.pop()?
-                }
-                Some(Collection::List { column: own, items, open }) if *own == column => {
-                    items.extend(std::mem::replace(open, true).then(null));
-                    return Ok(());
-                }
-                _ => break,
-            }
+        self.close(column + 1)?;
+        if let Some(Collection::List { column: own, items, open }) = self.stack.last_mut()
+            && *own == column
+        {
+            items.extend(std::mem::replace(open, true).then(null));
+            return Ok(());
         }
         self.expects(column as isize >= self.base)?;
         self.open(Collection::List { column, items: Vec::new(), open: true })
     }
 
     fn key(&mut self, text: String, column: usize) -> Result<(), YamlFault> {
-        loop {
-            match self.stack.last_mut() {
-                Some(Collection::Map { column: own, entries, key }) if *own == column => {
-                    entries.list.extend(key.take().map(|key| (key, null())));
-                    entries.name(&text)?;
-                    *key = Some(text);
-                    return Ok(());
-                }
-                Some(Collection::Map { column: own, .. } | Collection::List { column: own, .. }) if *own >= column => {
-                    self.pop()?
-                }
-                _ => break,
-            }
+        self.close(column + 1)?;
+        if matches!(self.stack.last(), Some(Collection::List { column: own, .. }) if *own == column) {
+            self.pop()?;
+        }
+        if let Some(Collection::Map { column: own, entries, key }) = self.stack.last_mut()
+            && *own == column
+        {
+            entries.list.extend(key.take().map(|key| (key, null())));
+            entries.name(&text)?;
+            *key = Some(text);
+            return Ok(());
         }
         self.expects(column as isize > self.base)?;
         let mut entries = Entries::default();

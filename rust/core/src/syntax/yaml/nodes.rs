@@ -198,7 +198,7 @@ impl YamlLexer {
 
     /// Up to the end of the line.
     pub(super) fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
-        if w.to_line_break()? {
+        if w.skip_to_line_break()? {
             return Break(YamlLexeme::Close);
         }
         w.byte()?;

@@ -127,7 +127,7 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar
 
 /// Where a comment begins in a line of plain text.
 pub fn comment(line: &str) -> Option<usize> {
-    let begins = |at: &usize| line[..*at].as_bytes().last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
+    let begins = |at: &usize| line.as_bytes()[..*at].last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
     memchr::memchr_iter(b'#', line.as_bytes()).find(begins)
 }
 

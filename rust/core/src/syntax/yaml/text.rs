@@ -200,7 +200,7 @@ impl TextScalar {
                 self.line_break(w)?;
                 Continue(())
             }
-            Some(TextState::Comment) => self.to_comment(),
+            Some(TextState::Comment) => self.begin_comment(),
             Some(_) => self.over(None),
             None if refused => {
                 self.verbatim = true;
@@ -220,7 +220,7 @@ impl TextScalar {
         Continue(found)
     }
 
-    fn to_comment<'w>(&mut self) -> YamlStep<'w> {
+    fn begin_comment<'w>(&mut self) -> YamlStep<'w> {
         self.commented = true;
         self.state = TextState::Comment;
         Continue(())
@@ -228,7 +228,7 @@ impl TextScalar {
 
     fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let start = w.at;
-        let ended = w.to_line_break();
+        let ended = w.skip_to_line_break();
         self.raw.push_str(&w.text[start..w.at]);
         if ended? {
             return self.over(None);
@@ -260,7 +260,7 @@ impl TextScalar {
             return self.over(Some(indent));
         }
         if byte == b'#' && !self.verbatim {
-            return self.to_comment();
+            return self.begin_comment();
         }
         if !deeper {
             let key = match byte {

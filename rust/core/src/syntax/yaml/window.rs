@@ -79,7 +79,7 @@ impl<'w> TextWindow<'w, '_> {
     }
 
     /// Consumes text up to a line break. True: the YAML text ends before it.
-    pub fn to_line_break(&mut self) -> YamlStep<'w, bool> {
+    pub fn skip_to_line_break(&mut self) -> YamlStep<'w, bool> {
         let bytes = self.text.as_bytes();
         loop {
             let rest = &bytes[self.at..];
