@@ -12,7 +12,7 @@ use crate::schema::{self, Schema, UNKNOWN, compile};
 use crate::syntax::json::{Value, json_string};
 use crate::syntax::position::Position;
 use crate::syntax::scan::Delimiters;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, is_name};
 
 /// The type of a document, compiled once.
@@ -25,7 +25,7 @@ impl XmlSchema {
         let Some(text) = schema else { return Ok(XmlSchema(Arc::new(Schema::unknown()))) };
         let value: serde_json::Value =
             serde_json::from_str(text).map_err(|e| (String::new(), format!("the schema is not valid JSON: {e}")))?;
-        Ok(XmlSchema(Arc::new(compile(&schema::Document::new(&value)?)?)))
+        Ok(XmlSchema(Arc::new(compile(&schema::SchemaDocument::new(&value)?)?)))
     }
 }
 
@@ -145,7 +145,7 @@ impl Document {
         notes.state()?;
         let tree = reader.finish(schema, &mut |fault, _| notes.fault(fault.what(), *place));
         notes.state()?;
-        self.typed(&tree.unwrap_or(Tree::Map(Vec::new())))
+        self.typed(&tree.unwrap_or(UntypedValue::Map(Vec::new())))
     }
 
     /// The JSON of the value as far as it is known, as if the text ended here; `None` before the first element.
@@ -174,13 +174,13 @@ impl Document {
         at
     }
 
-    fn typed(&mut self, tree: &Tree) -> Result<String, SyntaxError> {
+    fn typed(&mut self, tree: &UntypedValue) -> Result<String, SyntaxError> {
         let (delimiters, mut found) = (Delimiters::default(), Found::default());
         let Document { schema, limits, place, notes, .. } = self;
         let cx = context(schema, !notes.repair, &delimiters, limits);
         // A root is a member, whatever its name: `item` would be a list.
         let (above, tree) = match tree {
-            Tree::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
+            UntypedValue::Map(members) if schema.node(schema.root).is_unknown() && members.len() == 1 => {
                 found.args.json = format!("{{{}:", json_string(&members[0].0));
                 (1, &members[0].1)
             }

@@ -31,7 +31,7 @@ pub use event::{CallEnd, CallError, Event, Item, fold};
 pub use limits::{Limits, RECURSION};
 pub use message::parse;
 pub use parser::{Parser, Plain};
-pub use protocols::{Custom, Host, Reading, names as protocols, write_error};
+pub use protocols::{Custom, Host, Reading, names as protocols};
 pub use schema::{Descriptions, Field};
 pub use syntax::json::{Duplicates, LoadOptions, Member, Value, loads, parse as parse_json};
 pub use syntax::scan::Delimiters;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::ToolError;
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
-use crate::schema::{Document, Fault, Schema, Validator, compile, fold, without_required_defaults};
+use crate::schema::{Schema, SchemaDocument, SchemaFault, Validator, compile, fold, without_required_defaults};
 
 /// How a tool's calls are written. Both are read, whatever is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub struct Tools {
 }
 
 /// How the calls of tools are to be written, and how far that is possible in a protocol.
-pub struct Writing<'a> {
+pub struct WritingRules<'a> {
     pub syntax: Syntax,
     pub fallback: Fallback,
     /// Validate the calls of all tools.
@@ -107,7 +107,7 @@ pub struct Writing<'a> {
 }
 
 impl Tools {
-    pub fn new(definitions: Vec<Definition>, writing: &Writing<'_>) -> Result<Self, ToolError> {
+    pub fn new(definitions: Vec<Definition>, rules: &WritingRules<'_>) -> Result<Self, ToolError> {
         let mut tools = Tools {
             list: Vec::with_capacity(definitions.len()),
             names: KeyMap::default(),
@@ -117,17 +117,17 @@ impl Tools {
             unknown: Schema::unknown(),
         };
         for definition in definitions {
-            tools.add(definition, writing)?;
+            tools.add(definition, rules)?;
         }
         Ok(tools)
     }
 
-    fn add(&mut self, definition: Definition, writing: &Writing<'_>) -> Result<(), ToolError> {
+    fn add(&mut self, definition: Definition, rules: &WritingRules<'_>) -> Result<(), ToolError> {
         let Definition { name, description, parameters, strict } = definition;
-        let Writing { syntax, fallback, validate, depth, .. } = *writing;
+        let WritingRules { syntax, fallback, validate, depth, .. } = *rules;
         let fault = |pointer: Option<String>, message: String| ToolError { tool: name.clone(), pointer, message };
         let error = |pointer: String, message: String| fault(Some(pointer), message);
-        if let Some(why) = (writing.bad_name)(&name) {
+        if let Some(why) = (rules.bad_name)(&name) {
             return Err(fault(None, format!("a call cannot be written with this name: {why}")));
         }
         if self.names.get(&name).is_some() {
@@ -135,20 +135,20 @@ impl Tools {
         }
         let value: Value = serde_json::from_str(&parameters)
             .map_err(|e| error(String::new(), format!("the schema is not valid JSON: {e}")))?;
-        let bad = |(pointer, message): Fault| error(pointer, message);
-        let document = Document::new(&value).map_err(bad)?;
+        let bad = |(pointer, message): SchemaFault| error(pointer, message);
+        let document = SchemaDocument::new(&value).map_err(bad)?;
         let schema = compile(&document).map_err(bad)?;
         let relaxed = without_required_defaults(&document);
         if value == Value::Bool(false) || !schema.node(schema.root).takes_object() {
             return Err(error(String::new(), "the parameters of a tool must allow an object".into()));
         }
-        let reason = (writing.complexity)(&schema);
+        let reason = (rules.complexity)(&schema);
         let syntax = match (syntax, reason, fallback) {
             (Syntax::Json, _, _) => Syntax::Json,
             (Syntax::Wire, None, _) | (Syntax::Wire, Some(_), Fallback::Force) => Syntax::Wire,
             (Syntax::Wire, Some(_), Fallback::Complex) => Syntax::Json,
             (Syntax::Wire, Some(reason), Fallback::Error) => {
-                return Err(fault(None, format!("its calls cannot be written as {}: {reason}", writing.encoding)));
+                return Err(fault(None, format!("its calls cannot be written as {}: {reason}", rules.encoding)));
             }
         };
         if (strict || validate) && depth > RECURSION {

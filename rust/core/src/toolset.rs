@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::arguments::Context;
 use crate::error::{EncodeError, ToolError};
+use crate::event::message;
 use crate::limits::Limits;
-use crate::protocols::registry::custom;
-use crate::protocols::{Custom, Protocol, Reads, named, write_result};
-use crate::schema::{Descriptions, Field, Shown, one_line, signature};
+use crate::protocols::prompt::Neutralise;
+use crate::protocols::registry::{Reads, custom, named};
+use crate::protocols::{CallResult, Custom, Prompt, Protocol, Settings};
+use crate::schema::{Descriptions, Field};
 use crate::syntax::json;
-use crate::syntax::scan::{Candidates, Delimiters};
-use crate::tools::{Definition, Fallback, Lookup, Syntax, Tool, Tools, Writing};
+use crate::syntax::scan::Delimiters;
+use crate::tools::{Definition, Fallback, Syntax, Tool, Tools, WritingRules};
 
 /// What the openings of calls and results are inside of Markdown's code: fences, and inline code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,97 +71,91 @@ impl Default for Options {
 pub struct Toolset {
     pub(crate) tools: Arc<Tools>,
     pub(crate) protocol: Arc<dyn Protocol>,
+    pub(crate) settings: Settings,
     /// The same tools in other protocols, in which calls are read, too, while none of the own was.
     pub(crate) others: Arc<[Toolset]>,
     pub(crate) reads: Reads,
     /// Of one that only reads: the one that writes the calls.
     pub(crate) writer: Option<Arc<Toolset>>,
-    /// Where calls and results may begin, in whichever protocol.
-    pub(crate) candidates: Candidates,
-    pub(crate) strict: bool,
-    /// Strict, but for how values and keys are written.
-    any_style: bool,
     pub(crate) code: CodeMode,
-    pub(crate) descriptions: Descriptions,
-    constraints: bool,
-    pub delimiters: Delimiters,
     pub(crate) reasoning: Option<(String, String)>,
-    pub(crate) limits: Limits,
+}
+
+impl Options {
+    /// The settings of a protocol in a toolset with these options.
+    fn settings(&self, protocol: &dyn Protocol, delimiters: Option<(&str, &str)>) -> Result<Settings, String> {
+        let facts = protocol.facts();
+        let delimiters = match (delimiters, facts.fixed) {
+            (Some(_), Some(why)) => return Err(why.into()),
+            (Some((open, close)), None) => protocol.delimiters(open, close)?,
+            (None, _) => Delimiters::of(&facts.delimiters.0, &facts.delimiters.1),
+        };
+        Ok(Settings {
+            facts,
+            candidates: protocol.candidates(&delimiters),
+            delimiters,
+            strict: self.strict,
+            any_style: false,
+            descriptions: self.descriptions,
+            constraints: self.constraints,
+            limits: self.limits,
+        })
+    }
 }
 
 impl Toolset {
     pub fn new(definitions: Vec<Definition>, options: Options) -> Result<Self, ToolError> {
-        let Options { strict, code, descriptions, constraints, reasoning, limits, .. } = options.clone();
         let fault = |message: String| ToolError { tool: String::new(), pointer: None, message };
-        let recovers = options.recover && !strict;
+        let recovers = options.recover && !options.strict;
         let (protocol, others, reads) = match &options.custom {
             Some(parts) => custom(parts.clone(), recovers),
             None => named(&options.protocol, recovers),
         }
         .map_err(fault)?;
-        let delimiters = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
-        let delimiters = protocol.delimiters(delimiters).map_err(fault)?;
-        let writing = Writing {
+        let given = options.delimiters.as_ref().map(|(open, close)| (open.as_str(), close.as_str()));
+        let mut settings = options.settings(&*protocol, given).map_err(fault)?;
+        let rules = WritingRules {
             syntax: options.syntax,
             fallback: options.fallback,
             validate: options.validate,
-            depth: limits.depth,
-            bad_name: &|name| protocol.bad_name(name, &delimiters),
+            depth: options.limits.depth,
+            bad_name: &|name| protocol.bad_name(name, &settings.delimiters),
             complexity: &|schema| protocol.complexity(schema),
-            encoding: protocol.encoding(),
+            encoding: settings.facts.encoding,
         };
-        let tools = Tools::new(definitions, &writing)?;
-        let mut set = Toolset {
-            tools: Arc::new(tools),
-            others: Arc::new([]),
-            reads,
-            writer: None,
-            candidates: protocol.candidates(&delimiters),
+        let tools = Arc::new(Tools::new(definitions, &rules)?);
+        let set = |protocol: Arc<dyn Protocol>, settings: Settings, writer: Option<Arc<Toolset>>| Toolset {
+            tools: tools.clone(),
             protocol,
-            strict,
-            any_style: false,
-            code,
-            descriptions,
-            constraints,
-            delimiters,
-            reasoning,
-            limits,
+            settings,
+            others: Arc::new([]),
+            reads: Reads::Own,
+            writer,
+            code: options.code,
+            reasoning: options.reasoning.clone(),
         };
-        let writer = Some(Arc::new(Toolset { reads: Reads::Own, ..set.clone() }));
-        let mut same = |protocol: Arc<dyn Protocol>| {
-            let delimiters = protocol.delimiters(None).map_err(fault)?;
-            let candidates = protocol.candidates(&delimiters);
-            set.candidates = set.candidates.clone().and(&candidates);
-            Ok(Toolset { protocol, delimiters, candidates, reads: Reads::Own, writer: writer.clone(), ..set.clone() })
+        let writer = Some(Arc::new(set(protocol.clone(), settings.clone(), None)));
+        let same = |other: Arc<dyn Protocol>| {
+            let own = options.settings(&*other, None).map_err(fault)?;
+            settings.candidates = settings.candidates.clone().and(&own.candidates);
+            Ok(set(other, own, writer.clone()))
         };
-        let others = others.into_iter().map(&mut same).collect::<Result<Vec<_>, _>>()?;
-        set.others = others.into();
-        Ok(set)
+        let others = others.into_iter().map(same).collect::<Result<Arc<[_]>, _>>()?;
+        Ok(Toolset { others, reads, ..set(protocol, settings, None) })
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter()
     }
 
-    pub(crate) fn tool(&self, at: usize) -> &Tool {
-        self.tools.at(at)
-    }
-
     /// What a body needs to know of a call with this name, whose tool is `at`.
     pub(crate) fn context<'a>(&'a self, at: Option<usize>, name: &'a str) -> Context<'a> {
-        Context {
-            writer: &*self.protocol,
-            tools: Some(&self.tools),
-            schema: self.tools.schema(at),
-            syntax: at.map(|at| self.tool(at).syntax),
-            strict: self.strict,
-            any_style: self.any_style,
-            near_misses: self.protocol.near_misses(),
-            result_marks: self.protocol.result_marks(),
-            delimiters: &self.delimiters,
-            limits: &self.limits,
-            tool: name,
-        }
+        self.settings.context(&*self.protocol, &self.tools, at, name)
+    }
+
+    /// What the protocol needs to write the manual and results.
+    pub(crate) fn prompt(&self) -> Prompt<'_> {
+        Prompt { tools: &self.tools, settings: &self.settings, marks: self }
     }
 
     /// The tool of exactly that name.
@@ -167,33 +163,29 @@ impl Toolset {
         self.tools.get(name)
     }
 
-    /// Whether the name of a declared tool may begin with this byte, in any spelling.
-    #[inline]
-    pub(crate) fn may_begin_name(&self, byte: u8) -> bool {
-        self.tools.may_begin_name(byte)
-    }
-
-    pub(crate) fn lookup(&self, name: &str) -> Lookup {
-        self.tools.lookup(name)
-    }
-
     /// The form in which a tool's calls are written.
     pub fn encoding(&self, tool: &Tool) -> &'static str {
-        if tool.syntax == Syntax::Json { "json" } else { self.protocol.encoding() }
+        if tool.syntax == Syntax::Json { "json" } else { self.settings.facts.encoding }
     }
 
     /// What begins a result.
     pub fn result_marks(&self) -> &[Cow<'static, str>] {
-        self.protocol.result_marks()
+        &self.settings.facts.result_marks
+    }
+
+    /// What opens and closes a call.
+    pub fn delimiters(&self) -> &Delimiters {
+        &self.settings.delimiters
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.settings.limits
     }
 
     /// The same, reading its own protocol only, with values and keys in any style.
     pub(crate) fn any_style(&self) -> Toolset {
-        Toolset { any_style: true, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
-    }
-
-    pub fn limits(&self) -> &Limits {
-        &self.limits
+        let settings = Settings { any_style: true, ..self.settings.clone() };
+        Toolset { settings, others: Arc::new([]), reads: Reads::Own, ..self.clone() }
     }
 
     /// The canonical text of a call. An undeclared tool is written as if nothing were known of it.
@@ -215,67 +207,50 @@ impl Toolset {
         out: &mut String,
     ) -> Result<(), EncodeError> {
         let at = self.tools.position(name);
-        if at.is_none() && self.protocol.bad_name(name, &self.delimiters).is_some() {
+        if at.is_none() && self.protocol.bad_name(name, self.delimiters()).is_some() {
             return Err(EncodeError(format!("a call cannot be written with the name {name:?}")));
         }
         self.protocol.write_call(&self.context(at, name), arguments, out);
         Ok(())
     }
 
-    /// The text of a result; nothing in it can be taken for a tag of ours.
+    /// The text of a result; nothing in it, and nothing in the name, can be taken for a mark.
     pub fn encode_result(&self, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        write_result(self, name, content, error, number)
+        let content = &self.neutralise(content);
+        self.protocol.wrap_result(&self.prompt(), &CallResult { name, content, error, number })
+    }
+
+    /// The text of an error's result, for the model. The example is ours, and is not changed; in the sentence, which may quote
+    /// the model or a schema, marks are neutralised.
+    pub fn encode_error(&self, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
+        let content = &message(&self.neutralise(sentence), example);
+        let result = CallResult { name: name.unwrap_or("unknown"), content, error: true, number: None };
+        self.protocol.wrap_result(&self.prompt(), &result)
     }
 
     /// The text with a backslash in whatever could be taken for a tag; see section 10.
     pub fn neutralise(&self, text: &str) -> String {
         // In whichever protocol calls are read, none may be made of it.
-        let own = self.protocol.neutralise(self, text);
-        self.others.iter().fold(own, |text, other| other.protocol.neutralise(other, &text))
+        std::iter::once(self)
+            .chain(&*self.others)
+            .fold(text.to_owned(), |text, Toolset { tools, protocol, settings, .. }| {
+                protocol.neutralise(tools, settings, &text)
+            })
     }
 
     /// The keys of a tool's calls, as the encoder writes them.
     pub fn fields(&self, tool: &Tool) -> Vec<Field> {
-        crate::schema::fields(&tool.schema, &self.delimiters)
+        crate::schema::fields(&tool.schema, self.delimiters())
     }
 
     /// One tool's line of the manual.
     pub fn signature(&self, tool: &Tool) -> String {
-        self.protocol.signature(self, tool)
+        self.protocol.signature(&self.prompt(), tool)
     }
+}
 
-    /// The parameters of a tool in its line of the manual, as fields or as one object; a space in front.
-    pub(crate) fn parameters(&self, tool: &Tool, json: bool) -> String {
-        let is_safe = |text: &str| {
-            let breaks = |c: char| c.is_control() || matches!(c, '<' | '\u{2028}' | '\u{2029}');
-            !text.contains(breaks) && !self.may_hold_mark(text)
-        };
-        let constraints = self.constraints.then_some(&is_safe as &dyn Fn(&str) -> bool);
-        let shown = Shown { descriptions: self.descriptions, constraints };
-        signature(&tool.schema, &self.delimiters, shown, json)
-    }
-
-    /// The description of a tool in its line of the manual, after a dash.
-    pub(crate) fn description(&self, tool: &Tool) -> String {
-        let description = tool.description.as_deref().filter(|_| self.descriptions != Descriptions::None);
-        match description.map(|text| one_line(text, &self.delimiters)) {
-            Some(line) if !line.is_empty() => format!(" - {line}"),
-            _ => String::new(),
-        }
-    }
-
-    /// Whether this text could open or close a call or a result in any format, read here or not. May say yes too often.
-    pub(crate) fn may_hold_mark(&self, text: &str) -> bool {
-        let tag = |rest: &str| {
-            let rest = rest.trim_start();
-            !rest.is_empty() && !rest.starts_with(|c: char| c.is_ascii_digit() || "=<>-".contains(c))
-        };
-        let lower = text.to_ascii_lowercase();
-        text.match_indices('<').any(|(at, _)| tag(&text[at + 1..]))
-            || ["&lt;", "&#", "```", "[call", "[/call", "[tool_", "[/tool_"].iter().any(|mark| lower.contains(mark))
-            || ["name", "tool", "function"].iter().any(|key| text.contains('{') && lower.contains(key))
-            || text.contains(&self.delimiters.open)
-            || text.contains(&self.delimiters.close)
-            || self.neutralise(text) != text
+impl Neutralise for Toolset {
+    fn neutralise(&self, text: &str) -> String {
+        Toolset::neutralise(self, text)
     }
 }

@@ -11,7 +11,7 @@ use super::{ArgumentsBuilder, Bad, Context, Found, keys, messages};
 use crate::keymap::KeyMap;
 use crate::schema::NodeId;
 use crate::syntax::json::push_str;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 #[derive(Debug)]
 pub struct Fields {
@@ -25,7 +25,7 @@ struct Waiting {
     node: NodeId,
     target: Target,
     /// The first value, while there is no other.
-    first: Option<Tree>,
+    first: Option<UntypedValue>,
     /// The JSON of the list, without its last bracket.
     items: String,
     count: usize,
@@ -63,7 +63,13 @@ impl Fields {
     }
 
     /// The value of a slot, complete.
-    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found, mut slot: Slot, tree: Tree) -> Result<(), Bad> {
+    pub fn close(
+        &mut self,
+        cx: &Context<'_>,
+        found: &mut Found,
+        mut slot: Slot,
+        tree: UntypedValue,
+    ) -> Result<(), Bad> {
         let node = slot.node;
         let Some(position) = self.waiting.position(&slot.key) else {
             if !repeats(cx.schema.node(node), self.lists) || is_whole_list(cx.schema, node, &tree) {
@@ -113,7 +119,7 @@ impl Waiting {
         cx: &Context<'_>,
         found: &mut Found,
         at: &ValuePath<'_>,
-        tree: &Tree,
+        tree: &UntypedValue,
         lists: Lists,
     ) -> Result<(), Bad> {
         let start = found.args.json.len();

@@ -8,7 +8,7 @@ use super::builder::{ArgumentsBuilder, Collision, PathSegment, Target, To};
 use super::{Bad, Context, Found, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::limits::INDEX_DIGITS;
-use crate::schema::{Additional, Choice, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{Additional, Choice, Node, NodeId, ObjectType, Schema, UNKNOWN};
 use crate::syntax::pairs::{Segment, segments};
 
 /// Where the value of a key goes.
@@ -69,7 +69,7 @@ fn is_declared_by(node: &Node, segments: &[Segment<'_>]) -> bool {
 }
 
 /// The longest join of leading bare segments that is a declared property: how many segments, and the name.
-fn joined<'o>(object: &'o Object, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
+fn joined<'o>(object: &'o ObjectType, segments: &[Segment<'_>]) -> Option<(usize, &'o Arc<str>, NodeId)> {
     let Some(Segment::Bare(first)) = segments.first() else { return None };
     let mut found = object.properties.entry(first).map(|(name, node)| (1, name, *node));
     if !object.joins() {
@@ -198,7 +198,7 @@ pub fn named(
 pub fn meant(
     cx: &Context<'_>,
     found: &mut Found,
-    object: &Object,
+    object: &ObjectType,
     key: &str,
     folds: bool,
     has: Option<&dyn Fn(&ArgumentsBuilder, &str) -> bool>,
@@ -229,7 +229,7 @@ pub fn is_field(schema: &Schema, name: &str) -> bool {
 }
 
 /// The one required key of a closed object, not yet there, that is the singular or plural of a key that it does not take.
-fn numbered<'o>(object: &'o Object, key: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'o Arc<str>, NodeId)> {
+fn numbered<'o>(object: &'o ObjectType, key: &str, has: &dyn Fn(&str) -> bool) -> Option<(&'o Arc<str>, NodeId)> {
     if object.additional != Additional::Closed || object.member(key).is_some() {
         return None;
     }

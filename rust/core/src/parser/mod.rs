@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use crate::event::{Event, Item, fold};
 use crate::parser::state::{Call, State};
-use crate::protocols::Reads;
+use crate::protocols::registry::Reads;
 use crate::syntax::scan::{CodeScanner, Scan, starts};
 use crate::toolset::{CodeMode, Toolset};
 
@@ -213,20 +213,20 @@ impl Machine {
             return Plain::No;
         }
         let plain = match &mut self.state {
-            State::Text if tools.candidates.are_missing(text.as_bytes()) => {
+            State::Text if tools.settings.candidates.are_missing(text.as_bytes()) => {
                 if tools.code == CodeMode::Text {
                     self.code.read(text.as_bytes());
                 }
                 Plain::Text
             }
             State::Call(call) if !self.whole && call.failure.is_none() => {
-                if call.cut > 0 || call.raw.len() + text.len() > tools.limits.call_bytes {
+                if call.cut > 0 || call.raw.len() + text.len() > tools.settings.limits.call_bytes {
                     return Plain::No;
                 }
                 make_room(&mut call.raw, text.len());
                 make_room(&mut call.found.args.json, text.len());
                 let tools = self.other.map_or(tools, |at| &tools.others[at]);
-                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.delimiters);
+                let delimiters = call.delimiters.as_deref().unwrap_or(&tools.settings.delimiters);
                 let Some(same) = call.body.feed_plain(&mut call.found, text, delimiters) else {
                     return Plain::No;
                 };

@@ -46,6 +46,8 @@ pub struct Call {
     pub delimiters: Option<Arc<Delimiters>>,
     /// What ends it if it has failed.
     pub closers: Closers,
+    /// It has failed in its opening tag, in which `/>` would end it.
+    pub in_tag: bool,
     /// The end of an opening tag in which the call has failed.
     pub tag: String,
     /// Of a call that failed, but was read completely.
@@ -67,6 +69,7 @@ impl Default for Call {
             failure: None,
             delimiters: None,
             closers: Closers::Own,
+            in_tag: false,
             tag: String::new(),
             arguments: None,
         }
@@ -97,7 +100,7 @@ impl Call {
         self.raw.shrink_to(KEPT_BYTES);
         self.found.reset();
         (self.name, self.tool, self.index, self.cut, self.failure) = (None, None, None, 0, None);
-        (self.delimiters, self.closers) = (None, Closers::Own);
+        (self.delimiters, self.closers, self.in_tag) = (None, Closers::Own, false);
         self.tag.clear();
         self.arguments = None;
     }

@@ -7,7 +7,7 @@ use crate::arguments::{Context, Failure, Found, Io, Step};
 use crate::error::Repair;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan};
-use crate::syntax::tags::Opened;
+use crate::syntax::tags::OpenTag;
 
 /// How the opening of a call with the tool's name is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum Opening {
     /// One JSON object with the tool's name and its arguments, or a list of them, at its opening bracket.
     Envelope(Option<Wrapper>, Markers),
     /// Parameters as raw text in tags.
-    Params(Opened),
+    Params(OpenTag),
 }
 
 impl Opening {

@@ -4,19 +4,19 @@
 pub mod bodies;
 pub mod body;
 pub mod custom;
-mod examples;
 pub mod families;
 pub mod frames;
+pub mod named_tags;
+pub mod prompt;
 pub mod protocol;
 pub mod registry;
-mod results;
+pub mod results;
 pub mod wire;
 pub mod xml;
 pub mod yaml;
 
 pub use custom::{Custom, Host, Reading};
-pub use examples::Examples;
-pub use protocol::{Attempt, Bad, Protocol};
-pub use registry::{Reads, named, names};
-pub use results::{write_error, write_result};
+pub use prompt::{Examples, Prompt};
+pub use protocol::{Attempt, Bad, CallResult, Protocol, Settings};
+pub use registry::names;
 pub use xml::Xml;

@@ -8,23 +8,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::body::{Body, Opening};
-use super::examples::Examples;
+use super::prompt::{Examples, Prompt};
 use crate::arguments::{CallWriter, Context};
 use crate::error::Repair;
-use crate::schema::Schema;
+use crate::limits::Limits;
+use crate::schema::{Descriptions, Schema};
 use crate::syntax::json::Member;
-use crate::syntax::misspelled::Spellings;
+use crate::syntax::misspelled::{Misspelled, Spellings};
 use crate::syntax::scan::{Candidates, Closers, Delimiters, Scan, neutralise_marks};
-use crate::tools::{Lookup, Tool};
-use crate::toolset::Toolset;
+use crate::tools::{Lookup, Tool, Tools};
 
-/// The mark of results in the formats that models were trained on.
-pub(crate) static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
-
-/// What stands at a place where a call could begin. Byte offsets count from that place.
+/// What is at a place where a call could begin. Byte offsets count from that place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// Cannot be told yet.
+    /// More text is needed.
     Need,
     /// Text, at least so many bytes of it, and at least one.
     Text(usize),
@@ -35,31 +32,39 @@ pub enum Attempt {
         lead: usize,
         /// The end of what opened the call.
         open: usize,
-        /// The tool's name, unless it stands in the body.
+        /// The tool's name, unless the body contains it.
         name: Option<(Range<usize>, Lookup)>,
         /// Where the body starts.
         body: usize,
         opening: Opening,
-        style: Style,
+        /// How the opening differs from the usual one.
+        style: Option<Box<Style>>,
     },
 }
 
-/// How the opening of a call differs from the usual one. By default it does not.
+impl Attempt {
+    /// The first character is text.
+    pub fn text(text: &str) -> Self {
+        Attempt::Text(text.chars().next().map_or(1, char::len_utf8))
+    }
+
+    /// A call in the usual style, whose name is in its body, which starts at byte `body`.
+    pub fn call(open: usize, body: usize, opening: Opening) -> Self {
+        Attempt::Call { lead: 0, open, name: None, body, opening, style: None }
+    }
+
+    /// The same with the name in its opening.
+    pub fn named(open: usize, name: (Range<usize>, Lookup), body: usize, opening: Opening) -> Self {
+        Attempt::Call { lead: 0, open, name: Some(name), body, opening, style: None }
+    }
+}
+
+/// How the opening of a call differs from the usual one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Style {
     pub repairs: Vec<Repair>,
     /// The delimiters in another spelling, which the call then has to its end.
     pub delimiters: Option<Arc<Delimiters>>,
-}
-
-impl Style {
-    /// What ends a call in this style that has failed.
-    pub fn closers(&self) -> Closers {
-        match self.delimiters {
-            Some(_) => Closers::Spelled(&["</call>"]),
-            None => Closers::Own,
-        }
-    }
 }
 
 /// What can only be meant as a call, and cannot be read.
@@ -72,38 +77,111 @@ pub struct Bad {
     pub message: String,
     /// What ends it.
     pub closers: Closers,
+    /// It is in its opening tag, in which `/>` would end it.
+    pub in_tag: bool,
+}
+
+/// What is fixed of a protocol.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// What opens and closes a call, unless a host chooses.
+    pub delimiters: (Cow<'static, str>, Cow<'static, str>),
+    /// Why a host cannot choose delimiters, if it cannot.
+    pub fixed: Option<&'static str>,
+    /// The name of the form in which calls are written that are not JSON objects.
+    pub encoding: &'static str,
+    /// Near misses are repaired that are not JSON's own, as they are in elements and lines.
+    pub near_misses: bool,
+    /// What begins a result; outside a call only the host writes it.
+    pub result_marks: Cow<'static, [Cow<'static, str>]>,
+}
+
+impl Facts {
+    /// Of a protocol with these delimiters, whose results begin as in the formats that models were trained on.
+    pub fn new(open: &'static str, close: &'static str, encoding: &'static str) -> Self {
+        Facts {
+            delimiters: (Cow::Borrowed(open), Cow::Borrowed(close)),
+            fixed: None,
+            encoding,
+            near_misses: true,
+            result_marks: Cow::Borrowed(&TOOL_RESPONSE),
+        }
+    }
+
+    /// The same, where a host cannot choose delimiters.
+    pub fn fixed(self, why: &'static str) -> Self {
+        Facts { fixed: Some(why), ..self }
+    }
+}
+
+static TOOL_RESPONSE: [Cow<'static, str>; 1] = [Cow::Borrowed("<tool_response")];
+
+/// What a protocol is told about how calls are to be read and written.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub facts: Facts,
+    pub delimiters: Delimiters,
+    /// Where calls and results may begin, in whichever protocol.
+    pub candidates: Candidates,
+    pub strict: bool,
+    /// Strict, except for how values and keys are written.
+    pub any_style: bool,
+    pub descriptions: Descriptions,
+    /// Whether signatures show bounds, patterns, formats and examples.
+    pub constraints: bool,
+    pub limits: Limits,
+}
+
+impl Settings {
+    /// What a body needs to know of a call with this name, whose tool is `at`.
+    pub fn context<'a>(
+        &'a self,
+        writer: &'a dyn CallWriter,
+        tools: &'a Tools,
+        at: Option<usize>,
+        name: &'a str,
+    ) -> Context<'a> {
+        Context {
+            writer,
+            tools: Some(tools),
+            schema: tools.schema(at),
+            syntax: at.map(|at| tools.at(at).syntax),
+            strict: self.strict,
+            any_style: self.any_style,
+            near_misses: self.facts.near_misses,
+            result_marks: &self.facts.result_marks,
+            delimiters: &self.delimiters,
+            limits: &self.limits,
+            tool: name,
+        }
+    }
 }
 
 /// One way to write calls into text.
 pub trait Protocol: CallWriter + Send + Sync + Debug {
-    /// What opens and closes a call, or a sentence that says what is wrong with the ones given.
-    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String>;
+    fn facts(&self) -> Facts;
+
+    /// What opens and closes a call, if a host chooses these, or a sentence that says what is wrong with them.
+    fn delimiters(&self, open: &str, close: &str) -> Result<Delimiters, String> {
+        Ok(Delimiters::of(open, close))
+    }
 
     /// How calls and results begin: `attempt` is asked where one of them may.
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
         Candidates::none().with_byte(delimiters.open.as_bytes()[0]).with_byte(b'<')
     }
 
-    /// What begins a result; outside a call only the host writes it.
-    fn result_marks(&self) -> &[Cow<'static, str>];
-
     /// What is wrong with a tool's name, if calls cannot be written with it.
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str>;
 
     /// Why the calls of a tool are written as JSON objects, whatever the rest is written as.
-    fn complexity(&self, schema: &Schema) -> Option<&'static str>;
-
-    /// Are near misses in JSON repaired that are none of JSON's own, as they are in elements and lines?
-    fn near_misses(&self) -> bool {
-        true
+    fn complexity(&self, _schema: &Schema) -> Option<&'static str> {
+        None
     }
-
-    /// The name of the form in which calls are written that are no JSON objects.
-    fn encoding(&self) -> &'static str;
 
     /// Looks at the text where a call could begin: at one of the candidates, or where the message begins. With `last` there is
     /// no more to come.
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt;
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt;
 
     /// Where several protocols are read: does what begins here, and may be a call, look like one of this protocol?
     fn fits(&self, _text: &str) -> Scan {
@@ -119,19 +197,19 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
     /// `recycled`: the last call's body, for its memory.
     fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body>;
 
-    /// A result. Its content is already neutralised, except for the example of an error; the name is not.
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String;
+    /// The text of a result.
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String;
 
     /// Could a call begin in front of this text, or a result begin or end? For text that others write.
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool;
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool;
 
     /// The text with a visible backslash in whatever could be taken for a mark.
-    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest))
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest))
     }
 
     /// What the manual begins with: how calls are written, and example calls.
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String;
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String;
 
     /// The arguments of the example in the manual, if it shows more than the example of an error, whose arguments are given.
     fn shown_arguments(&self, _schema: &Schema, _members: &[Member<'static>]) -> Option<Vec<Member<'static>>> {
@@ -139,22 +217,39 @@ pub trait Protocol: CallWriter + Send + Sync + Debug {
     }
 
     /// What it is told of one tool.
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String;
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String;
+
+    /// What the manual says of a call's body, and above the list of the tools, where a host puts its own marks around calls.
+    fn rules(&self, _tools: &Tools) -> (String, &'static str) {
+        (String::new(), LISTED)
+    }
 }
 
-/// What can only be meant as a call of this tool, and is written in a way that no reader takes.
-pub fn bad(tools: &Toolset, open: usize, tool: usize, closers: Closers) -> Attempt {
-    let message = format!("The call of {} is not in the expected format.", tools.tool(tool).name);
-    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers }))
+/// What the manual says above the list of the tools.
+pub const LISTED: &str = "Tools (? optional, string by default):";
+
+/// A tool's result. The content is already neutralised, except for the example of an error; the name is not.
+#[derive(Clone, Copy)]
+pub struct CallResult<'a> {
+    pub name: &'a str,
+    pub content: &'a str,
+    pub error: bool,
+    pub number: Option<u64>,
+}
+
+/// What can only be meant as a call of this tool, and is written in a way that no reader accepts.
+pub fn bad(tools: &Tools, open: usize, tool: usize, closers: Closers, in_tag: bool) -> Attempt {
+    let message = format!("The call of {} is not in the expected format.", tools.at(tool).name);
+    Attempt::Bad(Box::new(Bad { open, tool: Some(tool), message, closers, in_tag }))
 }
 
 /// Looks at what could open a call in another spelling: what goes on like a call of a declared tool is an error.
-pub fn misspelled(tools: &Toolset, spellings: &Spellings, text: &str, last: bool) -> Attempt {
-    let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
-    let lookup = |name: &str| tools.lookup(name).tool();
-    match spellings.look(text, last, &tools.delimiters, &lookup) {
+pub fn misspelled(tools: &Tools, settings: &Settings, spellings: &Spellings, text: &str, last: bool) -> Attempt {
+    match spellings.look(text, last, &settings.delimiters, &|name| tools.find(name)) {
         Scan::Incomplete => Attempt::Need,
-        Scan::NoMatch => step,
-        Scan::Match((length, tool, closers)) => bad(tools, length, tool, Closers::Spelled(closers)),
+        Scan::NoMatch => Attempt::text(text),
+        Scan::Match(Misspelled { length, tool, closers, in_tag }) => {
+            bad(tools, length, tool, Closers::Spelled(closers), in_tag)
+        }
     }
 }

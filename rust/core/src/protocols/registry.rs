@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use super::custom::{Custom, Own};
-use super::families::bare::Bare;
-use super::families::hermes::Hermes;
-use super::families::qwen3coder::Qwen3Coder;
+use super::families::hermes::{GEMMA, HERMES};
+use super::families::qwen3coder::QWEN3CODER;
+use super::families::unmarked::Unmarked;
+use super::frames::flat::{Family, Flat};
 use super::protocol::Protocol;
 use super::wire::Wire;
 use super::xml::Xml;
 use super::yaml::Yaml;
-
-type Make = fn() -> Arc<dyn Protocol>;
 
 /// A protocol, the others in which calls are read, and when.
 pub type Protocols = (Arc<dyn Protocol>, Vec<Arc<dyn Protocol>>, Reads);
@@ -27,46 +26,68 @@ pub enum Reads {
     Recovers,
 }
 
-/// The protocols, by name.
-const PROTOCOLS: &[(&str, Make)] = &[
-    ("wire", || Arc::new(Wire)),
-    ("hermes", || Arc::new(Hermes::tags())),
-    ("gemma", || Arc::new(Hermes::fence())),
-    ("xml", || Arc::new(Xml)),
-    ("yaml", || Arc::new(Yaml)),
-    // Reads a tool's own tag as well, so it stands last.
-    ("qwen3coder", || Arc::new(Qwen3Coder)),
+/// A protocol with a folder of its own, or a family.
+enum Entry {
+    Own(&'static str, &'static [&'static str], fn() -> Arc<dyn Protocol>),
+    Family(&'static Family),
+}
+
+const PROTOCOLS: &[Entry] = &[
+    Entry::Own("wire", &[], || Arc::new(Wire)),
+    Entry::Family(&HERMES),
+    Entry::Family(&GEMMA),
+    Entry::Own("xml", &["morph-xml"], || Arc::new(Xml)),
+    Entry::Own("yaml", &["yaml-xml"], || Arc::new(Yaml)),
+    // Reads a tool's own tag as well, so it comes last.
+    Entry::Family(&QWEN3CODER),
 ];
 
-/// Other names of theirs.
-const ALIASES: &[(&str, &str)] = &[("json", "hermes"), ("morph-xml", "xml"), ("yaml-xml", "yaml")];
+impl Entry {
+    fn name(&self) -> &'static str {
+        match self {
+            Entry::Own(name, ..) => name,
+            Entry::Family(family) => family.name,
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        let (Entry::Own(_, aliases, _) | Entry::Family(Family { aliases, .. })) = self;
+        self.name() == name || aliases.contains(&name)
+    }
+
+    fn make(&self) -> Arc<dyn Protocol> {
+        match self {
+            Entry::Own(.., make) => make(),
+            Entry::Family(family) => Arc::new(Flat(family)),
+        }
+    }
+}
 
 /// The names, without aliases.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PROTOCOLS.iter().map(|(name, _)| *name)
+    PROTOCOLS.iter().map(Entry::name)
 }
 
 /// The protocol of that name, and the others in which calls are read; or a sentence that lists the names.
 pub fn named(name: &str, recovers: bool) -> Result<Protocols, String> {
-    let canonical = match name {
+    let known = match name {
         // What is written is wire.
-        "auto" => PROTOCOLS[0].0,
-        _ => ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name),
+        "auto" => PROTOCOLS.first(),
+        _ => PROTOCOLS.iter().find(|entry| entry.is(name)),
     };
-    let (_, own) = PROTOCOLS.iter().find(|(own, _)| *own == canonical).ok_or_else(|| {
+    let own = known.ok_or_else(|| {
         format!("there is no protocol {name:?}; available: {}, auto", names().collect::<Vec<_>>().join(", "))
     })?;
     let reads = match name {
         "auto" => Reads::First,
         _ if recovers => Reads::Recovers,
-        _ => return Ok((own(), Vec::new(), Reads::Own)),
+        _ => return Ok((own.make(), Vec::new(), Reads::Own)),
     };
-    let mut others: Vec<_> =
-        PROTOCOLS.iter().filter(|(other, _)| *other != canonical).map(|(_, make)| make()).collect();
+    let mut others: Vec<_> = PROTOCOLS.iter().filter(|other| other.name() != own.name()).map(Entry::make).collect();
     if reads == Reads::Recovers {
-        others.push(Arc::new(Bare));
+        others.push(Arc::new(Unmarked));
     }
-    Ok((own(), others, reads))
+    Ok((own.make(), others, reads))
 }
 
 /// A host's own protocol, and the others in which calls are read.
@@ -76,7 +97,7 @@ pub fn custom(parts: Custom, recovers: bool) -> Result<Protocols, String> {
     if !recovers {
         return Ok((own, Vec::new(), Reads::Own));
     }
-    let (first, mut others, reads) = named(PROTOCOLS[0].0, true)?;
+    let (first, mut others, reads) = named(PROTOCOLS[0].name(), true)?;
     others.insert(0, first);
     Ok((own, others, reads))
 }

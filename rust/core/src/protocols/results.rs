@@ -1,21 +1,72 @@
-//! Tool results in text, and why nothing in them can forge a mark.
+//! How results are written in the formats that models were trained on: in `<tool_response>`.
 
-use crate::event::message;
-use crate::toolset::Toolset;
+use crate::protocols::prompt::Prompt;
+use crate::protocols::protocol::CallResult;
+use crate::syntax::json::{Value, json_string, parse};
+use crate::syntax::scan::starts_ignoring_case;
+use crate::syntax::xml::{For, escape};
 
-/// The text of a result; nothing in it, and nothing in the name, can be taken for a mark.
-pub fn write_result(tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-    wrap(tools, name, &tools.neutralise(content), error, number)
+/// What begins and ends a result.
+pub const RESULT_TAGS: [&str; 2] = ["<tool_response", "</tool_response"];
+
+/// Whether the text begins with the tag of a result.
+pub fn is_result_tag(text: &str) -> bool {
+    RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
 }
 
-/// The text of an error's result, for the model. The example is ours, and stays as it is to be written; in the sentence, which may
-/// quote the model or a schema, marks are neutralised.
-pub fn write_error(tools: &Toolset, name: Option<&str>, sentence: &str, example: Option<&str>) -> String {
-    let content = message(&tools.neutralise(sentence), example);
-    wrap(tools, name.unwrap_or("unknown"), &content, true, None)
+/// What the tag of a result contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultForm {
+    /// A JSON object.
+    Json,
+    /// The content, with the name in an attribute.
+    Attributes,
+    /// An element for each part.
+    Elements,
 }
 
-/// Of content that is neutral.
-fn wrap(tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-    tools.protocol.wrap_result(tools, name, content, error, number)
+impl ResultForm {
+    pub fn write(self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        match self {
+            ResultForm::Json => json(prompt, result),
+            ResultForm::Attributes => attributes(prompt, result),
+            ResultForm::Elements => elements(prompt, result),
+        }
+    }
+}
+
+fn json(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let name = json_string(&prompt.neutralise(result.name));
+    let error = if result.error { ",\"error\":true" } else { "" };
+    let number = result.number.map_or(String::new(), |number| format!(",\"number\":{number}"));
+    // An object or list is written as it is.
+    let content = match parse(result.content, prompt.settings.limits.depth) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => {
+            let mut json = String::new();
+            value.write(&mut json);
+            // Unescaped, it may contain a mark.
+            if prompt.neutralise(&json) == json { json } else { json_string(result.content) }
+        }
+        _ => json_string(result.content),
+    };
+    format!("<tool_response>{{\"name\":{name}{number}{error},\"content\":{content}}}</tool_response>")
+}
+
+fn attributes(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let name = prompt.neutralise(&json_string(result.name));
+    let number = result.number.map_or(String::new(), |number| format!(" name={name} number=\"{number}\""));
+    let error = if result.error { " error=\"true\"" } else { "" };
+    format!("<tool_response{number}{error}>\n{}\n</tool_response>", result.content)
+}
+
+fn elements(prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+    let tag = if result.error { "error" } else { "result" };
+    let mut out = String::from("<tool_response>\n  <tool_name>");
+    escape(&prompt.neutralise(result.name), For::Us, &mut out);
+    out.push_str("</tool_name>\n");
+    if let Some(number) = result.number {
+        out.push_str(&format!("  <number>{number}</number>\n"));
+    }
+    out.push_str(&format!("  <{tag}>{}</{tag}>\n</tool_response>", result.content));
+    out
 }

@@ -1,4 +1,4 @@
-//! Checks a schema's shape and finds what its references point at, all inside the one document.
+//! Checks the shape of a schema and resolves its references, all inside one document.
 
 use std::collections::HashMap;
 
@@ -6,21 +6,21 @@ use serde_json::Value;
 
 use super::parts::{EVERY, NAMED, parts};
 
-/// What is wrong, and the JSON pointer where.
-pub type Fault = (String, String);
+/// A JSON pointer, and what is wrong there.
+pub type SchemaFault = (String, String);
 
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// The references of one document.
-pub struct Document<'s> {
+pub struct SchemaDocument<'s> {
     root: &'s Value,
     anchors: HashMap<String, &'s Value>,
 }
 
-impl<'s> Document<'s> {
-    /// Walks the whole document. The first fault wins.
-    pub fn new(root: &'s Value) -> Result<Self, Fault> {
-        let mut document = Document { root, anchors: HashMap::new() };
+impl<'s> SchemaDocument<'s> {
+    /// Checks the whole document. The first fault is returned.
+    pub fn new(root: &'s Value) -> Result<Self, SchemaFault> {
+        let mut document = SchemaDocument { root, anchors: HashMap::new() };
         document.collect(root);
         document.check(root, &mut String::new())?;
         Ok(document)
@@ -43,7 +43,7 @@ impl<'s> Document<'s> {
         }
     }
 
-    /// The schema that a reference names, or what is wrong with the reference.
+    /// The schema that a reference points to, or why there is none.
     pub fn resolve(&self, reference: &str) -> Result<&'s Value, String> {
         if reference == "#" || reference.is_empty() {
             return Ok(self.root);
@@ -65,7 +65,7 @@ impl<'s> Document<'s> {
             .ok_or_else(|| format!("$ref {reference:?} points to nothing in this schema"))
     }
 
-    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), Fault> {
+    fn check(&self, schema: &'s Value, path: &mut String) -> Result<(), SchemaFault> {
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(_) => return Ok(()),
@@ -95,7 +95,7 @@ impl<'s> Document<'s> {
         if map.get("required").is_some_and(|r| r.as_array().is_none_or(|list| !list.iter().all(Value::is_string))) {
             return fault(path, "required", "must be a list of property names");
         }
-        // A branch of a union that allows nothing is ignored.
+        // An alternative of a union that allows nothing is ignored.
         let member = path.rsplit('/').nth(1).is_some_and(|keyword| matches!(keyword, "anyOf" | "oneOf"));
         if map.get("enum").is_some_and(|value| value.as_array().is_none_or(|list| list.is_empty() && !member)) {
             return fault(path, "enum", "must be a non-empty list of values");

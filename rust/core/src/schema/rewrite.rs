@@ -1,19 +1,19 @@
-//! Rewrites schemas to what they mean: a required field that has a default is optional, and lists of
-//! `items`, `dependencies` and a few more keywords are read as older drafts have them.
+//! Rewrites schemas to what they mean: a required field with a default is optional, and `items`, `dependencies` and a
+//! few more keywords may have the form of older drafts.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use super::parts::{EVERY, LIST, NAMED, ONE, parts, pointer_step};
-use super::resolve::{Document, percent_decode};
+use super::resolve::{SchemaDocument, percent_decode};
 
-/// The addresses of the schemas that declare a default: themselves, behind a reference, in a part (`allOf`), or in a member of a
-/// union.
-pub fn defaulted(document: &Document<'_>) -> HashSet<usize> {
+/// The addresses of the schemas that declare a default: directly, through a reference, in a part (`allOf`), or in a
+/// member of a union.
+pub fn defaulted(document: &SchemaDocument<'_>) -> HashSet<usize> {
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
-    // By schema: the schemas whose answer depends on it.
+    // For each schema, the schemas that have a default if it has one.
     let mut askers: HashMap<usize, Vec<usize>> = HashMap::new();
     let mut found: Vec<usize> = Vec::new();
     while let Some(schema) = open.pop() {
@@ -44,7 +44,7 @@ pub fn address(schema: &Value) -> usize {
     std::ptr::from_ref(schema) as usize
 }
 
-/// The names that one schema requires, except those of its own properties that have a default.
+/// The names that one schema requires, without those of its own properties that have a default.
 pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Iterator<Item = &'s str> {
     let properties = schema.get("properties");
     let optional =
@@ -53,10 +53,10 @@ pub fn required<'s>(schema: &'s Value, defaulted: &HashSet<usize>) -> impl Itera
     names.filter(move |name| !optional(name))
 }
 
-/// The schema with properties that have a default removed from `required`. `None`: there are none.
+/// The schema whose `required` lists no property with a default. `None`: it lists none already.
 ///
-/// Where a schema is a condition (`not`, `if`), it is left as it is.
-pub fn without_required_defaults(document: &Document<'_>) -> Option<Value> {
+/// Schemas under conditions (`not`, `if`) are unchanged.
+pub fn without_required_defaults(document: &SchemaDocument<'_>) -> Option<Value> {
     let defaulted = defaulted(document);
     let mut copy = document.root().clone();
     let mut changed = relax(document.root(), &mut copy, &defaulted);
@@ -83,17 +83,17 @@ fn relax(own: &Value, copy: &mut Value, defaulted: &HashSet<usize>) -> bool {
     changed
 }
 
-/// Drafts that are left to the validator of that draft.
+/// Drafts for which the validator of that draft is used.
 const OLD_DRAFTS: &[&str] = &["draft-03", "draft-04", "draft-05", "draft-06", "draft-07", "2019-09"];
 
-/// The schema translated to the newest draft, unless it names an older one, whose validator is then used.
+/// The schema in the form of the newest draft. If it names an older draft, it is unchanged.
 pub fn modernised(schema: &Value) -> Value {
     let mut out = schema.clone();
     let old = |draft: &str| OLD_DRAFTS.iter().any(|old| draft.contains(old));
     if schema.get("$schema").and_then(Value::as_str).is_some_and(old) {
         return out;
     }
-    let places = match Document::new(schema) {
+    let places = match SchemaDocument::new(schema) {
         Ok(document) => outside(&document),
         Err(_) => Vec::new(),
     };
@@ -106,7 +106,7 @@ pub fn modernised(schema: &Value) -> Value {
     out
 }
 
-/// `root`: the original whole schema, which shows what references went through.
+/// `root`: the whole original schema. It is needed to find the keywords that references go through.
 fn modernise(schema: &mut Value, root: &Value) {
     let pointers: Vec<String> =
         schema.as_object().into_iter().flat_map(|map| parts(map, EVERY)).map(|part| part.0).collect();
@@ -152,7 +152,7 @@ fn rename(keywords: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// A reference after what it goes through was renamed.
+/// The reference after the keywords that it goes through were renamed.
 fn moved(reference: &str, root: &Value) -> String {
     let Some(pointer) = reference.strip_prefix('#').filter(|pointer| pointer.starts_with('/')) else {
         return reference.to_owned();
@@ -179,8 +179,8 @@ fn decoded(step: &str) -> String {
     percent_decode(step).replace("~1", "/").replace("~0", "~")
 }
 
-/// The places of schemas that only references lead to, such as those under `components`.
-fn outside(document: &Document<'_>) -> Vec<String> {
+/// The pointers to schemas that are reached only by references, such as those under `components`.
+fn outside(document: &SchemaDocument<'_>) -> Vec<String> {
     let mut places = HashSet::new();
     let mut open = vec![document.root()];
     let mut seen = HashSet::new();
@@ -207,7 +207,7 @@ fn outside(document: &Document<'_>) -> Vec<String> {
     places
 }
 
-/// Whether a pointer goes only through keywords whose values are schemas.
+/// Whether the pointer goes only through keywords whose values are schemas.
 fn is_part(root: &Value, pointer: &str) -> bool {
     let mut steps = pointer.split('/').skip(1).map(decoded);
     let mut schema = root;

@@ -1,57 +1,45 @@
-//! Openings of wire calls as models misspell them. Text that goes on like a call of a declared tool is an error, never prose: if its
-//! contents were searched for calls, quoted text in it could run as one.
-
-use std::sync::LazyLock;
+//! Openings of calls as models misspell them. Text that continues like a call of a declared tool is an error, never prose: if
+//! its contents were searched for calls, quoted text in it could run as a call.
 
 use crate::limits::ATTEMPT_CHARS;
 use crate::syntax::quoting::{is_quote, opens_after};
-use crate::syntax::scan::{
-    Candidates, Delimiter, Delimiters, RESULT_TAGS, Scan, first_chars, is_ws, neutralise_marks, starts, starts_as,
-    starts_ignoring_case, ws_run,
-};
+use crate::syntax::scan::{Delimiter, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
 
-/// Keys under which models give a tool's name.
+/// Keys that models use for a tool's name.
 pub const NAME_KEYS: [&str; 5] = ["name", "tool", "tool_name", "function", "call"];
 
-/// What opens a call in the format.
-pub const OPEN: &str = "<call>";
-
-/// An opening in another spelling, and what ends a call that begins so.
-struct Spelling {
-    open: &'static str,
-    closers: &'static [&'static str],
-    /// JSON after it is text: it is another format's.
-    foreign: bool,
+/// An opening in another spelling, and the texts that end a call with this opening.
+#[derive(Debug)]
+pub struct Spelling {
+    pub open: &'static str,
+    pub closers: &'static [&'static str],
+    /// JSON after it belongs to another format, so it is text.
+    pub foreign: bool,
 }
 
 /// The openings of one format as models misspell them.
+#[derive(Debug)]
 pub struct Spellings {
-    opens: &'static [Spelling],
-    /// What begins a tag with attributes, and what ends a call that begins so.
-    tag: Option<(&'static str, &'static [&'static str])>,
+    pub opens: &'static [Spelling],
+    /// The start of a tag with attributes. What ends a call with the first of the openings ends a call with such an opening.
+    pub tag: Option<&'static str>,
 }
 
-pub const WIRE: Spellings = Spellings {
-    opens: &[
-        Spelling { open: OPEN, closers: &["</call>"], foreign: false },
-        Spelling { open: "[call]", closers: &["[/call]", "</call>"], foreign: false },
-        Spelling { open: "&lt;call&gt;", closers: &["&lt;/call&gt;", "</call>"], foreign: false },
-        Spelling { open: "<tool_call>", closers: &["</tool_call>", "</call>"], foreign: true },
-    ],
-    tag: Some(("<call", &["/>", "</call>"])),
-};
-pub const HERMES: Spellings = Spellings {
-    opens: &[Spelling { open: "<tool_call>", closers: &["</tool_call>"], foreign: false }],
-    tag: Some(("<tool_call", &["/>", "</tool_call>"])),
-};
-pub const GEMMA: Spellings =
-    Spellings { opens: &[Spelling { open: "```tool_call", closers: &["```"], foreign: false }], tag: None };
-
-/// A misspelled call: the bytes of its opening, its tool, and what ends it.
-pub type Misspelled = (usize, usize, &'static [&'static str]);
+/// A misspelled call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misspelled {
+    /// The bytes of its opening.
+    pub length: usize,
+    pub tool: usize,
+    /// The texts that end it.
+    pub closers: &'static [&'static str],
+    /// The rest of the opening tag follows, in which `/>` would end it.
+    pub in_tag: bool,
+}
 
 impl Spellings {
-    /// Looks for an opening in one of these spellings that is followed by what is meant as a call. `tool`: the declared tool of a name.
+    /// Finds an opening in one of these spellings, followed by what is meant as a call. `tool` finds the declared tool
+    /// of a name.
     pub fn look(
         &self,
         text: &str,
@@ -59,8 +47,10 @@ impl Spellings {
         delimiters: &Delimiters,
         tool: &dyn Fn(&str) -> Option<usize>,
     ) -> Scan<Misspelled> {
-        let meant =
-            |length: usize, closers| meant(&text[length..], last, delimiters, tool).map(|tool| (length, tool, closers));
+        let meant = |length: usize, closers| {
+            let found = meant(&text[length..], last, delimiters, tool);
+            found.map(|tool| Misspelled { length, tool, closers, in_tag: false })
+        };
         let opens = self.opens.iter().map(|spelling| starts_as(text, spelling.open, last).map(|()| spelling));
         let open = Scan::first_of(opens).and_then(|Spelling { open, closers, foreign }| {
             match text.as_bytes().get(ws_run(text, open.len())) {
@@ -70,22 +60,23 @@ impl Spellings {
             }
         });
         let tag = || {
-            let Some((begin, closers)) = self.tag else { return Scan::NoMatch };
+            let Some(begin) = self.tag else { return Scan::NoMatch };
+            let closers = self.opens[0].closers;
             starts_as(text, begin, last).and_then(|()| match text.as_bytes().get(begin.len()) {
                 None => Scan::at_end(last),
                 Some(byte) if !is_ws(*byte) => Scan::NoMatch,
                 Some(_) => tag(text, begin.len(), last, tool).and_then(|found| match found {
-                    (Some(tool), _) => Scan::Match((begin.len(), tool, closers)),
-                    (None, length) => meant(length, self.opens[0].closers),
+                    (Some(tool), _) => Scan::Match(Misspelled { length: begin.len(), tool, closers, in_tag: true }),
+                    (None, length) => meant(length, closers),
                 }),
             })
         };
         open.or(tag)
     }
 
-    /// Whether one of these openings could begin before this text.
+    /// Whether the text could begin with one of these openings.
     pub fn open(&self, text: &str) -> bool {
-        let tag = self.tag.is_some_and(|(begin, _)| {
+        let tag = self.tag.is_some_and(|begin| {
             starts_as(text, begin, true).is_match()
                 && text.as_bytes().get(begin.len()).is_none_or(|byte| is_ws(*byte) || matches!(byte, b'>' | b'/'))
         });
@@ -93,8 +84,8 @@ impl Spellings {
     }
 }
 
-/// A tag after its word, with whitespace in it, or with the tool's name: as its first word, or as the value of one of
-/// [`NAME_KEYS`]. The tool, and where its name ends; without one, where the tag ends.
+/// Scans a tag after its word. It contains whitespace only, or a tool's name: as its first word, or as the value of one
+/// of [`NAME_KEYS`]. Returns the tool and where its name ends; without a tool, where the tag ends.
 pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<(Option<usize>, usize)> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
@@ -111,23 +102,18 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
         }
         let Some(word) = word(text, at) else { return Scan::at_end(last) };
         let mut next = ws_run(text, at + word.len());
-        match bytes.get(next) {
-            None => return Scan::at_end(last),
-            Some(byte) => {
-                if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
-                    return tag;
-                }
-                if matches!(byte, b'=' | b':') {
-                    next = ws_run(text, next + 1);
-                } else {
-                    (at, first) = (next, false);
-                    if word.is_empty() {
-                        return Scan::NoMatch;
-                    }
-                    continue;
-                }
-            }
+        let Some(&byte) = bytes.get(next) else { return Scan::at_end(last) };
+        if let Some(tag) = named(word, at + word.len()).filter(|_| first) {
+            return tag;
         }
+        if !matches!(byte, b'=' | b':') {
+            if word.is_empty() {
+                return Scan::NoMatch;
+            }
+            (at, first) = (next, false);
+            continue;
+        }
+        next = ws_run(text, next + 1);
         let Some(value) = value(text, next) else { return Scan::at_end(last) };
         if NAME_KEYS.iter().any(|key| key.eq_ignore_ascii_case(word))
             && let Some(tag) = named(value.trim_matches(['"', '\'']), next + value.len())
@@ -141,7 +127,7 @@ pub fn tag(text: &str, from: usize, last: bool, tool: &dyn Fn(&str) -> Option<us
     }
 }
 
-/// The declared tool that is named at a place of a tag, in quotes or not, and where its name ends.
+/// The declared tool that is named at a place in a tag, in quotes or not, and where its name ends.
 pub fn named(
     text: &str,
     from: usize,
@@ -151,16 +137,16 @@ pub fn named(
     let start = ws_run(text, from);
     let Some(value) = value(text, start) else { return Scan::at_end(last) };
     let name = value.trim_matches(['"', '\'']);
-    tool(name).map_or(Scan::NoMatch, |tool| Scan::Match((Some(tool), start + value.len())))
+    Scan::some(tool(name)).map(|tool| (Some(tool), start + value.len()))
 }
 
-/// The word at a place, if its end is there.
+/// The word at a place, if its end is known.
 fn word(text: &str, at: usize) -> Option<&str> {
     let ends = |c: char| c.is_ascii_whitespace() || "=:<>/\"'".contains(c);
     text[at..].find(ends).map(|length| &text[at..at + length])
 }
 
-/// A value with its quotes, or a word, if its end is there.
+/// A value with its quotes, or a word, if its end is known.
 pub fn value(text: &str, at: usize) -> Option<&str> {
     match text.as_bytes().get(at)? {
         quote if is_quote(*quote) => {
@@ -174,7 +160,8 @@ pub fn value(text: &str, at: usize) -> Option<&str> {
     }
 }
 
-/// Whether the text after an opening and a tool's name, up to the end of the sentence, continues like a call. Else it is prose.
+/// Whether the text after an opening and a tool's name continues like a call before the sentence ends. If not, it is
+/// prose.
 pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> Scan {
     let need = Scan::at_end(last);
     let bytes = text.as_bytes();
@@ -213,15 +200,15 @@ pub fn goes_on(text: &str, from: usize, last: bool, delimiters: &Delimiters) -> 
 const FILLERS: [&str; 11] =
     ["json", "tool_call", "name", "tool", "tool_name", "function", "functions", "call", "type", "invoke", "parameter"];
 
-/// Looks for the name of a declared tool, after nothing but punctuation and words that commonly precede one, and then at what
-/// follows it: the tool of the call. Else the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
+/// Finds the tool of a call: its name follows only punctuation and words that commonly precede a name, and the text
+/// after it continues like a call. If not, the text is prose. At most [`ATTEMPT_CHARS`] characters are scanned.
 pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str) -> Option<usize>) -> Scan<usize> {
     let end = first_chars(text, ATTEMPT_CHARS);
     let (text, last) = (&text[..end], last || end < text.len());
     let need = Scan::at_end(last);
     let mut at = 0;
     loop {
-        // Another opening, or a closing tag: then this one was only mentioned.
+        // Before another delimiter, this opening was only mentioned.
         let rest = &text[at..];
         let Some(first) = rest.chars().next() else { return need };
         if delimiters.is_first(first) {
@@ -245,37 +232,5 @@ pub fn meant(text: &str, last: bool, delimiters: &Delimiters, tool: &dyn Fn(&str
             None if FILLERS.iter().any(|filler| filler.eq_ignore_ascii_case(word)) => {}
             None => return Scan::NoMatch,
         }
-    }
-}
-
-/// How calls begin, in any spelling, and results.
-pub fn candidates(delimiters: &Delimiters) -> Candidates {
-    let own = Candidates::none().with_text(&delimiters.open).with_text(RESULT_TAGS[0]);
-    if delimiters.open == OPEN {
-        WIRE.opens.iter().fold(own, |all, spelling| all.with_text(spelling.open))
-    } else {
-        own
-    }
-}
-
-fn marks(delimiters: &Delimiters) -> Candidates {
-    candidates(delimiters).with_text("</")
-}
-
-/// Whether a call could begin before this text, in any spelling, or a result begin or end.
-pub fn is_mark(text: &str, delimiters: &Delimiters) -> bool {
-    text.starts_with(&delimiters.open)
-        || RESULT_TAGS.iter().any(|tag| starts_ignoring_case(text, tag))
-        || (delimiters.open == OPEN && WIRE.open(text))
-}
-
-/// Puts a visible backslash into everything that could be read as a mark; changes nothing else.
-pub fn neutralise(text: &str, delimiters: &Delimiters) -> String {
-    static OWN: LazyLock<Candidates> = LazyLock::new(|| marks(&Delimiters::default()));
-    let is_mark = |rest: &str| is_mark(rest, delimiters);
-    if delimiters.open == OPEN {
-        neutralise_marks(text, &OWN, is_mark)
-    } else {
-        neutralise_marks(text, &marks(delimiters), is_mark)
     }
 }

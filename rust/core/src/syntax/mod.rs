@@ -1,6 +1,7 @@
-//! Texts without a schema: scanners, lexers, values and writers. Nothing here knows a tool or a type.
+//! Text without a schema: scanners, lexers, values and writers. This layer knows no tools and no types.
 
 pub mod json;
+pub mod marks;
 pub mod misspelled;
 pub mod pairs;
 pub mod position;

@@ -20,12 +20,12 @@ pub fn push_join(path: &mut String, name: &str) {
     push_segment(path, name, &DEFAULT);
 }
 
-/// The first part of a text that may be long, quoted for a sentence.
+/// The beginning of a text that may be long, quoted for a sentence.
 pub fn shorten(text: &str) -> String {
     shorten_to(text, 60)
 }
 
-/// [`shorten`] to this number of characters.
+/// [`shorten`] with a limit of `chars` characters.
 pub fn shorten_to(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((at, _)) => format!("`{}…`", &text[..at]),

@@ -4,8 +4,8 @@ use crate::arguments::coercion;
 use crate::schema::{Additional, Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::json_string;
 use crate::syntax::scan::trim;
-use crate::syntax::tree::Tree;
-use crate::syntax::xml::{Lexeme, Lexer, attributes, decode};
+use crate::syntax::tree::UntypedValue;
+use crate::syntax::xml::{XmlLexeme, XmlLexer, attributes, decode};
 
 /// A fault that does not prevent reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ struct ElementFrame {
     text: String,
     /// The content as in the source, if it may turn out to be a string.
     source: Option<String>,
-    children: Vec<(String, Tree)>,
+    children: Vec<(String, UntypedValue)>,
 }
 
 /// What contains the element that is read.
@@ -76,7 +76,7 @@ enum Outer {
 /// Reads one element, from after its opening tag, or a document.
 #[derive(Clone, Debug)]
 pub struct ElementReader {
-    lexer: Lexer,
+    lexer: XmlLexer,
     frames: Vec<ElementFrame>,
     /// Those that keep their source.
     sources: usize,
@@ -97,14 +97,14 @@ impl ElementReader {
     }
 
     fn new(schema: &Schema, name: &str, id: NodeId, outer: Outer) -> Self {
-        let (lexer, frames) = (Lexer::default(), Vec::new());
+        let (lexer, frames) = (XmlLexer::default(), Vec::new());
         let mut reader = ElementReader { lexer, frames, sources: 0, outer, balance: false };
         reader.push(schema, name, id);
         reader
     }
 
     /// A lexer that goes on from here by other rules.
-    pub fn lexer(&self) -> Lexer {
+    pub fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
 
@@ -128,7 +128,7 @@ impl ElementReader {
             fault.map_or(Ok(()), |fault| rules.tell(Fault::Markup(fault), at))?;
             if !name.is_empty() && !again && !full {
                 let value = decode(value).replace(['\t', '\n', '\r'], " ");
-                frame.children.push((key, Tree::Scalar { text: value, quoted: false }));
+                frame.children.push((key, UntypedValue::Scalar { text: value, quoted: false }));
             }
         }
         Ok(())
@@ -152,7 +152,13 @@ impl ElementReader {
     }
 
     /// Reads on to the end of the element. If it is not closed where it has to be, what is there is not consumed.
-    pub fn feed(&mut self, rules: &mut Rules<'_, '_>, window: &str, at: &mut usize, last: bool) -> Result<Tree, Halt> {
+    pub fn feed(
+        &mut self,
+        rules: &mut Rules<'_, '_>,
+        window: &str,
+        at: &mut usize,
+        last: bool,
+    ) -> Result<UntypedValue, Halt> {
         let schema = rules.schema;
         loop {
             let (before, open) = (*at, self.frames.len());
@@ -165,11 +171,11 @@ impl ElementReader {
                 rules.tell(Fault::Xml(fault), before)?;
             }
             match lexeme {
-                Lexeme::Need => return Err(Halt::Incomplete),
-                Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => frame.text.push_str(text),
-                Lexeme::Char(c) => frame.text.push(c),
-                Lexeme::Ignored => {}
-                Lexeme::Open { name, attributes, empty } => {
+                XmlLexeme::Need => return Err(Halt::Incomplete),
+                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => frame.text.push_str(text),
+                XmlLexeme::Char(c) => frame.text.push(c),
+                XmlLexeme::Ignored => {}
+                XmlLexeme::Open { name, attributes, empty } => {
                     let opened = self.open(rules, name, before);
                     if opened != Ok(true) {
                         *at = before;
@@ -180,7 +186,7 @@ impl ElementReader {
                         self.close(schema);
                     }
                 }
-                Lexeme::Close(name) => match self.closing(name) {
+                XmlLexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
                         if position + 1 < self.frames.len() {
                             rules.tell(Fault::Markup(UNCLOSED), before).inspect_err(|_| *at = before)?;
@@ -285,12 +291,12 @@ impl ElementReader {
     }
 
     /// All that is open is complete, and this is it.
-    pub fn take(&mut self, schema: &Schema) -> Tree {
+    pub fn take(&mut self, schema: &Schema) -> UntypedValue {
         while self.frames.len() > 1 {
             self.close(schema);
         }
         let frame = self.frames.pop();
-        frame.map_or(Tree::Map(Vec::new()), |frame| frame.tree(schema).1)
+        frame.map_or(UntypedValue::Map(Vec::new()), |frame| frame.tree(schema).1)
     }
 
     /// Whether an element has begun.
@@ -299,7 +305,7 @@ impl ElementReader {
     }
 
     /// A document that has ended: its value, and what is wrong with the end.
-    pub fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<Tree> {
+    pub fn finish(&mut self, schema: &Schema, faults: Faults<'_>) -> Option<UntypedValue> {
         let open = self.frames.len() > 1 || self.lexer.is_inside();
         if open && !faults(Fault::Markup(UNCLOSED), 0) {
             return None;
@@ -316,7 +322,7 @@ impl ElementReader {
         }
         match (&self.outer, &bottom.children[..]) {
             (Outer::Document { unwrapped: true }, [_]) => bottom.children.pop().map(|(_, tree)| tree),
-            _ => Some(Tree::Map(bottom.children)),
+            _ => Some(UntypedValue::Map(bottom.children)),
         }
     }
 
@@ -325,7 +331,7 @@ impl ElementReader {
         let top = self.frames.last_mut().filter(|frame| frame.raw)?;
         let source = top.source.take()?;
         self.balance = true;
-        self.lexer = Lexer::default();
+        self.lexer = XmlLexer::default();
         let (name, node) = (std::mem::take(&mut top.name), top.node);
         self.frames.pop();
         self.sources -= 1;
@@ -335,7 +341,7 @@ impl ElementReader {
 }
 
 impl ElementFrame {
-    fn tree(self, schema: &Schema) -> (String, Tree) {
+    fn tree(self, schema: &Schema) -> (String, UntypedValue) {
         let ElementFrame { name, node: id, raw, text, source, mut children } = self;
         let node = schema.node(id);
         let is_text = is_text(node);
@@ -346,21 +352,22 @@ impl ElementFrame {
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
-            Tree::Scalar { text, quoted: false }
+            UntypedValue::Scalar { text, quoted: false }
         } else if let (false, Some(source)) = (blank, source) {
-            Tree::Scalar { text: content(&source), quoted: true }
+            UntypedValue::Scalar { text: content(&source), quoted: true }
         } else {
             if !blank {
-                children.push(("#text".to_owned(), Tree::Scalar { text: trim(&text).to_owned(), quoted: false }));
+                children
+                    .push(("#text".to_owned(), UntypedValue::Scalar { text: trim(&text).to_owned(), quoted: false }));
             }
-            Tree::Map(children)
+            UntypedValue::Map(children)
         };
         (name, tree)
     }
 }
 
 /// The content of an element that is a string, or a scalar that can be one: verbatim, unless it is meant as something else.
-fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
+fn string(schema: &Schema, id: NodeId, text: String) -> UntypedValue {
     let node = schema.node(id);
     let trimmed = trim(&text);
     let quoted = node.is_string()
@@ -369,18 +376,18 @@ fn string(schema: &Schema, id: NodeId, text: String) -> Tree {
             let outcome = coercion::scalar(schema, id, trimmed, false, &mut json);
             !outcome.converted && json == json_string(trimmed)
         });
-    Tree::Scalar { text, quoted }
+    UntypedValue::Scalar { text, quoted }
 }
 
 /// The text of a source whose tags are content.
 pub fn content(source: &str) -> String {
-    let (mut lexer, mut at, mut out) = (Lexer::default(), 0, String::new());
+    let (mut lexer, mut at, mut out) = (XmlLexer::default(), 0, String::new());
     loop {
         // No element has this name, so nothing closes.
         match lexer.next(source, &mut at, true, Some("\0")) {
-            Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => out.push_str(text),
-            Lexeme::Char(c) => out.push(c),
-            Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored | Lexeme::Need => return out,
+            XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => out.push_str(text),
+            XmlLexeme::Char(c) => out.push(c),
+            XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored | XmlLexeme::Need => return out,
         }
     }
 }

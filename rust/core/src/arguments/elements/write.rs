@@ -5,7 +5,7 @@ use crate::arguments::tree::ValuePath;
 use crate::arguments::{Context, Found, Lists, TreeWriter, is_misnamed, push_text};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, escape, is_name};
 
 /// Whether an object of type `id` can be written with an element for each member. Only then does each key read as itself.
@@ -125,7 +125,7 @@ impl ElementWriter<'_, '_> {
     /// Whether the text of a lone element reads as a list of that one item.
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
-        let tree = Tree::Scalar { text: text.to_owned(), quoted: false };
+        let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
         let read =
             TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &ValuePath::root(""), 1, &tree);
         let mut wanted = String::from("[");

@@ -8,7 +8,7 @@ use std::mem::take;
 use super::{Bad, Context, Failure, Flow, Found, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
-use crate::syntax::json::{Expect, Lexeme, Lexer, Place, is_number, is_plain, plain_string, push_char};
+use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
 use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::{Skip, ends_in_word};
 use crate::syntax::scan::{find_mark, ws_run};
@@ -45,7 +45,7 @@ enum Notation {
 /// The reader of one JSON value.
 #[derive(Debug, Default)]
 pub struct Object {
-    lexer: Lexer,
+    lexer: JsonLexer,
     expect: Expect,
     text: StringUse,
     /// Of the string, what is not passed on.
@@ -59,7 +59,11 @@ pub struct Object {
 impl Object {
     /// For a value of type `node` at `path`, `above` levels deep in the arguments.
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
-        Object { lexer: Lexer::new(!cx.strict).in_calls(), values: Values::new(node, path, above), ..Object::default() }
+        Object {
+            lexer: JsonLexer::new(!cx.strict).in_calls(),
+            values: Values::new(node, path, above),
+            ..Object::default()
+        }
     }
 
     /// For the whole of the arguments.
@@ -74,11 +78,11 @@ impl Object {
 
     /// The same for a value in parentheses.
     pub fn in_parentheses(self) -> Self {
-        Object { lexer: Lexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
+        Object { lexer: JsonLexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
     }
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
-    pub fn renew(&mut self, lexer: Lexer, node: NodeId, quotes: Option<Quotes>) {
+    pub fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes) = (lexer, Expect::Value, quotes);
         self.collected.clear();
         self.values.renew(node);
@@ -134,9 +138,9 @@ impl Object {
     fn read(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
         let Io { cx, window, .. } = *io;
         while self.expect != Expect::Nothing {
-            let place = self.expect.place();
+            let place = self.expect.tokens();
             let quote = self.lexer.open_quote();
-            if place != Place::Punctuation && quote.is_none() && !self.lexer.in_comment() {
+            if place != TokenSet::Punctuation && quote.is_none() && !self.lexer.in_comment() {
                 io.at = ws_run(window, io.at);
                 if self.plain(io)? {
                     continue;
@@ -146,8 +150,8 @@ impl Object {
             // Its last bracket ends it, never the end of the message.
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
             match lexeme {
-                Lexeme::Need => return Ok(()),
-                Lexeme::StringEnd if self.text != StringUse::Key => {
+                JsonLexeme::Need => return Ok(()),
+                JsonLexeme::StringEnd if self.text != StringUse::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => self.agrees()?,
@@ -163,13 +167,13 @@ impl Object {
                         }
                     }
                 }
-                Lexeme::Plain(part) => self.follow(|kept| kept.run(part)),
-                Lexeme::Char(_) => match &window[before..io.at] {
+                JsonLexeme::Plain(part) => self.follow(|kept| kept.run(part)),
+                JsonLexeme::Char(_) => match &window[before..io.at] {
                     escape if escape.starts_with('\\') => self.follow(Kept::escape),
                     raw => self.follow(|kept| kept.run(raw)),
                 },
                 // Nobody writes a delimiter as a value.
-                Lexeme::Word(word) if self.quotes.is_some() => {
+                JsonLexeme::Word(word) if self.quotes.is_some() => {
                     if let Some(found) = find_mark(word, &cx.delimiters.close) {
                         io.at -= word.len() - found;
                         return Err(self.invalid(ErrorKind::InvalidJson, "it is not complete"));
@@ -181,7 +185,7 @@ impl Object {
                 io.found.repair(Repair::RelaxedJson);
             }
             let lexeme = if self.notation == Notation::Json { lexeme } else { self.as_json(lexeme) };
-            let punct = matches!(lexeme, Lexeme::Punct(_));
+            let punct = matches!(lexeme, JsonLexeme::Punct(_));
             if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
                 // Brackets and commas that were not expected count during recovery; a value's last bracket was counted already.
                 if punct && bad.0 != ErrorKind::DuplicateArgument {
@@ -194,14 +198,14 @@ impl Object {
     }
 
     /// The lexeme of JSON that has the same meaning.
-    fn as_json<'w>(&self, lexeme: Lexeme<'w>) -> Lexeme<'w> {
+    fn as_json<'w>(&self, lexeme: JsonLexeme<'w>) -> JsonLexeme<'w> {
         let keywords = self.notation == Notation::Keywords;
         match (lexeme, self.brackets()) {
-            (Lexeme::Punct(b'('), 0) if keywords => Lexeme::Punct(b'{'),
-            (Lexeme::Punct(b')'), 1) if keywords => Lexeme::Punct(b'}'),
-            (Lexeme::Punct(b'='), 1) if keywords => Lexeme::Punct(b':'),
-            (Lexeme::Punct(b'('), _) => Lexeme::Punct(b'['),
-            (Lexeme::Punct(b')'), _) => Lexeme::Punct(b']'),
+            (JsonLexeme::Punct(b'('), 0) if keywords => JsonLexeme::Punct(b'{'),
+            (JsonLexeme::Punct(b')'), 1) if keywords => JsonLexeme::Punct(b'}'),
+            (JsonLexeme::Punct(b'='), 1) if keywords => JsonLexeme::Punct(b':'),
+            (JsonLexeme::Punct(b'('), _) => JsonLexeme::Punct(b'['),
+            (JsonLexeme::Punct(b')'), _) => JsonLexeme::Punct(b']'),
             (lexeme, _) => lexeme,
         }
     }
@@ -234,45 +238,47 @@ impl Object {
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
     }
 
-    fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: Lexeme<'_>) -> Result<(), Bad> {
+    fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
-            (Lexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
+            (JsonLexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
-            (Lexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
-            (Lexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            (Lexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
-            (Lexeme::Plain(part), _) => self.collected.push_str(part),
-            (Lexeme::Char(c), _) => self.push(found, c),
-            (Lexeme::StringEnd, _) => return self.string_end(cx, found),
-            (Lexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
-            (Lexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
+            (JsonLexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
+            (JsonLexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
+            (JsonLexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
+            (JsonLexeme::Plain(part), _) => self.collected.push_str(part),
+            (JsonLexeme::Char(c), _) => self.push(found, c),
+            (JsonLexeme::StringEnd, _) => return self.string_end(cx, found),
+            (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
+            (JsonLexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
                 self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
             }
-            (Lexeme::Punct(b'}'), Expect::Key { first }) | (Lexeme::Punct(b']'), Expect::Item { first }) => {
+            (JsonLexeme::Punct(b'}'), Expect::Key { first }) | (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
                 if !first {
                     let bracket = if self.values.in_object() { '}' } else { ']' };
                     self.lax(cx, found, &format!("a comma must not precede {bracket}"))?;
                 }
                 return self.close(cx, found);
             }
-            (Lexeme::Punct(bracket @ (b'}' | b']')), Expect::Comma) if self.values.in_object() == (bracket == b'}') => {
+            (JsonLexeme::Punct(bracket @ (b'}' | b']')), Expect::Comma)
+                if self.values.in_object() == (bracket == b'}') =>
+            {
                 return self.close(cx, found);
             }
-            (Lexeme::Punct(b','), Expect::Comma) => self.expect = Expect::behind_comma(self.values.in_object()),
-            (Lexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
-            (Lexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
+            (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
+            (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
+            (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
                 self.text = if self.values.string(cx, found) { StringUse::Live } else { StringUse::Collect };
                 if let Some(quotes) = &mut self.quotes {
                     quotes.start = found.args.json.len();
                 }
             }
-            (Lexeme::Punct(bracket @ (b'{' | b'[')), Expect::Value | Expect::Item { .. }) => {
+            (JsonLexeme::Punct(bracket @ (b'{' | b'[')), Expect::Value | Expect::Item { .. }) => {
                 self.values.open(cx, found, bracket)?;
                 self.expect = Expect::opened(bracket);
             }
-            (Lexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
+            (JsonLexeme::Word(word), Expect::Value | Expect::Item { .. }) if !word.is_empty() => {
                 return self.word(cx, found, word);
             }
             (_, expect) => {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::tree::unquoted_literal;
 use crate::arguments::{ArgumentsBuilder, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
@@ -237,7 +236,7 @@ impl Values {
     #[cold]
     fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
         let mends = cx.near_misses;
-        let Some(literal) = mends.then(|| unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
+        let Some(literal) = mends.then(|| coercion::unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
             self.violation(cx, found, text);
             return Ok(());
         };

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::limits::RECURSION;
 use crate::schema::{Choice, NodeId, UNKNOWN};
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 impl TreeWriter<'_, '_> {
     fn deeper(&self, above: usize) -> Result<(), Bad> {
@@ -47,7 +47,7 @@ impl TreeWriter<'_, '_> {
         id: NodeId,
         at: &ValuePath<'_>,
         above: usize,
-        items: &mut dyn Iterator<Item = &Tree>,
+        items: &mut dyn Iterator<Item = &UntypedValue>,
     ) -> Result<(), Bad> {
         self.deeper(above)?;
         let id = self.container(id, at, b'[');
@@ -81,7 +81,7 @@ impl TreeWriter<'_, '_> {
         id: NodeId,
         at: &ValuePath<'_>,
         above: usize,
-        members: &[(String, Tree)],
+        members: &[(String, UntypedValue)],
     ) -> Result<(), Bad> {
         let node = self.node(id);
         if let Some(items) = self.wrapped(id, members) {
@@ -112,7 +112,7 @@ impl TreeWriter<'_, '_> {
     }
 
     /// The items of a map that is a list in a wrapper.
-    fn wrapped<'t>(&self, id: NodeId, members: &'t [(String, Tree)]) -> Option<Vec<&'t Tree>> {
+    fn wrapped<'t>(&self, id: NodeId, members: &'t [(String, UntypedValue)]) -> Option<Vec<&'t UntypedValue>> {
         let (schema, node) = (self.cx.schema, self.node(id));
         let list = node.has(&Choice::Array) || (node.is_unknown() && self.lists == Lists::Elements);
         let (first, _) = members.first()?;
@@ -122,7 +122,7 @@ impl TreeWriter<'_, '_> {
             return None;
         }
         match members {
-            [(key, Tree::List(items))] if key == "item" => Some(items.iter().collect()),
+            [(key, UntypedValue::List(items))] if key == "item" => Some(items.iter().collect()),
             _ if keys::are_of_list(members.iter().map(|(key, _)| key.as_str())) => {
                 Some(members.iter().map(|(_, item)| item).collect())
             }
@@ -130,9 +130,15 @@ impl TreeWriter<'_, '_> {
         }
     }
 
-    fn object(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, members: &[(String, Tree)]) -> Result<(), Bad> {
+    fn object(
+        &mut self,
+        id: NodeId,
+        at: &ValuePath<'_>,
+        above: usize,
+        members: &[(String, UntypedValue)],
+    ) -> Result<(), Bad> {
         let mut keys: KeyMap<usize> = KeyMap::default();
-        let mut groups: Vec<(NodeId, SmallVec<[&Tree; 1]>)> = Vec::new();
+        let mut groups: Vec<(NodeId, SmallVec<[&UntypedValue; 1]>)> = Vec::new();
         for (written, tree) in members {
             let position = match keys.position(written) {
                 Some(position) => position,
@@ -167,7 +173,7 @@ impl TreeWriter<'_, '_> {
     }
 
     /// All values of one key.
-    fn member(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, trees: &[&Tree]) -> Result<(), Bad> {
+    fn member(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, trees: &[&UntypedValue]) -> Result<(), Bad> {
         if let [tree] = trees {
             return self.value(id, at, above, tree);
         }

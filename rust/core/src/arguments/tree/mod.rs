@@ -1,4 +1,4 @@
-//! A [`Tree`] in, typed JSON out.
+//! A [`UntypedValue`] in, typed JSON out.
 //!
 //! What a text becomes says [`crate::arguments::coercion`]; what is JSON already, [`Object`] reads. Here are the lists and maps of
 //! protocols that have their own, and the near misses that only those have.
@@ -9,11 +9,10 @@ mod path;
 use super::{Bad, Context, Found, Io, Object, Step, messages};
 use crate::arguments::coercion::{self, Outcome};
 use crate::error::{ErrorKind, ProblemKind, Repair};
-use crate::limits::FEW_CHOICES;
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Value, parse, push_string};
-use crate::syntax::scan::{is_ws, trim};
-use crate::syntax::tree::Tree;
+use crate::syntax::scan::trim;
+use crate::syntax::tree::UntypedValue;
 
 pub use path::ValuePath;
 
@@ -32,8 +31,8 @@ pub(super) fn repeats(node: &Node, lists: Lists) -> bool {
 }
 
 /// Whether it is the JSON text of a whole list, which no repeated key adds to.
-pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &Tree) -> bool {
-    let Tree::Scalar { text, quoted: false } = tree else { return false };
+pub(super) fn is_whole_list(schema: &Schema, id: NodeId, tree: &UntypedValue) -> bool {
+    let UntypedValue::Scalar { text, quoted: false } = tree else { return false };
     let item = schema.node(schema.item(id, 0));
     let items_are_lists = !item.is_unknown() && item.takes(b'[');
     schema.node(id).has(&Choice::Array) && !items_are_lists && trim(text).starts_with('[')
@@ -70,12 +69,12 @@ impl<'c> TreeWriter<'_, 'c> {
     }
 
     /// A value of type `id`, `above` levels deep in the arguments. Recursion is as deep as the limits allow.
-    pub fn value(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, tree: &Tree) -> Result<(), Bad> {
+    pub fn value(&mut self, id: NodeId, at: &ValuePath<'_>, above: usize, tree: &UntypedValue) -> Result<(), Bad> {
         match tree {
-            Tree::Scalar { text, quoted: false } => self.bare(id, at, above, text),
-            Tree::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
-            Tree::List(items) => self.list(id, at, above, &mut items.iter()),
-            Tree::Map(members) => self.map(id, at, above, members),
+            UntypedValue::Scalar { text, quoted: false } => self.bare(id, at, above, text),
+            UntypedValue::Scalar { text, quoted: true } => self.quoted(id, at, above, text),
+            UntypedValue::List(items) => self.list(id, at, above, &mut items.iter()),
+            UntypedValue::Map(members) => self.map(id, at, above, members),
         }
     }
 
@@ -143,7 +142,7 @@ impl<'c> TreeWriter<'_, 'c> {
         let start = json.len();
         let Outcome { converted, problem } = coercion::scalar(schema, id, text, quoted, json);
         if let Some(kind) = problem {
-            let Some(literal) = unquoted_literal(schema.node(id), text) else {
+            let Some(literal) = coercion::unquoted_literal(schema.node(id), text) else {
                 self.violation(id, at, kind, text);
                 return Ok(());
             };
@@ -215,25 +214,4 @@ pub fn is_json(cx: &Context<'_>, text: &str) -> bool {
 /// Whether the text is exactly a string of the enum.
 pub fn is_literal(node: &Node, text: &str) -> bool {
     node.candidates(text).iter().any(|choice| coercion::is_literal(choice, text))
-}
-
-/// The JSON of the only string of an enum that equals the text without the quotes around it, or apart from whitespace.
-pub(super) fn unquoted_literal(node: &Node, text: &str) -> Option<String> {
-    let text = trim(text);
-    let quotes = ['"', '\'', '`'];
-    let inner = quotes.into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote)).unwrap_or(text);
-    let matching = |same: &dyn Fn(&str) -> bool| {
-        let candidates = node.candidates(inner);
-        let mut found = candidates.iter().filter_map(|choice| match choice {
-            Choice::Literal(literal) if literal.text.as_deref().is_some_and(same) => Some(literal.json.clone()),
-            _ => None,
-        });
-        found.next().filter(|_| found.next().is_none())
-    };
-    let squeezed = |text: &str| text.bytes().filter(|byte| !is_ws(*byte)).collect::<Vec<u8>>();
-    matching(&|own| own == inner).or_else(|| {
-        // Many strings are looked up, and that way only as they are.
-        let few = node.choices.len() <= FEW_CHOICES;
-        few.then(|| squeezed(inner)).and_then(|wanted| matching(&|own| squeezed(own) == wanted))
-    })
 }

@@ -3,7 +3,7 @@
 use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Wrapper, read_close};
-use crate::syntax::json::Lexer;
+use crate::syntax::json::JsonLexer;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Scan, has_line_break, starts, ws_run};
 
@@ -46,7 +46,7 @@ impl JsonBody {
 
     /// Starts over, and keeps the allocations.
     pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>) {
-        self.object.renew(Lexer::new(!cx.strict).in_calls(), cx.schema.root, None);
+        self.object.renew(JsonLexer::new(!cx.strict).in_calls(), cx.schema.root, None);
         (self.wrapper, self.tail) = (wrapper, None);
     }
 

@@ -6,17 +6,15 @@ use std::sync::Arc;
 
 pub mod body;
 
-use super::families::hermes;
-use super::protocol::{Attempt, Protocol, Style};
-use super::{Examples, wire};
+use super::prompt::{Examples, Prompt};
+use super::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
 use crate::protocols::body::{Body, Opening};
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, starts_ignoring_case};
-use crate::tools::Tool;
-use crate::toolset::Toolset;
+use crate::tools::{Tool, Tools};
 use body::CustomBody;
 
 /// What a host does of its protocol itself. A failure of the host's own is for it to remember: what it returns then is used
@@ -67,8 +65,7 @@ const HEAD_CHARS: usize = 64;
 #[derive(Debug)]
 pub struct Own {
     parts: Custom,
-    /// What results begin with.
-    marks: [Cow<'static, str>; 1],
+    facts: Facts,
     base: Option<Arc<dyn Protocol>>,
 }
 
@@ -102,8 +99,19 @@ impl Own {
                 return Err(format!("one of the marks {a:?} and {b:?} ends with the beginning of the other"));
             }
         }
-        let marks = [Cow::Owned(result.0.clone())];
-        Ok(Own { parts, marks, base })
+        let facts = base.as_ref().map_or_else(|| Facts::new("", "", "own"), |base| base.facts());
+        let delimiters = match (&base, facts.fixed) {
+            (Some(_), Some(why)) => return Err(why.into()),
+            (Some(base), None) => base.delimiters(&parts.open, close)?,
+            (None, _) => Delimiters::of(&parts.open, close),
+        };
+        let facts = Facts {
+            delimiters: (Cow::Owned(delimiters.open), Cow::Owned(delimiters.close)),
+            fixed: Some("the protocol defines its own delimiters"),
+            result_marks: Cow::Owned(vec![Cow::Owned(result.0.clone())]),
+            ..facts
+        };
+        Ok(Own { parts, facts, base })
     }
 
     fn opened(&self, text: &str, last: bool) -> Attempt {
@@ -120,14 +128,7 @@ impl Own {
         if *begins && !host.begins(head) {
             return Attempt::Text(length);
         }
-        Attempt::Call {
-            lead: 0,
-            open: length,
-            name: None,
-            body: length,
-            opening: Opening::OWN,
-            style: Style::default(),
-        }
+        Attempt::call(length, length, Opening::OWN)
     }
 }
 
@@ -152,23 +153,14 @@ impl CallWriter for Own {
 }
 
 impl Protocol for Own {
-    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
-        let Custom { open, close, .. } = &self.parts;
-        match (given, &self.base) {
-            (Some(_), _) => Err("the protocol defines its own delimiters".into()),
-            (None, Some(base)) => base.delimiters(Some((open, close))),
-            (None, None) => Ok(Delimiters::of(open, close)),
-        }
+    fn facts(&self) -> Facts {
+        self.facts.clone()
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
         let Custom { open, result, .. } = &self.parts;
         let base = self.base.as_ref().map_or_else(Candidates::none, |base| base.candidates(delimiters));
         [open, &result.0, &result.1].iter().fold(base, |all, mark| all.with_text(mark))
-    }
-
-    fn result_marks(&self) -> &[Cow<'static, str>] {
-        &self.marks
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
@@ -186,22 +178,14 @@ impl Protocol for Own {
         self.base.as_ref().and_then(|base| base.complexity(schema))
     }
 
-    fn near_misses(&self) -> bool {
-        self.base.as_ref().is_none_or(|base| base.near_misses())
-    }
-
-    fn encoding(&self) -> &'static str {
-        self.base.as_ref().map_or("own", |base| base.encoding())
-    }
-
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, last: bool) -> Attempt {
         if let Some(base) = &self.base {
-            return base.attempt(tools, text, last);
+            return base.attempt(tools, settings, text, last);
         }
         match starts(text, &self.parts.open, last) {
             Scan::Match(()) => self.opened(text, last),
             Scan::Incomplete => Attempt::Need,
-            Scan::NoMatch => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+            Scan::NoMatch => Attempt::text(text),
         }
     }
 
@@ -216,15 +200,16 @@ impl Protocol for Own {
         self.base.as_ref().map_or(Scan::Match(()), |base| base.fits(text))
     }
 
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
         let Custom { open: begin, host, result: (open, close), results, .. } = &self.parts;
+        let CallResult { name, content, error, number } = *result;
         // The only mark in it may be that of our own example, in an error: a placeholder is written for it.
         let mut word = String::from("qOPENz");
         while content.contains(&word) || name.contains(&word) {
             word.insert(1, 'O');
         }
         let held = content.replace(begin, &word);
-        let (name, content) = (&*tools.neutralise(name), held.as_str());
+        let (name, content) = (&*prompt.neutralise(name), held.as_str());
         let written = if *results {
             host.write_result(name, content, error, number)
         } else {
@@ -233,30 +218,30 @@ impl Protocol for Own {
             format!("{{\"name\":{}{number},\"{kind}\":{}}}", json_string(name), json_string(content))
         };
         // What was written around the content cannot forge a mark either.
-        format!("{open}{}{close}", self.neutralise(tools, &written).replace(&word, begin))
+        format!("{open}{}{close}", self.neutralise(prompt.tools, prompt.settings, &written).replace(&word, begin))
     }
 
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+    fn is_mark(&self, tools: &Tools, settings: &Settings, text: &str) -> bool {
         let Custom { open, result, .. } = &self.parts;
         // Results have marks of their own, so those of the base are text.
         let tag = text.strip_prefix('<').map_or("", |tag| tag.strip_prefix('/').unwrap_or(tag));
         let is_result = |mark: &Cow<'_, str>| starts_ignoring_case(tag, mark.trim_start_matches('<'));
-        let opens = |base: &Arc<dyn Protocol>| base.is_mark(tools, text) && !base.result_marks().iter().any(is_result);
+        let opens = |base: &Arc<dyn Protocol>| {
+            base.is_mark(tools, settings, text) && !base.facts().result_marks.iter().any(is_result)
+        };
         [open, &result.0, &result.1].iter().any(|mark| starts_ignoring_case(text, mark))
             || self.base.as_ref().is_some_and(opens)
     }
 
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         if let Some(header) = &self.parts.header {
             return header.clone();
         }
         let example = examples.any(self);
         let (open, close) = &self.parts.result;
-        let listed = "Tools (? optional, string by default):";
-        let (rules, listed) = match self.encoding() {
-            "pairs" => (wire::rules(tools), listed),
-            "json" => (format!("{} ", hermes::RULES), hermes::TOOLS),
-            _ => (String::new(), listed),
+        let (rules, listed) = match &self.base {
+            Some(base) => base.rules(prompt.tools),
+            None => (String::new(), LISTED),
         };
         format!(
             "To call tools, write calls as plain text, one or more in a row:\n{example}\n\
@@ -264,17 +249,10 @@ impl Protocol for Own {
         )
     }
 
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
         if let Some(base) = &self.base {
-            return base.signature(tools, tool);
+            return base.signature(prompt, tool);
         }
-        let mut out = tool.name.clone();
-        let shape = tools.parameters(tool, true);
-        // Braces alone say that there may be any parameters.
-        if shape != " {…}" || tool.schema.is_open() {
-            out.push_str(&shape);
-        }
-        out.push_str(&tools.description(tool));
-        out
+        format!("{}{}{}", tool.name, prompt.shape(tool), prompt.description(tool))
     }
 }

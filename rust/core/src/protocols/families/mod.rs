@@ -1,5 +1,5 @@
-//! Formats that models were trained on.
+//! Native formats: a row of data for each, over a frame and a body; and calls without any markers.
 
-pub mod bare;
 pub mod hermes;
 pub mod qwen3coder;
+pub mod unmarked;

@@ -7,15 +7,15 @@ use std::borrow::Cow;
 
 use super::bodies::shared;
 use super::body::{Body, Opening, recycle};
-use super::{Attempt, Examples, Protocol};
+use super::prompt::{Examples, Prompt};
+use super::protocol::{Attempt, CallResult, Facts, LISTED, Protocol, Settings};
 use crate::arguments::{CallWriter, Context};
 use crate::limits::NAME_CHARS;
 use crate::schema::Schema;
 use crate::syntax::json::{Member, json_string, write_object};
-use crate::syntax::misspelled::{self, is_mark, neutralise};
+use crate::syntax::marks::{self, CLOSE, OPEN, is_mark, neutralise};
 use crate::syntax::scan::{Candidates, Delimiters, RESULT_MARKS};
-use crate::tools::{Syntax, Tool};
-use crate::toolset::Toolset;
+use crate::tools::{Syntax, Tool, Tools};
 use opening::may_repeat_name;
 use pairs::{Pairs, write_pairs};
 
@@ -66,12 +66,12 @@ impl CallWriter for Wire {
 }
 
 impl Protocol for Wire {
-    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
-        given.map_or_else(|| Ok(Delimiters::default()), |(open, close)| Delimiters::new(open, close))
+    fn facts(&self) -> Facts {
+        Facts { near_misses: false, result_marks: Cow::Borrowed(&MARKS), ..Facts::new(OPEN, CLOSE, "pairs") }
     }
 
-    fn result_marks(&self) -> &[Cow<'static, str>] {
-        &MARKS
+    fn delimiters(&self, open: &str, close: &str) -> Result<Delimiters, String> {
+        Delimiters::new(open, close)
     }
 
     fn bad_name(&self, name: &str, delimiters: &Delimiters) -> Option<&'static str> {
@@ -84,17 +84,9 @@ impl Protocol for Wire {
         schema.complexity()
     }
 
-    fn near_misses(&self) -> bool {
-        false
-    }
-
-    fn encoding(&self) -> &'static str {
-        "pairs"
-    }
-
     /// What the end of the message leaves undecided stays so.
-    fn attempt(&self, tools: &Toolset, text: &str, _last: bool) -> Attempt {
-        opening::attempt(tools, text)
+    fn attempt(&self, tools: &Tools, settings: &Settings, text: &str, _last: bool) -> Attempt {
+        opening::attempt(tools, settings, text)
     }
 
     fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
@@ -104,61 +96,61 @@ impl Protocol for Wire {
         }
     }
 
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        let CallResult { name, content, error, number } = *result;
         let tag = if error { "tool-error" } else { "tool-result" };
-        let name = tools.neutralise(&json_string(name));
+        let name = prompt.neutralise(&json_string(name));
         let number = number.map_or(String::new(), |number| format!(" number=\"{number}\""));
         format!("<{tag} name={name}{number}>{content}</{tag}>")
     }
 
     fn candidates(&self, delimiters: &Delimiters) -> Candidates {
-        misspelled::candidates(delimiters)
+        marks::candidates(delimiters)
     }
 
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
-        is_mark(text, &tools.delimiters)
+    fn is_mark(&self, _: &Tools, settings: &Settings, text: &str) -> bool {
+        is_mark(text, &settings.delimiters)
     }
 
-    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        neutralise(text, &tools.delimiters)
+    fn neutralise(&self, _: &Tools, settings: &Settings, text: &str) -> String {
+        neutralise(text, &settings.delimiters)
     }
 
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let pairs = examples.of(|tool| tool.syntax == Syntax::Wire);
         let json = examples.of(|tool| tool.syntax == Syntax::Json);
         let mut calls: Vec<String> = pairs.into_iter().chain(json).collect();
         if calls.is_empty() {
             calls.push(examples.any(self));
         }
+        let (rules, listed) = self.rules(prompt.tools);
         format!(
-            "To call tools, write calls as plain text, one or more in a row:\n{}\n{}Results come as <tool-result>; \
-             never write one.\nTools (? optional, string by default):",
+            "To call tools, write calls as plain text, one or more in a row:\n{}\n{rules}Results come as <tool-result>; \
+             never write one.\n{listed}",
             calls.join("\n"),
-            rules(tools),
         )
     }
 
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
         let json = tool.syntax == Syntax::Json;
         let mut out = tool.name.clone();
-        out.push_str(&tools.parameters(tool, json));
-        out.push_str(&tools.description(tool));
+        out.push_str(&prompt.parameters(tool, json));
+        out.push_str(&prompt.description(tool));
         out
     }
-}
 
-/// What the manual says of a call's body.
-pub fn rules(tools: &Toolset) -> String {
-    let mut out = String::new();
-    let json = tools.tools().any(|tool| tool.syntax == Syntax::Json);
-    if tools.tools().any(|tool| tool.syntax == Syntax::Wire) || !json {
-        out.push_str(
-            "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Write lists as JSON, like [\"a\",\"b\"], and nested keys with \
-             dots, like a.b=1. ",
-        );
-        if json {
-            out.push_str("Tools shown with {…} take one JSON object. ");
+    fn rules(&self, tools: &Tools) -> (String, &'static str) {
+        let mut out = String::new();
+        let json = tools.iter().any(|tool| tool.syntax == Syntax::Json);
+        if tools.iter().any(|tool| tool.syntax == Syntax::Wire) || !json {
+            out.push_str(
+                "Quote values with spaces; in quotes, escape with \\\" \\\\ \\n. Write lists as JSON, like [\"a\",\"b\"], and nested keys with \
+                 dots, like a.b=1. ",
+            );
+            if json {
+                out.push_str("Tools shown with {…} take one JSON object. ");
+            }
         }
+        (out, LISTED)
     }
-    out
 }

@@ -7,38 +7,39 @@ use super::is_plain_name;
 use crate::arguments::is_declared;
 use crate::error::Repair;
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
+use crate::protocols::bodies::envelope::format::json_start;
 use crate::protocols::body::{Markers, Opening, Wrapper};
-use crate::protocols::protocol::{Attempt, Style, bad, misspelled};
+use crate::protocols::protocol::{Attempt, Settings, Style, bad, misspelled};
 use crate::schema::{Additional, Schema};
-use crate::syntax::misspelled::{self, OPEN, goes_on, meant};
-use crate::syntax::pairs::{Ahead, Next};
+use crate::syntax::marks::{OPEN, SPELLINGS};
+use crate::syntax::misspelled::{goes_on, meant};
+use crate::syntax::pairs::{Following, Lookahead};
 use crate::syntax::quoting::is_quote;
-use crate::syntax::scan::{Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
-use crate::syntax::tags::{Opened, QWEN3CODER, named_tag};
-use crate::tools::Lookup;
-use crate::toolset::Toolset;
+use crate::syntax::scan::{Closers, Delimiters, Scan, first_chars, is_ws, starts, starts_as, ws_run};
+use crate::syntax::tags::{OpenTag, QWEN3CODER, named_tag};
+use crate::tools::{Lookup, Tools};
 
 /// Namespaces of other formats that models write before a tool's name.
 const NAMESPACES: [&str; 4] = ["functions.", "function.", "tools.", "default_api."];
 
 /// Looks at a place where a call could begin.
-pub fn attempt(tools: &Toolset, text: &str) -> Attempt {
-    let open = &tools.delimiters.open;
+pub fn attempt(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
+    let open = &settings.delimiters.open;
     match starts(text, open, false) {
-        Scan::Match(()) => Head::new(tools, text, open.len(), Style::default()).attempt(),
+        Scan::Match(()) => Head::new((tools, settings), text, open.len(), None).attempt(),
         Scan::Incomplete => Attempt::Need,
-        Scan::NoMatch if open == OPEN => match respelled(tools, text) {
-            Attempt::Text(_) => misspelled(tools, &misspelled::WIRE, text, false),
+        Scan::NoMatch if open == OPEN => match respelled(tools, settings, text) {
+            Attempt::Text(_) => misspelled(tools, settings, &SPELLINGS, text, false),
             attempt => attempt,
         },
         // A byte that only looked like a marker's first; never inside a character, so go behind it.
-        Scan::NoMatch => Attempt::Text(text.chars().next().map_or(1, char::len_utf8)),
+        Scan::NoMatch => Attempt::text(text),
     }
 }
 
 /// OPEN with other letters, with spaces in it, or with the tool's name as an attribute: `<CALL>`, `<call >`, `<call name="…">`.
 #[cold]
-fn respelled(tools: &Toolset, text: &str) -> Attempt {
+fn respelled(tools: &Tools, settings: &Settings, text: &str) -> Attempt {
     let step = Attempt::Text(1);
     let begin = &OPEN[..OPEN.len() - 1];
     match starts_as(text, begin, false) {
@@ -52,9 +53,10 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
     // A call ends in the spelling in which it began.
     let delimiters = (word != &begin[1..]).then(|| Delimiters::of(&format!("<{word}>"), &format!("</{word}>")));
     let style = Style { repairs: vec![Repair::TagStyle], delimiters: delimiters.map(Arc::new) };
+    let opened = |open: usize| Head::new((tools, settings), text, open, Some(style));
     match text.as_bytes()[..end].get(after) {
         None if end == text.len() => return Attempt::Need,
-        Some(b'>') => return Head::new(tools, text, after + 1, style).attempt_of_known(),
+        Some(b'>') => return opened(after + 1).attempt_of_known(),
         Some(_) if after > begin.len() => match starts_as(&text[after..end], "name", end < text.len()) {
             Scan::Match(()) => {}
             Scan::Incomplete => return Attempt::Need,
@@ -73,11 +75,10 @@ fn respelled(tools: &Toolset, text: &str) -> Attempt {
         return step;
     }
     match head.end.filter(|_| !head.more && !head.empty) {
-        Some(end) => Head::new(tools, text, end, style).body(&Named { ends: name.end, written: name, lookup, end }),
+        Some(end) => opened(end).body(&Named { ends: name.end, written: name, lookup, end }),
         None => {
-            let opening = Opening::Params(Opened::of_attributes(&QWEN3CODER, "call"));
-            let style = Style::default();
-            Attempt::Call { lead: 0, open: head.from, name: Some((name, lookup)), body: head.from, opening, style }
+            let opening = Opening::Params(OpenTag::of_attributes(&QWEN3CODER, "call"));
+            Attempt::named(head.from, (name, lookup), head.from, opening)
         }
     }
 }
@@ -106,23 +107,32 @@ type Start = Scan<(usize, Option<Wrapper>)>;
 
 /// The text of an attempt, up to [`ATTEMPT_CHARS`] after what opens it.
 struct Head<'a> {
-    tools: &'a Toolset,
+    tools: &'a Tools,
+    settings: &'a Settings,
     text: &'a str,
     /// Where the opening ends.
     open: usize,
     /// The text was cut there.
     last: bool,
-    style: Style,
+    /// How the opening differs from the usual one.
+    style: Option<Style>,
 }
 
 impl<'a> Head<'a> {
-    fn new(tools: &'a Toolset, text: &'a str, open: usize, style: Style) -> Self {
+    fn new((tools, settings): (&'a Tools, &'a Settings), text: &'a str, open: usize, style: Option<Style>) -> Self {
         let end = open + first_chars(&text[open..], ATTEMPT_CHARS);
-        Head { tools, text: &text[..end], open, last: end < text.len(), style }
+        Head { tools, settings, text: &text[..end], open, last: end < text.len(), style }
     }
 
     fn delimiters(&self) -> &Delimiters {
-        self.style.delimiters.as_deref().unwrap_or(&self.tools.delimiters)
+        let own = || self.style.as_ref()?.delimiters.as_deref();
+        own().unwrap_or(&self.settings.delimiters)
+    }
+
+    /// What ends a call that has failed.
+    fn closers(&self) -> Closers {
+        let respelled = self.style.as_ref().is_some_and(|style| style.delimiters.is_some());
+        if respelled { Closers::Spelled(&["</call>"]) } else { Closers::Own }
     }
 
     fn need(&self) -> Attempt {
@@ -130,14 +140,16 @@ impl<'a> Head<'a> {
     }
 
     fn bad(&self, tool: usize) -> Attempt {
-        bad(self.tools, self.open, tool, self.style.closers())
+        bad(self.tools, self.open, tool, self.closers(), false)
     }
 
     fn call(&self, named: Option<&Named>, body: usize, opening: Opening, repair: Option<Repair>) -> Attempt {
         let mut style = self.style.clone();
-        style.repairs.extend(repair);
+        if let Some(repair) = repair {
+            style.get_or_insert_default().repairs.push(repair);
+        }
         let name = named.map(|named| (named.written.clone(), named.lookup));
-        Attempt::Call { lead: 0, open: self.open, name, body, opening, style }
+        Attempt::Call { lead: 0, open: self.open, name, body, opening, style: style.map(Box::new) }
     }
 
     /// The same, unless no declared tool is named: what looks like OPEN is then text.
@@ -174,7 +186,7 @@ impl<'a> Head<'a> {
                 Scan::Match(named) => return self.body(&named),
                 Scan::NoMatch => {}
             }
-            let tool = |name: &str| tools.lookup(name).tool();
+            let tool = |name: &str| tools.find(name);
             match meant(&text[self.open..], self.last, self.delimiters(), &tool) {
                 Scan::Incomplete => return self.need(),
                 Scan::Match(tool) => return self.bad(tool),
@@ -187,17 +199,12 @@ impl<'a> Head<'a> {
 
     /// An object with the call's name and arguments, or a list of such objects, in a wrapper or not.
     fn envelope(&self, at: usize) -> Start {
-        let bytes = self.text.as_bytes();
-        match bytes.get(at) {
+        match self.text.as_bytes().get(at) {
             None => Scan::Incomplete,
-            Some(b'[') => match bytes.get(ws_run(self.text, at + 1)) {
-                None => Scan::Incomplete,
-                Some(b'{') => Scan::Match((at, None)),
-                Some(_) => Scan::NoMatch,
-            },
+            Some(b'[') => json_start(self.text, at, false, true, true),
             // A tool may have the name of a fence.
             Some(_) => match self.object(at) {
-                Scan::Match((_, Some(_))) if self.tools.lookup(self.name_at(at)).tool().is_some() => Scan::NoMatch,
+                Scan::Match((_, Some(_))) if self.tools.find(self.name_at(at)).is_some() => Scan::NoMatch,
                 found => found,
             },
         }
@@ -209,26 +216,7 @@ impl<'a> Head<'a> {
 
     /// An object, in a wrapper or not.
     fn object(&self, at: usize) -> Start {
-        let rest = &self.text[at..];
-        match rest.as_bytes().first() {
-            Some(b'{') => return Scan::Match((at, None)),
-            Some(b'<' | b'`') => {}
-            Some(_) => return Scan::NoMatch,
-            None => return Scan::at_end(self.last),
-        }
-        let fence = || {
-            let language = rest.bytes().skip(3).take_while(u8::is_ascii_alphanumeric).count();
-            starts(rest, "```", self.last).map(|()| (3 + language, Wrapper::Fence))
-        };
-        let wrapper = starts(rest, "<json>", self.last).map(|()| (6, Wrapper::Json)).or(fence);
-        wrapper.and_then(|(length, wrapper)| {
-            let at = ws_run(self.text, at + length);
-            match self.text.as_bytes().get(at) {
-                Some(b'{') => Scan::Match((at, Some(wrapper))),
-                Some(_) => Scan::NoMatch,
-                None => Scan::at_end(self.last),
-            }
-        })
+        json_start(self.text, at, self.last, true, false)
     }
 
     /// The name of a declared tool in quotes, after a namespace, or followed by a colon, a comma or an opening parenthesis.
@@ -277,7 +265,7 @@ impl<'a> Head<'a> {
     /// Whether the object begins with the name of this tool again, and cannot be its arguments.
     #[inline(never)]
     fn repeats_name(&self, at: usize, tool: usize) -> Scan {
-        let tool = self.tools.tool(tool);
+        let tool = self.tools.at(tool);
         if !may_repeat_name(&tool.schema) {
             return Scan::NoMatch;
         }
@@ -328,10 +316,10 @@ impl<'a> Head<'a> {
             Scan::NoMatch => {}
         }
         if token > named.end && byte != b',' {
-            match Ahead::default().look(&text[token..], last, delimiters) {
-                Next::Need => return self.need(),
-                Next::Pair { length, direct, .. } => {
-                    let schema = tool.map(|at| &tools.tool(at).schema);
+            match Lookahead::default().look(&text[token..], last, delimiters) {
+                Following::Need => return self.need(),
+                Following::Pair { length, direct, .. } => {
+                    let schema = tool.map(|at| &tools.at(at).schema);
                     if direct || schema.is_some_and(|schema| is_declared(schema, &text[token..token + length])) {
                         return pairs();
                     }

@@ -2,24 +2,20 @@
 
 pub mod body;
 
-use std::borrow::Cow;
-
 use crate::arguments::elements::{ElementWriter, is_nestable};
 use crate::arguments::{CallWriter, Context, is_field};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS, RECURSION};
-use crate::protocols::Examples;
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Form, Opening, recycle};
-use crate::protocols::frames::named_tags::{
-    self as tags, Opener, RESULTS, bad_name, closes, in_tag, opener, wrap_result,
-};
-use crate::protocols::protocol::{Attempt, Protocol, Style, TOOL_RESPONSE};
+use crate::protocols::named_tags::{self as tags, Opener, bad_name, closes, in_tag, opener};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
 use crate::schema::{Choice, Schema};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, is_ws, neutralise_marks, starts, ws_run};
 use crate::syntax::xml::{For, escape, is_name, name_length};
-use crate::tools::{Lookup, Syntax, Tool};
-use crate::toolset::Toolset;
+use crate::tools::{Lookup, Syntax, Tool, Tools};
 use body::Elements;
 
 #[derive(Debug)]
@@ -33,13 +29,13 @@ enum Look {
 }
 
 /// Where a call could begin on a line of its own, with the tool's name alone: bytes in front of the name, and of it.
-fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
+fn line(tools: &Tools, text: &str, last: bool) -> Option<Result<(usize, usize), ()>> {
     let lead = usize::from(text.starts_with('\n'));
     let name = &text[lead..];
     // No tool's name is longer.
     let longest = first_chars(name, NAME_CHARS + 1);
     let Some(length) = name[..longest].bytes().position(|byte| is_ws(byte) || byte == b'<') else {
-        let begins = tools.tools().any(|tool| tool.name.starts_with(name));
+        let begins = tools.begins_name(name);
         return (begins && !last).then_some(Err(()));
     };
     let tool = tools.get(&name[..length])?;
@@ -62,11 +58,11 @@ fn line(tools: &Toolset, text: &str, last: bool) -> Option<Result<(usize, usize)
 
 impl Xml {
     /// Looks at what stands behind the opening tag, which ends at byte `end`.
-    fn behind(&self, tools: &Toolset, name: &str, at: usize, text: &str, end: usize, last: bool) -> Look {
+    fn behind(&self, tools: &Tools, name: &str, at: usize, text: &str, end: usize, last: bool) -> Look {
         let most = first_chars(text, ATTEMPT_CHARS + name.len());
         let (text, last) = (&text[..most.max(end)], last || most < text.len());
         let need = if last { Look::Text } else { Look::Need };
-        let schema = &tools.tool(at).schema;
+        let schema = &tools.at(at).schema;
         let next = ws_run(text, end);
         match text.as_bytes().get(next) {
             None => return need,
@@ -94,7 +90,7 @@ impl Xml {
                 }
             } else if !cut && is_field(schema, child) {
                 return Look::Call;
-            } else if tools.lookup(child).tool().is_some() {
+            } else if tools.find(child).is_some() {
                 return Look::Text;
             } else if first {
                 return Look::Call;
@@ -105,14 +101,8 @@ impl Xml {
     }
 
     fn call(&self, lead: usize, open: usize, name: std::ops::Range<usize>, lookup: Lookup, form: Form) -> Attempt {
-        Attempt::Call {
-            lead,
-            open,
-            name: Some((name, lookup)),
-            body: open,
-            opening: Opening::Own { form, json: false },
-            style: Style::default(),
-        }
+        let opening = Opening::Own { form, json: false };
+        Attempt::Call { lead, open, name: Some((name, lookup)), body: open, opening, style: None }
     }
 }
 
@@ -154,23 +144,17 @@ impl CallWriter for Xml {
 }
 
 impl Protocol for Xml {
-    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
-        match given {
-            None => Ok(Delimiters::default()),
-            Some(_) => Err("xml writes calls in tags with the tools' names, so it has no delimiters".into()),
-        }
+    fn facts(&self) -> Facts {
+        Facts::new("<call>", "</call>", "elements")
+            .fixed("xml writes calls in tags with the tools' names, so it has no delimiters")
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
         Candidates::none().with_byte(b'<').with_byte(b'\n')
     }
 
-    fn result_marks(&self) -> &[Cow<'static, str>] {
-        &TOOL_RESPONSE
-    }
-
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
-        bad_name(name, &RESULTS)
+        bad_name(name)
     }
 
     fn complexity(&self, schema: &Schema) -> Option<&'static str> {
@@ -183,13 +167,9 @@ impl Protocol for Xml {
         }
     }
 
-    fn encoding(&self) -> &'static str {
-        "elements"
-    }
-
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
         let step = text.chars().next().map_or(1, char::len_utf8);
-        if tools.tools().next().is_none() {
+        if tools.is_empty() {
             return Attempt::Text(step);
         }
         if !text.starts_with('<') {
@@ -218,7 +198,7 @@ impl Protocol for Xml {
                 match text.as_bytes().get(end) {
                     Some(b'{') => Look::Call,
                     Some(b'<') if end + 1 + field == text.len() && !last => Look::Need,
-                    Some(b'<') if is_field(&tools.tool(at).schema, &text[end + 1..end + 1 + field]) => Look::Call,
+                    Some(b'<') if is_field(&tools.at(at).schema, &text[end + 1..end + 1 + field]) => Look::Call,
                     _ => Look::Text,
                 }
             }
@@ -251,19 +231,19 @@ impl Protocol for Xml {
         }
     }
 
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&tools.neutralise(name), content, error, number)
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
     }
 
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         if !text.starts_with('<') {
             return matches!(line(tools, text, true), Some(Ok(_)));
         }
         tags::is_mark(tools, text)
     }
 
-    fn neutralise(&self, tools: &Toolset, text: &str) -> String {
-        let neutral = neutralise_marks(text, &tools.candidates, |rest| self.is_mark(tools, rest));
+    fn neutralise(&self, tools: &Tools, settings: &Settings, text: &str) -> String {
+        let neutral = neutralise_marks(text, &settings.candidates, |rest| self.is_mark(tools, settings, rest));
         // The first line may be the name of a call.
         match line(tools, &neutral, true) {
             Some(Ok((0, _))) => neutralise_first(&neutral),
@@ -271,7 +251,7 @@ impl Protocol for Xml {
         }
     }
 
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let mut out = String::from(
             "To call a tool, write a tag with its name, and in it one tag for each parameter that you give. Example:\n",
         );
@@ -280,7 +260,7 @@ impl Protocol for Xml {
             "\nParameters without ? are required; use the exact names and types. Write text as it is, but & as &amp; and < as &lt;. \
              For a list, repeat the tag; for an object, put tags in its tag. Any value that is not a string can be JSON. ",
         );
-        if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
+        if prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json) {
             out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object instead. ");
         }
         out.push_str(
@@ -290,8 +270,8 @@ impl Protocol for Xml {
         out
     }
 
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        tags::signature(self, tools, tool)
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        tags::signature(self, prompt, tool)
     }
 }
 

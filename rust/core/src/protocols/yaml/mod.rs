@@ -6,20 +6,18 @@ use std::borrow::Cow;
 
 use crate::arguments::{CallWriter, Context, is_field, is_misnamed};
 use crate::limits::{ATTEMPT_CHARS, KEY_CHARS, RECURSION};
-use crate::protocols::Examples;
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Form, Opening, recycle};
-use crate::protocols::frames::named_tags::{
-    Opener, RESULTS, bad_name, closer, in_tag, is_mark, opener, signature, wrap_result,
-};
-use crate::protocols::protocol::{Attempt, Protocol, Style, TOOL_RESPONSE};
+use crate::protocols::named_tags::{Opener, bad_name, closer, in_tag, is_mark, opener, signature};
+use crate::protocols::prompt::{Examples, Prompt};
+use crate::protocols::protocol::{Attempt, CallResult, Facts, Protocol, Settings};
+use crate::protocols::results::ResultForm;
 use crate::schema::{NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, parse, write_object};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Candidates, Delimiters, Scan, first_chars, starts, ws_run};
-use crate::syntax::yaml::{NoEnds, document_mark, plain_key, quoted_key, write_key, write_value};
-use crate::tools::{Syntax, Tool};
-use crate::toolset::Toolset;
+use crate::syntax::yaml::{NoSurroundings, document_mark, plain_key, quoted_key, write_key, write_value};
+use crate::tools::{Syntax, Tool, Tools};
 use mapping::Mapping;
 
 #[derive(Debug)]
@@ -35,8 +33,8 @@ enum Look {
 }
 
 /// Looks for a key or a closing tag behind what opens a call, which ends at byte `end`. Else it was prose.
-fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
-    let schema = &tools.tool(at).schema;
+fn behind(tools: &Tools, at: usize, name: &str, form: Form, text: &str, end: usize, last: bool) -> Look {
+    let schema = &tools.at(at).schema;
     let most = first_chars(text, ATTEMPT_CHARS + name.len()).max(end);
     let full = most < text.len();
     let (text, last) = (&text[..most], last || full);
@@ -72,11 +70,11 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         b'"' | b'\'' => quoted_key(rest, full, &mut 0),
         // The closing tag is looked for below.
         b'<' => Scan::NoMatch,
-        _ if line => plain_key(rest, full, &NoEnds, &mut 0),
+        _ if line => plain_key(rest, full, &NoSurroundings, &mut 0),
         // In the tag's own line only a declared key counts, and a tag behind it is prose.
         _ => match memchr::memchr(b'<', rest.as_bytes()) {
-            Some(tag) => plain_key(&rest[..=tag], true, &NoEnds, &mut 0),
-            None => plain_key(rest, full, &NoEnds, &mut 0),
+            Some(tag) => plain_key(&rest[..=tag], true, &NoSurroundings, &mut 0),
+            None => plain_key(rest, full, &NoSurroundings, &mut 0),
         },
     };
     match ahead {
@@ -99,7 +97,7 @@ fn behind(tools: &Toolset, at: usize, name: &str, form: Form, text: &str, end: u
         match (closer(&text[from..], name, last).0, opener(&text[from..], last)) {
             (Scan::Match(()), _) => return Look::Lines,
             (Scan::Incomplete, _) | (_, Opener::Need) => return need,
-            (_, Opener::Tag { name, .. }) if tools.lookup(&text[from..][name.clone()]).tool().is_some() => {
+            (_, Opener::Tag { name, .. }) if tools.find(&text[from..][name.clone()]).is_some() => {
                 return Look::Text;
             }
             _ => from += 1,
@@ -175,36 +173,21 @@ impl CallWriter for Yaml {
 }
 
 impl Protocol for Yaml {
-    fn delimiters(&self, given: Option<(&str, &str)>) -> Result<Delimiters, String> {
-        match given {
-            None => Ok(Delimiters::default()),
-            Some(_) => Err("yaml writes calls in tags with the tools' names, so it has no delimiters".into()),
-        }
+    fn facts(&self) -> Facts {
+        Facts::new("<call>", "</call>", "lines")
+            .fixed("yaml writes calls in tags with the tools' names, so it has no delimiters")
     }
 
     fn candidates(&self, _: &Delimiters) -> Candidates {
         Candidates::none().with_byte(b'<')
     }
 
-    fn result_marks(&self) -> &[Cow<'static, str>] {
-        &TOOL_RESPONSE
-    }
-
     fn bad_name(&self, name: &str, _: &Delimiters) -> Option<&'static str> {
-        bad_name(name, &RESULTS)
+        bad_name(name)
     }
 
-    /// Every object is a mapping.
-    fn complexity(&self, _: &Schema) -> Option<&'static str> {
-        None
-    }
-
-    fn encoding(&self) -> &'static str {
-        "lines"
-    }
-
-    fn attempt(&self, tools: &Toolset, text: &str, last: bool) -> Attempt {
-        let step = Attempt::Text(text.chars().next().map_or(1, char::len_utf8));
+    fn attempt(&self, tools: &Tools, _: &Settings, text: &str, last: bool) -> Attempt {
+        let step = Attempt::text(text);
         if !text.starts_with('<') {
             return step;
         }
@@ -227,14 +210,7 @@ impl Protocol for Yaml {
             Look::Lines => (open, false),
             Look::Json(at) => (at, true),
         };
-        Attempt::Call {
-            lead: 0,
-            open,
-            name: Some((name, lookup)),
-            body,
-            opening: Opening::Own { form, json },
-            style: Style::default(),
-        }
+        Attempt::named(open, (name, lookup), body, Opening::Own { form, json })
     }
 
     fn body(&self, cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn Body>) -> Box<dyn Body> {
@@ -267,15 +243,15 @@ impl Protocol for Yaml {
         }
     }
 
-    fn wrap_result(&self, tools: &Toolset, name: &str, content: &str, error: bool, number: Option<u64>) -> String {
-        wrap_result(&tools.neutralise(name), content, error, number)
+    fn wrap_result(&self, prompt: &Prompt<'_>, result: &CallResult<'_>) -> String {
+        ResultForm::Elements.write(prompt, result)
     }
 
-    fn is_mark(&self, tools: &Toolset, text: &str) -> bool {
+    fn is_mark(&self, tools: &Tools, _: &Settings, text: &str) -> bool {
         text.starts_with('<') && is_mark(tools, text)
     }
 
-    fn header(&self, tools: &Toolset, examples: &Examples<'_>) -> String {
+    fn header(&self, prompt: &Prompt<'_>, examples: &Examples<'_>) -> String {
         let mut out = String::from(
             "To call a tool, write a tag with its name on a line of its own, below it one line of YAML for each parameter that you \
              give, and the closing tag. Example:\n",
@@ -287,7 +263,7 @@ impl Protocol for Yaml {
              with a symbol, or looks like a number, true, false or null. Write lists as indented \"- item\" lines and objects as indented \
              keys, or both as JSON. ",
         );
-        if tools.tools().any(|tool| tool.syntax == Syntax::Json) {
+        if prompt.tools.iter().any(|tool| tool.syntax == Syntax::Json) {
             out.push_str("In the tag of a tool marked \"as JSON\", write one JSON object. ");
         }
         out.push_str(
@@ -307,7 +283,7 @@ impl Protocol for Yaml {
         Some(others.chain([(Cow::Owned(key.to_owned()), text)]).collect())
     }
 
-    fn signature(&self, tools: &Toolset, tool: &Tool) -> String {
-        signature(self, tools, tool)
+    fn signature(&self, prompt: &Prompt<'_>, tool: &Tool) -> String {
+        signature(self, prompt, tool)
     }
 }

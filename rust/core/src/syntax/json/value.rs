@@ -1,11 +1,11 @@
-//! A JSON value with its numbers as text: what the encoder writes from.
+//! A JSON value that keeps its numbers as text.
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::number::{hash_number, same_number};
 
-/// A JSON value; keys in the order given, numbers as written.
+/// A JSON value. Members are in the order given, and numbers are kept as written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     Null,
@@ -20,7 +20,7 @@ pub enum Value<'a> {
 pub type Member<'a> = (Cow<'a, str>, Value<'a>);
 
 impl Value<'_> {
-    /// The value with its own copies of all texts.
+    /// Copies all borrowed text. Callers must limit the depth.
     pub fn into_owned(self) -> Value<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         match self {
@@ -35,7 +35,7 @@ impl Value<'_> {
         }
     }
 
-    /// Numbers by value, members in any order. Recursion is bounded by the depth the value was made with.
+    /// Compares numbers by value, and members in any order. Callers must limit the depth.
     pub fn equals(&self, other: &Value<'_>) -> bool {
         match (self, other) {
             (Value::Number(a), Value::Number(b)) => same_number(a, b),
@@ -48,7 +48,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same for values that are equal, and most likely another one for those that are not.
+    /// A hash that is the same for values that are equal by [`Value::equals`].
     pub fn digest(&self) -> u64 {
         let mut state = DefaultHasher::new();
         std::mem::discriminant(self).hash(&mut state);
@@ -64,19 +64,19 @@ impl Value<'_> {
                     (key, value.digest()).hash(&mut state);
                     state.finish()
                 };
-                // In any order.
+                // The order of members does not matter.
                 members.iter().map(digest).fold(0, u64::wrapping_add).hash(&mut state);
             }
         }
         state.finish()
     }
 
-    /// Appends compact JSON. Recursion is bounded by the depth the value was made with.
+    /// Appends compact JSON. Callers must limit the depth.
     pub fn write(&self, out: &mut String) {
         self.write_with("", out);
     }
 
-    /// The same with a space after each comma and colon.
+    /// Appends JSON with a space after each comma and colon.
     pub fn write_spaced(&self, out: &mut String) {
         self.write_with(" ", out);
     }
@@ -108,7 +108,7 @@ pub fn write_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, "", out);
 }
 
-/// The same with a space after each comma and colon.
+/// Appends the JSON of an object, with a space after each comma and colon.
 pub fn write_spaced_object(members: &[Member<'_>], out: &mut String) {
     write_members(members, " ", out);
 }

@@ -1,4 +1,4 @@
-//! Markers in a stream: found whole, or held back while the end of what is known could be their beginning.
+//! Markers in a stream. A text is held back while its end could be the beginning of a marker.
 
 mod candidates;
 mod closers;
@@ -10,24 +10,24 @@ pub use closers::{Closer, Closers};
 pub use code::CodeScanner;
 pub use delimiters::{Delimiter, Delimiters};
 
-/// What a scan finds at a place of a text that may continue.
+/// The result of a scan at a place in a text that may continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Scan<T = ()> {
     Match(T),
     NoMatch,
-    /// The text ends where more of it would decide.
+    /// More text is needed to decide.
     Incomplete,
 }
 
 impl<T> Scan<T> {
-    /// The result at the end of the text. With `last`, nothing follows.
+    /// The result where the text ends. With `last`, nothing follows.
     #[inline]
     pub fn at_end(last: bool) -> Self {
         if last { Scan::NoMatch } else { Scan::Incomplete }
     }
 
-    /// A match only if the value is there.
+    /// A match if there is a value.
     #[inline]
     pub fn some(found: Option<T>) -> Self {
         found.map_or(Scan::NoMatch, Scan::Match)
@@ -41,7 +41,7 @@ impl<T> Scan<T> {
         matches!(self, Scan::Incomplete)
     }
 
-    /// The first match of the two. Incomplete if neither matches and one is incomplete.
+    /// The first match. Incomplete if neither matches and at least one is incomplete.
     #[inline]
     pub fn or(self, other: impl FnOnce() -> Scan<T>) -> Scan<T> {
         match self {
@@ -54,10 +54,18 @@ impl<T> Scan<T> {
         }
     }
 
-    /// The first match of several, as [`Scan::or`] finds it.
+    /// The first match of several, as with [`Scan::or`].
     #[inline]
     pub fn first_of(scans: impl IntoIterator<Item = Scan<T>>) -> Scan<T> {
-        scans.into_iter().fold(Scan::NoMatch, |found, scan| found.or(|| scan))
+        let mut found = Scan::NoMatch;
+        for scan in scans {
+            match scan {
+                Scan::Match(_) => return scan,
+                Scan::Incomplete => found = scan,
+                Scan::NoMatch => {}
+            }
+        }
+        found
     }
 
     #[inline]
@@ -79,18 +87,18 @@ impl<T> Scan<T> {
         self.and_then(|found| if fits(&found) { Scan::Match(found) } else { Scan::NoMatch })
     }
 
-    /// The same without what was found.
+    /// The result without the value.
     #[inline]
     pub fn void(self) -> Scan {
         self.map(|_| ())
     }
 }
 
-/// Does `text` start with `marker`? With `last`, nothing follows, so nothing is incomplete.
+/// Whether `text` starts with `marker`. With `last`, nothing follows, so the result is never incomplete.
 #[inline]
 pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
     let (text, marker) = (text.as_bytes(), marker.as_bytes());
-    // One of the first bytes tells most often, so this is quicker than to compare slices.
+    // One of the first bytes usually differs, so this is faster than comparing slices.
     if text.iter().zip(marker).any(|(a, b)| a != b) {
         Scan::NoMatch
     } else if text.len() >= marker.len() {
@@ -100,24 +108,24 @@ pub fn starts(text: &str, marker: &str, last: bool) -> Scan {
     }
 }
 
-/// Where a marker stands in a word, which most often is shorter.
+/// Where a word contains a marker. Most words are shorter.
 #[inline]
 pub fn find_mark(word: &str, marker: &str) -> Option<usize> {
     if word.len() < marker.len() { None } else { word.find(marker) }
 }
 
-/// ASCII blanks only: NBSP and friends are content.
+/// ASCII whitespace. Other spaces, such as NBSP, are content.
 #[inline]
 pub fn is_ws(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
 
-/// Without such blanks around it.
+/// The text without ASCII whitespace around it.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_ascii() && is_ws(c as u8))
 }
 
-/// Where the run of [`is_ws`] that begins at byte `from` ends.
+/// The end of the run of [`is_ws`] that begins at byte `from`.
 #[inline]
 pub fn ws_run(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
@@ -128,7 +136,7 @@ pub fn ws_run(text: &str, from: usize) -> usize {
     at
 }
 
-/// Bytes of the first `count` characters of `text`, or of all of it.
+/// The number of bytes of the first `count` characters, or of the whole text if it has fewer.
 #[inline]
 pub fn first_chars(text: &str, count: usize) -> usize {
     let bytes = text.as_bytes();
@@ -137,7 +145,7 @@ pub fn first_chars(text: &str, count: usize) -> usize {
         Some(start) if start.is_ascii() => return count,
         Some(_) => {}
     }
-    // Every byte more is at most one character more, so this closes in from below.
+    // A byte is at most one character, so each step adds at most what is missing.
     let (mut end, mut missing) = (0, count);
     while missing > 0 && end < bytes.len() {
         let from = end;
@@ -150,28 +158,28 @@ pub fn first_chars(text: &str, count: usize) -> usize {
     end
 }
 
-/// Does the text hold a line break?
+/// Whether the text contains a line break.
 pub fn has_line_break(text: &str) -> bool {
     memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_some()
 }
 
-/// What begins a result; outside a call only the host writes it.
+/// What begins a result. Outside a call, only the host writes it.
 pub const RESULT_MARKS: [&str; 2] = ["<tool-result", "<tool-error"];
 
 /// What could open or end a result.
 pub const RESULT_TAGS: [&str; 4] = [RESULT_MARKS[0], RESULT_MARKS[1], "</tool-result", "</tool-error"];
 
-/// Does the text start with the tag, case aside?
+/// Whether the text starts with the tag, ignoring case.
 pub fn starts_ignoring_case(text: &str, tag: &str) -> bool {
     text.as_bytes().get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()))
 }
 
-/// [`starts`], ASCII case aside.
+/// [`starts`], ignoring ASCII case.
 #[inline]
 pub fn starts_as(text: &str, marker: &str, last: bool) -> Scan {
     let known = text.len().min(marker.len());
     let (text, begun) = (&text.as_bytes()[..known], &marker.as_bytes()[..known]);
-    // Usually the second byte is another one already.
+    // Usually the second byte already differs.
     let differs = matches!((text, begun), ([_, a, ..], [_, b, ..]) if !a.eq_ignore_ascii_case(b));
     match !differs && text.eq_ignore_ascii_case(begun) {
         false => Scan::NoMatch,

@@ -1,16 +1,16 @@
-//! Entities, decoded once: numbers and the five that XML names. Everything else that begins with `&` is text.
+//! Entities, decoded once: numbers and the five that XML names. Any other `&` is text.
 
 use std::borrow::Cow;
 
 use crate::syntax::scan::{Scan, starts};
 
-/// The five names, and what they stand for.
+/// The five named entities and their characters.
 const NAMED: [(&str, char); 5] = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')];
 
-/// Digits of a number: enough for any character with zeros in front, and so much is held back at most.
+/// Digits of a number: enough for any character with leading zeros. At most this much is held back.
 const DIGITS: usize = 16;
 
-/// The entity at the start of a text: a character, and the bytes of the entity. Without a match, `&` is text.
+/// The character of the entity at the start of a text, and the bytes of the entity. Without a match, the `&` is text.
 pub fn entity(text: &str, last: bool) -> Scan<(char, usize)> {
     match text.as_bytes().get(1) {
         None => Scan::at_end(last),
@@ -35,8 +35,8 @@ fn number(bytes: &[u8], last: bool) -> Scan<(char, usize)> {
     Scan::NoMatch
 }
 
-/// Passes decoded parts of `text` on. Returns the bytes that were read: with `last` all, else all in front of an entity
-/// that may be cut.
+/// Passes decoded parts of `text` on. Returns the number of bytes read: with `last` all of them, otherwise those before
+/// an entity that may be incomplete.
 pub fn decode_part(text: &str, last: bool, sink: &mut dyn FnMut(&str)) -> usize {
     let (mut from, mut at) = (0, 0);
     while let Some(offset) = memchr::memchr(b'&', &text.as_bytes()[at..]) {
@@ -69,20 +69,20 @@ pub fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Who has to understand the text.
+/// Who must be able to read the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
-    /// Our reader, and a model, which pays for each escape.
+    /// Our own reader, and a model, for which each escape costs tokens.
     Us,
-    /// Any XML parser: these forbid `]]>`, and take a carriage return for a line break.
+    /// Any XML parser. These reject `]]>`, and read a carriage return as a line break.
     Anyone,
 }
 
-/// Appends text as it must stand between tags.
+/// Appends text with the escapes that it needs between tags.
 pub fn escape(text: &str, whom: For, out: &mut String) {
     let mut from = 0;
     let bytes = text.as_bytes();
-    // Most texts have neither.
+    // Most texts contain neither.
     if whom == For::Us && memchr::memchr2(b'&', b'<', bytes).is_none() {
         return out.push_str(text);
     }

@@ -1,9 +1,9 @@
-//! Block scalars, `|` and `>`: line by line, or finer.
+//! Block scalars, `|` and `>`. They are read line by line, or in smaller parts.
 
 use std::ops::ControlFlow::Break;
 
-use super::lexeme::Lexeme;
-use super::window::{Step, Window, is_blank};
+use super::lexeme::YamlLexeme;
+use super::window::{TextWindow, YamlStep, is_blank};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chomp {
@@ -14,39 +14,39 @@ enum Chomp {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockState {
-    /// In the first line, behind its marks.
+    /// In the first line, after its marks.
     Head,
     Indentation,
     Text,
-    /// Behind the last line.
+    /// After the last line.
     Over,
 }
 
 #[derive(Debug)]
-pub struct Block {
+pub struct BlockScalar {
     folded: bool,
     chomp: Chomp,
-    /// The indentation that the first line says, counted from the parent's column.
+    /// The indentation given in the first line, relative to the column of the parent.
     said: Option<usize>,
     /// The indentation of the text.
     indent: Option<usize>,
     state: BlockState,
-    /// Blanks of the line's indentation so far.
+    /// Spaces of the current line's indentation so far.
     pub(super) spaces: usize,
-    /// Line breaks in front that are not passed on yet.
+    /// Pending line breaks.
     breaks: usize,
-    /// There was a line of text; it began with a blank.
+    /// There was a line of text. `deeper`: it began with whitespace.
     begun: bool,
     deeper: bool,
 }
 
-/// About so many bytes of whole lines are one lexeme: more would need memory that was not touched yet.
+/// Approximate bytes of whole lines in one lexeme. More would allocate fresh memory.
 const LINES_BYTES: usize = 4096;
 const LESS_INDENTED: &str = "a line of a block scalar is less indented than its first line";
 const TAB_INDENTED: &str = "a tab cannot indent a line of a block scalar: use spaces";
 
-impl Block {
-    /// The scalar that `|` or `>` and the marks directly after it begin.
+impl BlockScalar {
+    /// The scalar that begins with `|` or `>` and the marks directly after it.
     pub(super) fn new(marks: &[u8]) -> Option<Self> {
         let (mut said, mut chomp) = (None, None);
         for mark in &marks[1..] {
@@ -57,7 +57,7 @@ impl Block {
                 _ => return None,
             }
         }
-        Some(Block {
+        Some(BlockScalar {
             folded: marks[0] == b'>',
             chomp: chomp.unwrap_or(Chomp::Clip),
             said,
@@ -70,18 +70,18 @@ impl Block {
         })
     }
 
-    /// Whether all of the text inside a line, and itself in JSON?
+    /// Whether all of the text is inside a line and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         self.state == BlockState::Text && text.bytes().all(crate::syntax::json::is_plain)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
             match self.state {
-                // A comment may follow; it ends nothing that is content.
+                // A comment may follow. It ends nothing that is content.
                 BlockState::Head => {
-                    if w.to_line_break()? {
+                    if w.skip_to_line_break()? {
                         return Break(self.over());
                     }
                     if !w.line_break()? {
@@ -108,7 +108,7 @@ impl Block {
                     }
                     self.state = BlockState::Text;
                     if !inside || self.spaces < *self.indent.get_or_insert(self.spaces) {
-                        return Break(Lexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED }));
+                        return Break(YamlLexeme::Bad(if byte == b'\t' { TAB_INDENTED } else { LESS_INDENTED }));
                     }
                     let deeper = is_blank(byte);
                     let breaks = std::mem::take(&mut self.breaks);
@@ -116,8 +116,8 @@ impl Block {
                     (self.begun, self.deeper) = (true, deeper);
                     match breaks {
                         0 => {}
-                        1 => return Break(Lexeme::Char(if folds { ' ' } else { '\n' })),
-                        _ => return Break(Lexeme::Own("\n".repeat(breaks - usize::from(folds)))),
+                        1 => return Break(YamlLexeme::Char(if folds { ' ' } else { '\n' })),
+                        _ => return Break(YamlLexeme::Own("\n".repeat(breaks - usize::from(folds)))),
                     }
                 }
                 BlockState::Text => {
@@ -126,10 +126,10 @@ impl Block {
                     if length > 0 {
                         let part = &w.text[w.at..w.at + length];
                         w.at += length;
-                        return Break(Lexeme::Part(part));
+                        return Break(YamlLexeme::Part(part));
                     }
                     if let Some(lines) = self.lines(w) {
-                        return Break(Lexeme::Own(lines));
+                        return Break(YamlLexeme::Own(lines));
                     }
                     if !w.line_break()? {
                         return Break(self.at_end(w));
@@ -138,18 +138,18 @@ impl Block {
                     self.spaces = 0;
                     self.state = BlockState::Indentation;
                 }
-                BlockState::Over => return Break(Lexeme::Stop),
+                BlockState::Over => return Break(YamlLexeme::Stop),
             }
         }
     }
 
     /// At the end of the window.
-    fn at_end<'w>(&mut self, w: &Window<'w, '_>) -> Lexeme<'w> {
-        if w.last { self.over() } else { Lexeme::Need }
+    fn at_end<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlLexeme<'w> {
+        if w.last { self.over() } else { YamlLexeme::Need }
     }
 
-    /// Lines of a literal text, as deep as its first, from the line break in front of them on.
-    fn lines(&self, w: &mut Window<'_, '_>) -> Option<String> {
+    /// Lines of a literal text with the indentation of the first line. The text starts at the line break before them.
+    fn lines(&self, w: &mut TextWindow<'_, '_>) -> Option<String> {
         let indent = self.indent.filter(|_| !self.folded)?;
         let bytes = w.text.as_bytes();
         let mut out = String::new();
@@ -168,8 +168,8 @@ impl Block {
         (!out.is_empty()).then_some(out)
     }
 
-    /// What is left of the line breaks behind the text; the end is next.
-    fn over<'w>(&mut self) -> Lexeme<'w> {
+    /// Ends the scalar and returns its last line breaks.
+    fn over<'w>(&mut self) -> YamlLexeme<'w> {
         self.state = BlockState::Over;
         let breaks = match self.chomp {
             Chomp::Strip => 0,
@@ -177,9 +177,9 @@ impl Block {
             Chomp::Keep => self.breaks,
         };
         match breaks {
-            0 => Lexeme::Stop,
-            1 => Lexeme::Char('\n'),
-            _ => Lexeme::Own("\n".repeat(breaks)),
+            0 => YamlLexeme::Stop,
+            1 => YamlLexeme::Char('\n'),
+            _ => YamlLexeme::Own("\n".repeat(breaks)),
         }
     }
 }

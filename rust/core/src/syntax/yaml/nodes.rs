@@ -1,14 +1,14 @@
-//! The structure of lines in block style and of flow collections: what a node begins with, and what follows one.
+//! Nodes in block style and in flow collections: how one begins, and what may follow it.
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::Lexeme;
-use super::lexer::{Lexer, Mode};
+use super::lexeme::YamlLexeme;
+use super::lexer::{Mode, YamlLexer};
 use super::peek;
-use super::plain::Plain;
-use super::quoted::Quoted;
-use super::text::Text;
-use super::window::{Step, Window, is_blank, is_flow_mark, is_line_break, is_match, separates};
+use super::plain::PlainScalar;
+use super::quoted::QuotedScalar;
+use super::text::TextScalar;
+use super::window::{TextWindow, YamlStep, is_blank, is_flow_mark, is_line_break, is_match, separates};
 use crate::syntax::scan::Scan;
 
 const ONE_DOCUMENT: &str = "one document only: leave out --- and ...";
@@ -21,15 +21,15 @@ const NO_KEY: &str = "a key is missing before the colon";
 const NO_COMPLEX_KEY: &str = "a key must be plain or quoted text: ? is not supported";
 const INLINE_DASH: &str = "a list must start on its own line";
 const NO_ESCAPE: &str = "a backslash in a key must be written as \\\\";
-const BEHIND: &str = "there is text after the value";
+const TEXT_AFTER: &str = "there is text after the value";
 const BAD_HEAD: &str = "only -, + and a digit may follow | and >: put text that begins like that into double quotes";
 
 const NEW_LINE: Mode = Mode::Line { indent: 0, tab: false };
-/// Directly behind a mark.
+/// Directly after a bracket, a comma or a colon.
 const NEXT: Mode = Mode::Flow { blank: false, adjacent: false, line: false };
 
-impl Lexer {
-    pub(super) fn indentation<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+impl YamlLexer {
+    pub(super) fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let Mode::Line { indent, tab } = &mut self.mode else { return Continue(()) };
         let byte = loop {
             match w.byte()? {
@@ -46,11 +46,11 @@ impl Lexer {
         let (indent, tab) = (*indent, *tab);
         w.close(true)?;
         if indent <= self.base && is_match(w.ends.open(w.rest(), w.last))? {
-            return Break(Lexeme::Open);
+            return Break(YamlLexeme::Open);
         }
         if indent == 0 && !tab && is_match(peek::document_mark(w.rest(), w.last))? {
             if std::mem::replace(&mut self.begun, true) || byte == b'.' {
-                return self.out(Lexeme::Bad(ONE_DOCUMENT), Mode::Comment);
+                return self.out(YamlLexeme::Bad(ONE_DOCUMENT), Mode::Comment);
             }
             w.at += 3;
             return self.go(Mode::After { blank: false });
@@ -58,13 +58,13 @@ impl Lexer {
         let node = Mode::Node { inline: false };
         match byte {
             b'#' => self.go(Mode::Comment),
-            b'%' if indent == 0 => self.out(Lexeme::Bad(NO_DIRECTIVES), Mode::Comment),
-            _ if tab => self.out(Lexeme::Bad(NO_TABS), node),
+            b'%' if indent == 0 => self.out(YamlLexeme::Bad(NO_DIRECTIVES), Mode::Comment),
+            _ if tab => self.out(YamlLexeme::Bad(NO_TABS), node),
             _ => self.go(node),
         }
     }
 
-    pub(super) fn node<'w>(&mut self, w: &mut Window<'w, '_>, inline: bool) -> Step<'w> {
+    pub(super) fn node<'w>(&mut self, w: &mut TextWindow<'w, '_>, inline: bool) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         let byte = w.byte()?;
         match byte {
@@ -91,27 +91,27 @@ impl Lexer {
         let wrong = match byte {
             b'"' | b'\'' => {
                 match if inline { Scan::NoMatch } else { peek::quoted_key(rest, w.last, &mut self.seen) } {
-                    Scan::Incomplete => return Break(Lexeme::Need),
+                    Scan::Incomplete => return Break(YamlLexeme::Need),
                     Scan::Match((length, end)) => {
-                        let text = Quoted::whole(&rest[..=length]);
+                        let text = QuotedScalar::whole(&rest[..=length]);
                         w.at += end;
                         let wrong = text.is_none();
                         let key = self.key(text.unwrap_or_default(), true);
-                        return if wrong { Break(Lexeme::Bad(NO_ESCAPE)) } else { key };
+                        return if wrong { Break(YamlLexeme::Bad(NO_ESCAPE)) } else { key };
                     }
                     Scan::NoMatch => {}
                 }
                 w.at += 1;
-                return self.start(true, Mode::Quoted(Quoted::new(byte)));
+                return self.start(true, Mode::Quoted(QuotedScalar::new(byte)));
             }
             b'[' | b'{' if !self.text => {
                 w.at += 1;
                 self.begun = true;
                 self.flow = 1;
-                return self.out(Lexeme::Punct(byte), Mode::Flow { blank: true, adjacent: false, line: false });
+                return self.out(YamlLexeme::Punct(byte), Mode::Flow { blank: true, adjacent: false, line: false });
             }
             b'|' | b'>' => match peek::block_head(rest, w.last, &mut self.seen) {
-                Scan::Incomplete => return Break(Lexeme::Need),
+                Scan::Incomplete => return Break(YamlLexeme::Need),
                 Scan::Match((block, length)) => {
                     w.at += length;
                     return self.start(true, Mode::Block(block));
@@ -120,7 +120,7 @@ impl Lexer {
             },
             b'&' | b'*' | b'!' => {
                 if !self.text || is_match(peek::property(rest, w.last, &mut self.seen))? {
-                    return self.out(Lexeme::Bad(NO_PROPERTIES), Mode::Property { inline });
+                    return self.out(YamlLexeme::Bad(NO_PROPERTIES), Mode::Property { inline });
                 }
                 Some(NO_PROPERTIES)
             }
@@ -131,7 +131,7 @@ impl Lexer {
                     w.at += 1;
                     self.begun = true;
                     self.parent = self.column as isize;
-                    return Break(Lexeme::Dash);
+                    return Break(YamlLexeme::Dash);
                 }
                 b'?' => Some(NO_COMPLEX_KEY),
                 _ => Some(NO_KEY),
@@ -139,32 +139,32 @@ impl Lexer {
             _ => None,
         };
         if self.text {
-            let text = Text::new(&self.gap, wrong.is_some());
+            let text = TextScalar::new(&self.gap, wrong.is_some());
             return self.start(false, Mode::Text(text));
         }
         if let Some(wrong) = wrong {
-            return self.out(Lexeme::Bad(wrong), Mode::Plain(Plain::default()));
+            return self.out(YamlLexeme::Bad(wrong), Mode::Plain(PlainScalar::default()));
         }
         match if inline { Scan::NoMatch } else { peek::plain_key(rest, w.last, w.ends, &mut self.seen) } {
-            Scan::Incomplete => Break(Lexeme::Need),
+            Scan::Incomplete => Break(YamlLexeme::Need),
             Scan::Match((length, end)) => {
                 w.at += end;
                 self.key(rest[..length].trim_end_matches([' ', '\t']).to_owned(), false)
             }
-            Scan::NoMatch => self.start(false, Mode::Plain(Plain::default())),
+            Scan::NoMatch => self.start(false, Mode::Plain(PlainScalar::default())),
         }
     }
 
-    fn key<'w>(&mut self, text: String, quoted: bool) -> Step<'w> {
+    fn key<'w>(&mut self, text: String, quoted: bool) -> YamlStep<'w> {
         self.begun = true;
         self.parent = self.column as isize;
         self.text = false;
         self.gap.clear();
-        self.out(Lexeme::Key { text, quoted }, Mode::Node { inline: true })
+        self.out(YamlLexeme::Key { text, quoted }, Mode::Node { inline: true })
     }
 
-    /// The rest of an anchor, alias or tag, which was told to be bad.
-    pub(super) fn property<'w>(&mut self, w: &mut Window<'w, '_>, inline: bool) -> Step<'w> {
+    /// The rest of an anchor, alias or tag, which was reported already.
+    pub(super) fn property<'w>(&mut self, w: &mut TextWindow<'w, '_>, inline: bool) -> YamlStep<'w> {
         loop {
             match w.byte()? {
                 b'<' => w.close(false)?,
@@ -180,7 +180,7 @@ impl Lexer {
         })
     }
 
-    pub(super) fn after<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    pub(super) fn after<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let Mode::After { blank } = &mut self.mode else { return Continue(()) };
         *blank |= !w.blanks().is_empty();
         match w.byte()? {
@@ -191,15 +191,15 @@ impl Lexer {
             b'#' if *blank => self.go(Mode::Comment),
             _ => {
                 w.close(false)?;
-                self.out(Lexeme::Bad(BEHIND), Mode::Plain(Plain::default()))
+                self.out(YamlLexeme::Bad(TEXT_AFTER), Mode::Plain(PlainScalar::default()))
             }
         }
     }
 
-    /// To the end of the line.
-    pub(super) fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
-        if w.to_line_break()? {
-            return Break(Lexeme::Close);
+    /// Up to the end of the line.
+    pub(super) fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
+        if w.skip_to_line_break()? {
+            return Break(YamlLexeme::Close);
         }
         w.byte()?;
         w.line_break()?;
@@ -209,7 +209,7 @@ impl Lexer {
         })
     }
 
-    pub(super) fn in_flow<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    pub(super) fn in_flow<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let Mode::Flow { blank, adjacent, line } = &mut self.mode else { return Continue(()) };
         let start = w.at;
         let byte = loop {
@@ -220,7 +220,7 @@ impl Lexer {
             }
             (*blank, *line) = (true, true);
         };
-        // Its place is counted from here.
+        // The place of the next lexeme is counted from here.
         if w.at > start {
             return Continue(());
         }
@@ -231,35 +231,35 @@ impl Lexer {
             b'[' | b'{' | b',' => {
                 w.at += 1;
                 self.flow += usize::from(byte != b',');
-                return self.out(Lexeme::Punct(byte), NEXT);
+                return self.out(YamlLexeme::Punct(byte), NEXT);
             }
             b']' | b'}' => {
                 w.at += 1;
                 self.flow -= 1;
-                return self.out(Lexeme::Punct(byte), self.behind());
+                return self.out(YamlLexeme::Punct(byte), self.after_node());
             }
             b'"' | b'\'' => {
                 w.at += 1;
-                return self.start(true, Mode::Quoted(Quoted::new(byte)));
+                return self.start(true, Mode::Quoted(QuotedScalar::new(byte)));
             }
             b':' | b'-' | b'?' => {
                 let marks =
                     (byte == b':' && adjacent) || is_match(peek::ends_key(w.text.as_bytes(), w.at, w.last, true))?;
                 if marks && byte == b':' {
                     w.at += 1;
-                    return self.out(Lexeme::Punct(byte), NEXT);
+                    return self.out(YamlLexeme::Punct(byte), NEXT);
                 }
                 marks.then_some(RESERVED)
             }
             b'&' | b'*' | b'!' => {
-                return self.out(Lexeme::Bad(NO_PROPERTIES), Mode::Property { inline: true });
+                return self.out(YamlLexeme::Bad(NO_PROPERTIES), Mode::Property { inline: true });
             }
             b'|' | b'>' | b'%' | b'@' | b'`' | b'#' => Some(RESERVED),
             _ => None,
         };
-        let plain = Mode::Plain(Plain::default());
+        let plain = Mode::Plain(PlainScalar::default());
         match wrong {
-            Some(wrong) => self.out(Lexeme::Bad(wrong), plain),
+            Some(wrong) => self.out(YamlLexeme::Bad(wrong), plain),
             None => self.start(false, plain),
         }
     }

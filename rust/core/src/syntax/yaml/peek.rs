@@ -1,24 +1,25 @@
-//! What is ahead: a key, a document mark, the first line of a block scalar? Nothing is consumed; `seen` keeps how far was looked.
+//! Lookahead: is a key, a document mark or a block scalar next? Nothing is consumed. `seen` counts the bytes that were
+//! scanned already.
 
-use super::block::Block;
-use super::lexeme::Ends;
+use super::block::BlockScalar;
+use super::lexeme::Surroundings;
 use super::window::{is_blank, is_flow_mark, is_line_break, separates};
 use crate::syntax::scan::{Scan, starts};
 
-/// Blanks that may precede the colon of a quoted key.
+/// Maximum number of spaces before the colon of a quoted key.
 const KEY_BLANKS: usize = 64;
 
-/// Bytes of a key, and where its colon ends.
+/// The length of a key, and where its colon ends.
 pub type Key = (usize, usize);
 
-/// Does `rest`, at the start of a line, begin with a mark between documents?
+/// Whether `rest`, at the start of a line, begins with `---` or `...`.
 pub fn document_mark(rest: &str, last: bool) -> Scan {
     let mark = if rest.starts_with('-') { "---" } else { "..." };
     starts(rest, mark, last).and_then(|()| separates(rest.as_bytes(), 3, last))
 }
 
 /// A plain key at the start of `rest`.
-pub fn plain_key(rest: &str, last: bool, ends: &dyn Ends, seen: &mut usize) -> Scan<Key> {
+pub fn plain_key(rest: &str, last: bool, ends: &dyn Surroundings, seen: &mut usize) -> Scan<Key> {
     let bytes = rest.as_bytes();
     let mut at = std::mem::take(seen);
     while let Some(&byte) = bytes.get(at) {
@@ -81,7 +82,7 @@ pub fn quoted_key(rest: &str, last: bool, seen: &mut usize) -> Scan<Key> {
     Scan::Incomplete
 }
 
-/// Does `rest` begin with an anchor, an alias or a tag, and not with a text that only looks so?
+/// Whether `rest` begins with an anchor, an alias or a tag, and not with similar text.
 pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
     let bytes = rest.as_bytes();
     let tag = bytes[0] == b'!';
@@ -102,8 +103,8 @@ pub fn property(rest: &str, last: bool, seen: &mut usize) -> Scan {
     Scan::Incomplete
 }
 
-/// The first line of a block scalar, and the bytes of its marks.
-pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(Block, usize)> {
+/// The first line of a block scalar, and the length of its marks.
+pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(BlockScalar, usize)> {
     let bytes = rest.as_bytes();
     let marks = bytes[1..].iter().take(3).take_while(|byte| matches!(byte, b'-' | b'+' | b'1'..=b'9')).count();
     let mut at = std::mem::take(seen).max(1 + marks);
@@ -113,24 +114,24 @@ pub fn block_head(rest: &str, last: bool, seen: &mut usize) -> Scan<(Block, usiz
     let fits = match bytes.get(at) {
         None if last => true,
         None => {
-            // Of the marks some may be missing yet.
+            // Some of the marks may be missing yet.
             *seen = if at > 1 + marks { at } else { 0 };
             return Scan::Incomplete;
         }
         Some(b'#') => at > 1 + marks,
         Some(byte) => is_line_break(*byte),
     };
-    let block = Block::new(&bytes[..1 + marks]).filter(|_| fits);
+    let block = BlockScalar::new(&bytes[..1 + marks]).filter(|_| fits);
     Scan::some(block).map(|block| (block, 1 + marks))
 }
 
 /// Where a comment begins in a line of plain text.
 pub fn comment(line: &str) -> Option<usize> {
-    let begins = |at: &usize| line[..*at].as_bytes().last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
+    let begins = |at: &usize| line.as_bytes()[..*at].last().is_none_or(|byte| is_blank(*byte) || *byte == b'\n');
     memchr::memchr_iter(b'#', line.as_bytes()).find(begins)
 }
 
-/// Is the colon at `at` the end of a key?
+/// Whether the colon at `at` ends a key.
 pub fn ends_key(bytes: &[u8], at: usize, last: bool, flow: bool) -> Scan {
     match bytes.get(at + 1) {
         Some(byte) if flow && is_flow_mark(*byte) => Scan::Match(()),

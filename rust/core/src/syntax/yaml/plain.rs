@@ -2,18 +2,18 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::Lexeme;
+use super::lexeme::YamlLexeme;
 use super::peek::{document_mark, ends_key};
-use super::window::{Fold, Step, Window, is_blank, is_flow_mark, is_match};
+use super::window::{Fold, TextWindow, YamlStep, is_blank, is_flow_mark, is_match};
 use crate::syntax::scan::Scan;
 
 #[derive(Debug, Default)]
-pub struct Plain {
+pub struct PlainScalar {
     fold: Fold,
-    /// In the indentation of a line: its blanks, and whether a tab was among them.
+    /// In the indentation of a line: its spaces, and whether it contains a tab.
     line: Option<(usize, bool)>,
-    /// The colon that is next was reported as wrong.
-    told: bool,
+    /// The next colon was reported as an error already.
+    reported: bool,
     /// Where it ended.
     pub(super) stopped: Stopped,
 }
@@ -32,8 +32,8 @@ pub enum Stopped {
 
 const NESTED_KEY: &str = "plain text contains a colon and a space: put it into double quotes";
 
-impl Plain {
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, flow: bool) -> Step<'w> {
+impl PlainScalar {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
         loop {
             if self.line.is_some() {
                 self.indentation(w, parent, flow)?;
@@ -42,16 +42,16 @@ impl Plain {
         }
     }
 
-    fn stop<'w>(&mut self, stopped: Stopped) -> Step<'w> {
+    fn stop<'w>(&mut self, stopped: Stopped) -> YamlStep<'w> {
         self.stopped = stopped;
-        Break(Lexeme::Stop)
+        Break(YamlLexeme::Stop)
     }
 
-    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, flow: bool) -> Step<'w> {
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, flow: bool) -> YamlStep<'w> {
         let Some((indent, tab)) = &mut self.line else { return Continue(()) };
         let byte = loop {
             match w.text.as_bytes().get(w.at) {
-                None if !w.last => return Break(Lexeme::Need),
+                None if !w.last => return Break(YamlLexeme::Need),
                 Some(b' ') => *indent += usize::from(!*tab),
                 Some(b'\t') => *tab = true,
                 Some(b'\n' | b'\r') => {
@@ -82,10 +82,10 @@ impl Plain {
         Continue(())
     }
 
-    fn content<'w>(&mut self, w: &mut Window<'w, '_>, flow: bool) -> Step<'w> {
+    fn content<'w>(&mut self, w: &mut TextWindow<'w, '_>, flow: bool) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         // What ends a run of content.
-        enum End {
+        enum RunEnd {
             Line,
             Colon,
             Stop(Stopped),
@@ -94,24 +94,26 @@ impl Plain {
         let start = w.at;
         let mut end = start;
         let found = loop {
-            let Some(&byte) = bytes.get(end) else { break if w.last { End::Stop(Stopped::Here) } else { End::Need } };
+            let Some(&byte) = bytes.get(end) else {
+                break if w.last { RunEnd::Stop(Stopped::Here) } else { RunEnd::Need };
+            };
             match byte {
-                b'\n' | b'\r' => break End::Line,
+                b'\n' | b'\r' => break RunEnd::Line,
                 b'#' if end > start && is_blank(bytes[end - 1]) || end == start && !self.fold.blanks.is_empty() => {
-                    break End::Stop(Stopped::Comment);
+                    break RunEnd::Stop(Stopped::Comment);
                 }
                 b':' => match ends_key(bytes, end, w.last, flow) {
-                    Scan::Incomplete => break End::Need,
-                    Scan::Match(()) if end == start && self.told => {}
-                    Scan::Match(()) => break if flow { End::Stop(Stopped::Here) } else { End::Colon },
+                    Scan::Incomplete => break RunEnd::Need,
+                    Scan::Match(()) if end == start && self.reported => {}
+                    Scan::Match(()) => break if flow { RunEnd::Stop(Stopped::Here) } else { RunEnd::Colon },
                     Scan::NoMatch => {}
                 },
                 b'<' => match w.ends.close(&w.text[end..], false, w.last) {
-                    Scan::Match(()) => break End::Stop(Stopped::Here),
-                    Scan::Incomplete => break End::Need,
+                    Scan::Match(()) => break RunEnd::Stop(Stopped::Here),
+                    Scan::Incomplete => break RunEnd::Need,
                     Scan::NoMatch => {}
                 },
-                _ if flow && is_flow_mark(byte) => break End::Stop(Stopped::Here),
+                _ if flow && is_flow_mark(byte) => break RunEnd::Stop(Stopped::Here),
                 _ => {}
             }
             end += 1;
@@ -119,20 +121,20 @@ impl Plain {
         let content = w.text[start..end].trim_end_matches([' ', '\t']);
         if !content.is_empty() {
             self.fold.pending()?;
-            self.told = false;
+            self.reported = false;
             w.at += content.len();
-            return Break(Lexeme::Part(content));
+            return Break(YamlLexeme::Part(content));
         }
         self.fold.blanks.push_str(&w.text[w.at..end]);
         w.at = end;
         match found {
-            End::Need => Break(Lexeme::Need),
-            End::Stop(stopped) => self.stop(stopped),
-            End::Colon => {
-                self.told = true;
-                Break(Lexeme::Bad(NESTED_KEY))
+            RunEnd::Need => Break(YamlLexeme::Need),
+            RunEnd::Stop(stopped) => self.stop(stopped),
+            RunEnd::Colon => {
+                self.reported = true;
+                Break(YamlLexeme::Bad(NESTED_KEY))
             }
-            End::Line => {
+            RunEnd::Line => {
                 w.line_break()?;
                 self.fold.line_break();
                 self.line = Some((0, false));

@@ -1,42 +1,42 @@
-//! Quoted scalars: escapes in double quotes, doubled single ones, lines folded in both.
+//! Quoted scalars: escapes in double quotes, `''` in single quotes, and folded lines in both.
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::{Lax, Lexeme, NoEnds};
-use super::window::{Fold, Step, Window, is_blank};
+use super::lexeme::{Lax, NoSurroundings, YamlLexeme};
+use super::window::{Fold, TextWindow, YamlStep, is_blank};
 use crate::syntax::json::unicode_escape;
 use crate::syntax::scan::Scan;
 
 #[derive(Debug)]
-pub struct Quoted {
+pub struct QuotedScalar {
     quote: u8,
     fold: Fold,
     /// The first line break of the fold was escaped.
     joined: bool,
-    /// The lone backslash that is next was reported.
-    told: bool,
+    /// The backslash that is next was reported already.
+    reported: bool,
 }
 
-impl Quoted {
+impl QuotedScalar {
     pub(super) fn new(quote: u8) -> Self {
-        Quoted { quote, fold: Fold::default(), joined: false, told: false }
+        QuotedScalar { quote, fold: Fold::default(), joined: false, reported: false }
     }
 
-    /// The content of a quoted scalar that stands in one line. `None`: a backslash is in it that is no escape.
+    /// The content of a quoted scalar in one line. `None`: it contains a backslash that is not an escape.
     pub(super) fn whole(text: &str) -> Option<String> {
-        let mut quoted = Quoted::new(text.as_bytes()[0]);
-        let mut w = Window { text, at: 1, last: true, ends: &NoEnds };
+        let mut quoted = QuotedScalar::new(text.as_bytes()[0]);
+        let mut w = TextWindow { text, at: 1, last: true, ends: &NoSurroundings };
         let mut out = String::new();
         loop {
             match quoted.next(&mut w) {
-                Break(Lexeme::Stop) => return Some(out),
+                Break(YamlLexeme::Stop) => return Some(out),
                 Break(lexeme) => out.push_str(lexeme.content(&mut [0; 4])?),
                 Continue(()) => {}
             }
         }
     }
 
-    /// Is all of the text content, and itself in JSON?
+    /// Whether all of the text is content that needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         self.fold.breaks.is_none()
             && self.fold.blanks.is_empty()
@@ -44,13 +44,13 @@ impl Quoted {
             && text.bytes().all(|byte| crate::syntax::json::is_plain(byte) && byte != self.quote)
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         loop {
             let special = |byte: &u8| *byte == self.quote || matches!(byte, b'\\' | b'\n' | b'\r');
             let end = bytes[w.at..].iter().position(special).map_or(bytes.len(), |offset| w.at + offset);
             let next = bytes.get(end).copied();
-            // Blanks around a line break are dropped.
+            // Whitespace around a line break is dropped.
             let mut content = &w.text[w.at..end];
             if matches!(next, Some(b'\n' | b'\r') | None) {
                 content = content.trim_end_matches([' ', '\t']);
@@ -63,42 +63,42 @@ impl Quoted {
             if !content.is_empty() {
                 self.pending()?;
                 w.at += content.len();
-                return Break(Lexeme::Part(content));
+                return Break(YamlLexeme::Part(content));
             }
             if self.fold.breaks.is_none() {
                 self.fold.blanks.push_str(&w.text[w.at..end]);
             }
             w.at = end;
-            let Some(byte) = next else { return Break(Lexeme::Need) };
+            let Some(byte) = next else { return Break(YamlLexeme::Need) };
             if w.line_break()? {
                 self.fold.line_break();
                 continue;
             }
-            // What is pending precedes whatever this is.
+            // Pending content comes first.
             self.pending()?;
             if byte == self.quote {
                 match bytes.get(end + 1) {
                     _ if byte == b'"' => {}
                     Some(b'\'') => {
                         w.at += 2;
-                        return Break(Lexeme::Char('\''));
+                        return Break(YamlLexeme::Char('\''));
                     }
-                    None if !w.last => return Break(Lexeme::Need),
+                    None if !w.last => return Break(YamlLexeme::Need),
                     _ => {}
                 }
                 w.at += 1;
-                return Break(Lexeme::Stop);
+                return Break(YamlLexeme::Stop);
             }
             if self.quote == b'\'' {
                 w.at += 1;
-                return Break(Lexeme::Char('\\'));
+                return Break(YamlLexeme::Char('\\'));
             }
             self.escape(w)?;
         }
     }
 
     /// The content that was held back.
-    fn pending<'w>(&mut self) -> Step<'w> {
+    fn pending<'w>(&mut self) -> YamlStep<'w> {
         if std::mem::take(&mut self.joined) && self.fold.breaks == Some(0) {
             self.fold.breaks = None;
         }
@@ -106,9 +106,9 @@ impl Quoted {
     }
 
     /// At a backslash in double quotes.
-    fn escape<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn escape<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
-        let Some(&escape) = bytes.get(w.at + 1) else { return Break(Lexeme::Need) };
+        let Some(&escape) = bytes.get(w.at + 1) else { return Break(YamlLexeme::Need) };
         let decoded = match escape {
             b'0' => '\0',
             b'a' => '\u{7}',
@@ -132,32 +132,32 @@ impl Quoted {
             b'u' | b'x' | b'U' => {
                 let found = if escape == b'u' { unicode_escape(w.rest(), w.last) } else { hex_escape(w.rest()) };
                 return match found {
-                    Scan::Incomplete => Break(Lexeme::Need),
+                    Scan::Incomplete => Break(YamlLexeme::Need),
                     Scan::NoMatch => self.lone(w),
                     Scan::Match((c, length)) => {
                         w.at += length;
-                        Break(Lexeme::Char(c))
+                        Break(YamlLexeme::Char(c))
                     }
                 };
             }
             _ => return self.lone(w),
         };
         w.at += 2;
-        Break(Lexeme::Char(decoded))
+        Break(YamlLexeme::Char(decoded))
     }
 
     /// A backslash before a character that is not an escape.
-    fn lone<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
-        self.told = !self.told;
-        if self.told {
-            return Break(Lexeme::Lax(Lax::Backslash));
+    fn lone<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
+        self.reported = !self.reported;
+        if self.reported {
+            return Break(YamlLexeme::Lax(Lax::Backslash));
         }
         w.at += 1;
-        Break(Lexeme::Char('\\'))
+        Break(YamlLexeme::Char('\\'))
     }
 }
 
-/// The character of `\x` with two digits, or `\U` with eight, and the bytes of its escape.
+/// The character of `\x` with two digits or `\U` with eight digits, and the length of the escape.
 fn hex_escape(text: &str) -> Scan<(char, usize)> {
     let length = if text.as_bytes()[1] == b'x' { 4 } else { 10 };
     let mut code = 0;

@@ -1,19 +1,19 @@
-//! The plain value of a text field: as YAML has it where it is YAML, to the letter where it is not.
+//! The plain value of a text field: read as YAML if it is YAML, otherwise taken verbatim.
 //!
-//! The first line goes out as it comes, if one blank stands in front of it. Whether the lines behind it are folded is known at
-//! the end only: a line that is no deeper than the key, and no key, says that the model meant them as they stand.
+//! If one space precedes it, the first line is returned as it arrives. Only the end shows whether later lines are
+//! folded: a line that is not indented more than the key, and is not a key, means that the text is verbatim.
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use super::lexeme::{Lax, Lexeme};
+use super::lexeme::{Lax, YamlLexeme};
 use super::peek;
-use super::window::{Step, Window, is_blank, is_match, separates};
+use super::window::{TextWindow, YamlStep, is_blank, is_match, separates};
 use crate::syntax::scan::Scan;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextState {
     Start,
-    /// In brackets, where a quote keeps CLOSE from counting. `token`: a quote may open here.
+    /// In brackets, where CLOSE inside quotes does not end the text. `token`: a quote may open here.
     Brackets {
         depth: usize,
         quote: Option<u8>,
@@ -22,46 +22,46 @@ enum TextState {
     },
     /// In the first line.
     First,
-    /// In the indentation of a line behind it.
+    /// In the indentation of a later line.
     Indentation(usize),
-    /// In such a line.
+    /// In a later line.
     Line,
     Comment,
-    /// The text is complete; in front of a line's first character, if so, with its indentation.
+    /// The text is complete. At the first character of a line: its indentation.
     Over(Option<usize>),
 }
 
 #[derive(Debug)]
-pub struct Text {
-    /// Blanks in front, less the first.
+pub struct TextScalar {
+    /// The whitespace before the text, without the first space.
     gap: String,
-    /// Consumed, and not passed on yet.
+    /// Consumed text that was not returned yet.
     raw: String,
     state: TextState,
-    /// To the letter; `told`: that was said.
+    /// The text is verbatim. `reported`: that was reported.
     verbatim: bool,
-    told: bool,
-    /// There was a comment: YAML's text ended there.
+    reported: bool,
+    /// There was a comment, where YAML ends the text.
     commented: bool,
-    /// Bytes that were looked at for a key.
+    /// Bytes that were scanned for a key already.
     seen: usize,
 }
 
-impl Text {
-    /// `verbatim`: no plain YAML text begins so.
+impl TextScalar {
+    /// `verbatim`: plain YAML text cannot begin like this.
     pub(super) fn new(gap: &str, verbatim: bool) -> Self {
-        Text {
+        TextScalar {
             gap: gap.get(1..).unwrap_or("").to_owned(),
             raw: String::new(),
             state: TextState::Start,
             verbatim,
-            told: false,
+            reported: false,
             commented: false,
             seen: 0,
         }
     }
 
-    /// Is all of the text content of a first line that goes out as it comes, and itself in JSON?
+    /// Whether all of the text is content of a first line that is returned at once, and needs no escape in JSON.
     pub(super) fn is_plain(&self, text: &str) -> bool {
         let special = |byte: u8| matches!(byte, b':' | b'#' | b'<') || !crate::syntax::json::is_plain(byte);
         self.state == TextState::First
@@ -76,11 +76,11 @@ impl Text {
         if let TextState::Over(line) = self.state { line } else { None }
     }
 
-    pub(super) fn next<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize) -> Step<'w> {
+    pub(super) fn next<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize) -> YamlStep<'w> {
         loop {
-            if self.verbatim && !self.told {
-                self.told = true;
-                return Break(Lexeme::Lax(Lax::Verbatim));
+            if self.verbatim && !self.reported {
+                self.reported = true;
+                return Break(YamlLexeme::Lax(Lax::Verbatim));
             }
             match self.state {
                 TextState::Start => self.start(w)?,
@@ -88,16 +88,16 @@ impl Text {
                 TextState::First | TextState::Line => self.line(w)?,
                 TextState::Indentation(indent) => self.indentation(w, parent, indent)?,
                 TextState::Comment => self.comment(w)?,
-                TextState::Over(_) => return Break(Lexeme::Stop),
+                TextState::Over(_) => return Break(YamlLexeme::Stop),
             }
         }
     }
 
-    /// JSON for a text is that text.
-    fn start<'w>(&mut self, w: &Window<'w, '_>) -> Step<'w> {
+    /// JSON as the value of a text field is that text.
+    fn start<'w>(&mut self, w: &TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         self.state = match (bytes[w.at], bytes.get(w.at + 1)) {
-            (b'{' | b'[', None) if !w.last => return Break(Lexeme::Need),
+            (b'{' | b'[', None) if !w.last => return Break(YamlLexeme::Need),
             (b'{', Some(b'"')) | (b'[', Some(b'"' | b'{')) => {
                 self.gap.clear();
                 TextState::Brackets { depth: 0, quote: None, escape: false, token: true }
@@ -107,7 +107,7 @@ impl Text {
         Continue(())
     }
 
-    fn brackets<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn brackets<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let TextState::Brackets { depth, quote, escape, token } = &mut self.state else { return Continue(()) };
         let bytes = w.text.as_bytes();
         let start = w.at;
@@ -144,18 +144,18 @@ impl Text {
             Some(state) => self.state = state,
             None if w.at > start => {}
             None if w.last => self.state = TextState::Over(None),
-            None => return Break(Lexeme::Need),
+            None => return Break(YamlLexeme::Need),
         }
-        if w.at > start { Break(Lexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
+        if w.at > start { Break(YamlLexeme::Part(&w.text[start..w.at])) } else { Continue(()) }
     }
 
-    /// To the end of the line, or of the text.
-    fn line<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    /// Reads to the end of the line or of the text.
+    fn line<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let bytes = w.text.as_bytes();
         let live = self.state == TextState::First && self.gap.is_empty();
         let start = w.at;
         let mut end = start;
-        // The state after the line; `None`: more of it is needed, or it was refused.
+        // The state after the line. `None`: more text is needed, or a colon shows that this is not YAML.
         let mut refused = false;
         let next = loop {
             let Some(&byte) = bytes.get(end) else { break w.last.then_some(TextState::Over(None)) };
@@ -183,15 +183,15 @@ impl Text {
             }
             end += 1;
         };
-        // In a live line blanks are held while it may end with them.
+        // In a line that is returned at once, whitespace is held back while it may be at the end.
         let run = &w.text[start..end];
         let content = if live { run.trim_end_matches([' ', '\t']) } else { "" };
         if !content.is_empty() {
             if !self.raw.is_empty() {
-                return Break(Lexeme::Own(std::mem::take(&mut self.raw)));
+                return Break(YamlLexeme::Own(std::mem::take(&mut self.raw)));
             }
             w.at += content.len();
-            return Break(Lexeme::Part(content));
+            return Break(YamlLexeme::Part(content));
         }
         self.raw.push_str(run);
         w.at = end;
@@ -200,18 +200,18 @@ impl Text {
                 self.line_break(w)?;
                 Continue(())
             }
-            Some(TextState::Comment) => self.to_comment(),
+            Some(TextState::Comment) => self.begin_comment(),
             Some(_) => self.over(None),
             None if refused => {
                 self.verbatim = true;
                 Continue(())
             }
-            None => Break(Lexeme::Need),
+            None => Break(YamlLexeme::Need),
         }
     }
 
-    /// Takes a line break, if one is here.
-    fn line_break<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w, bool> {
+    /// Consumes a line break, if one is here.
+    fn line_break<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w, bool> {
         let found = w.line_break()?;
         if found {
             self.raw.push('\n');
@@ -220,15 +220,15 @@ impl Text {
         Continue(found)
     }
 
-    fn to_comment<'w>(&mut self) -> Step<'w> {
+    fn begin_comment<'w>(&mut self) -> YamlStep<'w> {
         self.commented = true;
         self.state = TextState::Comment;
         Continue(())
     }
 
-    fn comment<'w>(&mut self, w: &mut Window<'w, '_>) -> Step<'w> {
+    fn comment<'w>(&mut self, w: &mut TextWindow<'w, '_>) -> YamlStep<'w> {
         let start = w.at;
-        let ended = w.to_line_break();
+        let ended = w.skip_to_line_break();
         self.raw.push_str(&w.text[start..w.at]);
         if ended? {
             return self.over(None);
@@ -236,18 +236,18 @@ impl Text {
         if self.line_break(w)? {
             return Continue(());
         }
-        if w.last { self.over(None) } else { Break(Lexeme::Need) }
+        if w.last { self.over(None) } else { Break(YamlLexeme::Need) }
     }
 
-    /// At the start of a line: is it still the text's?
-    fn indentation<'w>(&mut self, w: &mut Window<'w, '_>, parent: isize, indent: usize) -> Step<'w> {
+    /// At the start of a line: does it belong to the text?
+    fn indentation<'w>(&mut self, w: &mut TextWindow<'w, '_>, parent: isize, indent: usize) -> YamlStep<'w> {
         let blanks = w.blanks();
         let indent = indent + memchr::memchr_iter(b' ', blanks.as_bytes()).count();
         self.raw.push_str(blanks);
         self.state = TextState::Indentation(indent);
         let rest = w.rest();
         let Some(&byte) = rest.as_bytes().first() else {
-            return if w.last { self.over(Some(indent)) } else { Break(Lexeme::Need) };
+            return if w.last { self.over(Some(indent)) } else { Break(YamlLexeme::Need) };
         };
         if self.line_break(w)? {
             return Continue(());
@@ -260,7 +260,7 @@ impl Text {
             return self.over(Some(indent));
         }
         if byte == b'#' && !self.verbatim {
-            return self.to_comment();
+            return self.begin_comment();
         }
         if !deeper {
             let key = match byte {
@@ -279,13 +279,13 @@ impl Text {
         Continue(())
     }
 
-    /// The text is complete: what is left of it.
-    fn over<'w>(&mut self, line: Option<usize>) -> Step<'w> {
+    /// Ends the text and returns the rest of it.
+    fn over<'w>(&mut self, line: Option<usize>) -> YamlStep<'w> {
         self.state = TextState::Over(line);
         let raw = std::mem::take(&mut self.raw);
-        let lines = raw.split_once('\n').is_some_and(|(_, behind)| !behind.trim_matches([' ', '\t', '\n']).is_empty());
+        let lines = raw.split_once('\n').is_some_and(|(_, rest)| !rest.trim_matches([' ', '\t', '\n']).is_empty());
         let live = self.gap.is_empty();
-        // The indentation of the line that is next is not the text's.
+        // The indentation of the next line does not belong to the text.
         let kept = raw.trim_end_matches([' ', '\t']);
         let out = match (self.verbatim, lines) {
             (true, true) if line.is_some() => format!("{}{kept}", self.gap),
@@ -294,12 +294,12 @@ impl Text {
             (true, false) => raw.trim_matches([' ', '\t', '\n']).to_owned(),
             (false, _) => fold(&raw, live),
         };
-        if out.is_empty() { Continue(()) } else { Break(Lexeme::Own(out)) }
+        if out.is_empty() { Continue(()) } else { Break(YamlLexeme::Own(out)) }
     }
 }
 
-/// The lines of a plain text as YAML folds them. `behind`: the beginning of the first is in front already.
-fn fold(raw: &str, behind: bool) -> String {
+/// The lines of a plain text, folded as in YAML. `continued`: the beginning of the first line was returned already.
+fn fold(raw: &str, continued: bool) -> String {
     let mut out = String::new();
     let mut breaks = 0;
     for (at, line) in raw.split('\n').enumerate() {
@@ -314,7 +314,7 @@ fn fold(raw: &str, behind: bool) -> String {
         if line.is_empty() {
             continue;
         }
-        if behind || !out.is_empty() {
+        if continued || !out.is_empty() {
             match breaks {
                 0 => {}
                 1 => out.push(' '),

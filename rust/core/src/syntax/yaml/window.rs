@@ -1,45 +1,45 @@
-//! A window of the text, and what is at a place in it.
+//! A window of the text, and scans at a place in it.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
-use super::lexeme::{Ends, Lexeme};
+use super::lexeme::{Surroundings, YamlLexeme};
 use crate::syntax::scan::Scan;
 
-/// `at`: bytes that are consumed.
-pub(super) struct Window<'w, 'e> {
+/// `at`: the number of consumed bytes.
+pub(super) struct TextWindow<'w, 'e> {
     pub text: &'w str,
     pub at: usize,
     pub last: bool,
-    pub ends: &'e dyn Ends,
+    pub ends: &'e dyn Surroundings,
 }
 
-/// The next lexeme, or what is known without one.
-pub(super) type Step<'w, T = ()> = ControlFlow<Lexeme<'w>, T>;
+/// The next lexeme, or a result without one.
+pub(super) type YamlStep<'w, T = ()> = ControlFlow<YamlLexeme<'w>, T>;
 
-/// Whether there is a match; where that is not known yet, the lexeme that says so.
-pub(super) fn is_match<'w, T>(scan: Scan<T>) -> Step<'w, bool> {
+/// Whether there is a match. If more text is needed, the step ends with `Need`.
+pub(super) fn is_match<'w, T>(scan: Scan<T>) -> YamlStep<'w, bool> {
     match scan {
         Scan::Match(_) => Continue(true),
         Scan::NoMatch => Continue(false),
-        Scan::Incomplete => Break(Lexeme::Need),
+        Scan::Incomplete => Break(YamlLexeme::Need),
     }
 }
 
-impl<'w> Window<'w, '_> {
+impl<'w> TextWindow<'w, '_> {
     pub fn rest(&self) -> &'w str {
         &self.text[self.at..]
     }
 
     /// The next byte.
     #[inline]
-    pub fn byte(&self) -> Step<'w, u8> {
+    pub fn byte(&self) -> YamlStep<'w, u8> {
         match self.text.as_bytes().get(self.at) {
             Some(byte) => Continue(*byte),
-            None => Break(if self.last { Lexeme::End } else { Lexeme::Need }),
+            None => Break(if self.last { YamlLexeme::End } else { YamlLexeme::Need }),
         }
     }
 
-    /// Consumes blanks.
+    /// Consumes spaces and tabs.
     pub fn blanks(&mut self) -> &'w str {
         let rest = self.rest();
         let run = rest.bytes().take_while(|byte| is_blank(*byte)).count();
@@ -47,12 +47,12 @@ impl<'w> Window<'w, '_> {
         &rest[..run]
     }
 
-    /// The bytes of the line break at a place, 0 if none is there. After a carriage return, a line feed may follow.
+    /// The length of the line break at a place, or 0. After a carriage return, a line feed may follow.
     #[inline]
-    pub fn line_break_at(&self, at: usize) -> Step<'w, usize> {
+    pub fn line_break_at(&self, at: usize) -> YamlStep<'w, usize> {
         let bytes = self.text.as_bytes();
         match (bytes.get(at), bytes.get(at + 1)) {
-            (Some(b'\r'), None) if !self.last => Break(Lexeme::Need),
+            (Some(b'\r'), None) if !self.last => Break(YamlLexeme::Need),
             (Some(b'\r'), Some(b'\n')) => Continue(2),
             (Some(b'\n' | b'\r'), _) => Continue(1),
             _ => Continue(0),
@@ -61,25 +61,25 @@ impl<'w> Window<'w, '_> {
 
     /// Consumes a line break, if one is here.
     #[inline]
-    pub fn line_break(&mut self) -> Step<'w, bool> {
+    pub fn line_break(&mut self) -> YamlStep<'w, bool> {
         let length = self.line_break_at(self.at)?;
         self.at += length;
         Continue(length > 0)
     }
 
-    /// Whether the text ends here. `line`: only blanks precede it in its line.
+    /// Whether the YAML text ends here. `line`: only whitespace precedes this place in its line.
     #[inline]
-    pub fn closes(&self, line: bool) -> Step<'w, bool> {
+    pub fn closes(&self, line: bool) -> YamlStep<'w, bool> {
         is_match(self.ends.close(self.rest(), line, self.last))
     }
 
-    /// [`Lexeme::Close`], if the text ends here.
-    pub fn close(&self, line: bool) -> Step<'w> {
-        if self.closes(line)? { Break(Lexeme::Close) } else { Continue(()) }
+    /// Ends the step with [`YamlLexeme::Close`] if the YAML text ends here.
+    pub fn close(&self, line: bool) -> YamlStep<'w> {
+        if self.closes(line)? { Break(YamlLexeme::Close) } else { Continue(()) }
     }
 
-    /// Consumes text up to a line break, or to where the whole text ends: then true.
-    pub fn to_line_break(&mut self) -> Step<'w, bool> {
+    /// Consumes text up to a line break. True: the YAML text ends before it.
+    pub fn skip_to_line_break(&mut self) -> YamlStep<'w, bool> {
         let bytes = self.text.as_bytes();
         loop {
             let rest = &bytes[self.at..];
@@ -107,7 +107,7 @@ pub(super) fn is_flow_mark(byte: u8) -> bool {
     matches!(byte, b',' | b'[' | b']' | b'{' | b'}')
 }
 
-/// Whether the byte at `at`, after an indicator, is a blank, a line break or the end.
+/// Whether whitespace, a line break or the end is at `at`, after an indicator.
 pub(super) fn separates(bytes: &[u8], at: usize, last: bool) -> Scan {
     match bytes.get(at) {
         None if !last => Scan::Incomplete,
@@ -116,12 +116,12 @@ pub(super) fn separates(bytes: &[u8], at: usize, last: bool) -> Scan {
     }
 }
 
-/// Line breaks and blanks in a scalar that is folded. What they mean depends on what follows.
+/// Whitespace and line breaks in a folded scalar. Their meaning depends on what follows.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
-    /// Blanks that are content unless a line break follows.
+    /// Whitespace that is content unless a line break follows.
     pub blanks: String,
-    /// Line breaks that are not passed on yet, less the first.
+    /// Pending line breaks, without the first.
     pub breaks: Option<usize>,
 }
 
@@ -132,13 +132,13 @@ impl Fold {
         self.breaks = Some(self.breaks.map_or(0, |breaks| breaks + 1));
     }
 
-    /// The content that is held back, before other content.
-    pub fn pending<'w>(&mut self) -> Step<'w> {
+    /// Returns pending content, before other content.
+    pub fn pending<'w>(&mut self) -> YamlStep<'w> {
         match self.breaks.take() {
-            Some(0) => Break(Lexeme::Char(' ')),
-            Some(breaks) => Break(Lexeme::Own("\n".repeat(breaks))),
+            Some(0) => Break(YamlLexeme::Char(' ')),
+            Some(breaks) => Break(YamlLexeme::Own("\n".repeat(breaks))),
             None if self.blanks.is_empty() => Continue(()),
-            None => Break(Lexeme::Own(std::mem::take(&mut self.blanks))),
+            None => Break(YamlLexeme::Own(std::mem::take(&mut self.blanks))),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::mem::take;
 use super::{Envelope, EnvelopeState, fail};
 use crate::arguments::{Bad, Flow, Io, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::syntax::json::{Lexeme, Place};
+use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts};
 
 impl Envelope {
@@ -18,15 +18,15 @@ impl Envelope {
             }
             Some(b',') => self.state = EnvelopeState::Key { first: false },
             Some(b'}') => return self.end(io),
-            Some(byte) => return self.misplaced(io, Lexeme::Punct(byte), "a comma or } is expected"),
+            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or } is expected"),
         }
         Ok(())
     }
 
     /// Punctuation after a value. `None`: CLOSE, which is not consumed.
     fn punct(&mut self, io: &mut Io<'_>) -> Flow<Option<u8>> {
-        match self.next_lexeme(io, Place::Punctuation) {
-            Ok(Lexeme::Punct(byte)) => Ok(Some(byte)),
+        match self.next_lexeme(io, TokenSet::Punctuation) {
+            Ok(JsonLexeme::Punct(byte)) => Ok(Some(byte)),
             Err(Step::Failed(failure)) => match starts(io.rest(), &io.cx.delimiters.close, io.last).decided()? {
                 Some(()) => Ok(None),
                 None => Err(Step::Failed(failure)),
@@ -74,7 +74,7 @@ impl Envelope {
                 }
                 EnvelopeState::Tail
             }
-            Some(byte) => return self.misplaced(io, Lexeme::Punct(byte), "a comma or ] is expected"),
+            Some(byte) => return self.misplaced(io, JsonLexeme::Punct(byte), "a comma or ] is expected"),
         };
         Ok(())
     }

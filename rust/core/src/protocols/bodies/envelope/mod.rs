@@ -4,6 +4,7 @@
 //! and kept as JSON that is typed when the name is known.
 
 mod end;
+pub mod format;
 mod members;
 mod recovery;
 pub mod unmarked;
@@ -16,7 +17,7 @@ use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io,
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
-use crate::syntax::json::{Lexeme, Lexer, Place, plain_string};
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
 use unmarked::{Unmarked, look};
@@ -55,7 +56,7 @@ enum EnvelopeState {
 #[derive(Debug, Default)]
 pub struct Envelope {
     state: EnvelopeState,
-    lexer: Lexer,
+    lexer: JsonLexer,
     /// What was opened around the JSON and is not closed yet.
     wrapper: Option<Wrapper>,
     /// There are no markers, so it must be certain that it is a call.
@@ -147,7 +148,7 @@ impl Envelope {
             Markers::Fence { wrapped } => (true, false, wrapped),
             Markers::Bracket { wrapped } => (true, true, wrapped),
         };
-        self.lexer = Lexer::new(!cx.strict).in_calls().with_comments();
+        self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
         self.name.clear();
         (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
         (self.inner, self.held, self.given) = (false, None, false);
@@ -234,16 +235,16 @@ impl Envelope {
         io.cx.repair_or(io.found, repair, || said(what))
     }
 
-    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: Place) -> Flow<Lexeme<'w>> {
+    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Flow<JsonLexeme<'w>> {
         let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
         if take(&mut self.lexer.repaired) {
             io.found.repair(Repair::RelaxedJson);
         }
         match lexeme {
-            Lexeme::Need => Err(Step::Need),
-            Lexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
-            Lexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
-            Lexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
+            JsonLexeme::Need => Err(Step::Need),
+            JsonLexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
+            JsonLexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
+            JsonLexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
                 None => Ok(lexeme),
                 Some(close) => {
                     io.at -= word.len() - close;
@@ -262,27 +263,27 @@ impl Envelope {
                 self.named_key(key);
             }
         }
-        let place = if matches!(self.state, EnvelopeState::Colon) { Place::Punctuation } else { Place::Key };
+        let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
         let lexeme = self.next_lexeme(io, place)?;
         match (&mut self.state, lexeme) {
-            (EnvelopeState::InKey(key), Lexeme::Plain(part)) => key.push_str(part),
-            (EnvelopeState::InKey(key), Lexeme::Char(c)) => key.push(c),
-            (EnvelopeState::InKey(key), Lexeme::StringEnd) => {
+            (EnvelopeState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
+            (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
+            (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
                 let key = take(key);
                 self.named_key(&key);
             }
-            (EnvelopeState::Key { .. }, Lexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
-            (EnvelopeState::Key { .. }, Lexeme::Word(word)) if !word.is_empty() => {
+            (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
+            (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
                 self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
                 self.named_key(word);
             }
-            (EnvelopeState::Key { first }, Lexeme::Punct(b'}')) => {
+            (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
                 if !*first {
                     self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
                 }
                 return self.end(io);
             }
-            (EnvelopeState::Colon, Lexeme::Punct(b':')) => self.state = EnvelopeState::Value,
+            (EnvelopeState::Colon, JsonLexeme::Punct(b':')) => self.state = EnvelopeState::Value,
             (EnvelopeState::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
             (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
         }
@@ -297,8 +298,8 @@ impl Envelope {
     }
 
     /// A lexeme that was not expected; brackets count during recovery.
-    fn misplaced(&self, io: &mut Io<'_>, lexeme: Lexeme<'_>, what: &str) -> Flow {
-        if matches!(lexeme, Lexeme::Punct(_)) {
+    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
+        if matches!(lexeme, JsonLexeme::Punct(_)) {
             io.at -= 1;
         }
         fail(ErrorKind::InvalidJson, what)

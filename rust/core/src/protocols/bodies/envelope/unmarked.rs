@@ -3,7 +3,7 @@
 
 use crate::arguments::is_field;
 use crate::limits::ATTEMPT_CHARS;
-use crate::syntax::json::{Lexeme, Lexer, Place};
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::tools::{Tool, Tools};
 
@@ -47,7 +47,7 @@ pub enum Unmarked {
 
 /// Reads an object as far as it takes to tell what it is. Where that is decided, or nothing follows, it ends.
 struct Peek<'t> {
-    lexer: Lexer,
+    lexer: JsonLexer,
     /// A declared tool was named: text after that which is not valid JSON was meant as a call.
     named: bool,
     text: &'t str,
@@ -58,17 +58,17 @@ struct Peek<'t> {
 type Peeked<T> = Result<T, Unmarked>;
 
 impl<'t> Peek<'t> {
-    fn next(&mut self, place: Place) -> Peeked<Lexeme<'t>> {
+    fn next(&mut self, place: TokenSet) -> Peeked<JsonLexeme<'t>> {
         match self.lexer.next(self.text, &mut self.at, self.last, place) {
-            Lexeme::Need if !self.last => Err(Unmarked::Need),
-            Lexeme::Need => Err(Unmarked::Text),
-            Lexeme::Bad(_) | Lexeme::Lax(_) => Err(self.wrong()),
+            JsonLexeme::Need if !self.last => Err(Unmarked::Need),
+            JsonLexeme::Need => Err(Unmarked::Text),
+            JsonLexeme::Bad(_) | JsonLexeme::Lax(_) => Err(self.wrong()),
             lexeme => Ok(lexeme),
         }
     }
 
-    fn expect(&mut self, place: Place, wanted: u8) -> Peeked<()> {
-        if self.next(place)? == Lexeme::Punct(wanted) { Ok(()) } else { Err(self.wrong()) }
+    fn expect(&mut self, place: TokenSet, wanted: u8) -> Peeked<()> {
+        if self.next(place)? == JsonLexeme::Punct(wanted) { Ok(()) } else { Err(self.wrong()) }
     }
 
     /// The text here is not valid JSON.
@@ -80,9 +80,9 @@ impl<'t> Peek<'t> {
     fn string_while(&mut self, more: impl Fn(&str) -> bool) -> Peeked<Option<String>> {
         let mut text = String::new();
         loop {
-            match self.next(Place::Value)? {
-                Lexeme::Plain(part) => text.push_str(part),
-                Lexeme::Char(c) => text.push(c),
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) => text.push_str(part),
+                JsonLexeme::Char(c) => text.push(c),
                 _ => return Ok(Some(text)),
             }
             if !more(&text) {
@@ -104,13 +104,13 @@ impl<'t> Peek<'t> {
 
     /// A key and its colon; `None` at the end of the object.
     fn key(&mut self) -> Peeked<Option<String>> {
-        let key = match self.next(Place::Key)? {
-            Lexeme::StringStart => self.string()?,
-            Lexeme::Word(word) if !word.contains('=') => word.to_owned(),
-            Lexeme::Punct(b'}') => return Ok(None),
+        let key = match self.next(TokenSet::Key)? {
+            JsonLexeme::StringStart => self.string()?,
+            JsonLexeme::Word(word) if !word.contains('=') => word.to_owned(),
+            JsonLexeme::Punct(b'}') => return Ok(None),
             _ => return Err(self.wrong()),
         };
-        self.expect(Place::Punctuation, b':')?;
+        self.expect(TokenSet::Punctuation, b':')?;
         Ok(Some(key))
     }
 
@@ -124,19 +124,19 @@ impl<'t> Peek<'t> {
     /// At the first bracket.
     fn look(&mut self, tools: &Tools) -> Peeked<Unmarked> {
         let mut body = self.at;
-        let first = self.next(Place::Value)?;
-        if first == Lexeme::Punct(b'[') {
-            self.expect(Place::Value, b'{')?;
+        let first = self.next(TokenSet::Value)?;
+        if first == JsonLexeme::Punct(b'[') {
+            self.expect(TokenSet::Value, b'{')?;
         }
         if !self.is_first_key() {
             return Err(Unmarked::Text);
         }
         let before = self.at;
-        let wrapped = first != Lexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
+        let wrapped = first != JsonLexeme::Punct(b'[') && self.key()?.as_deref() == Some("tool_calls");
         if wrapped {
-            self.expect(Place::Value, b'[')?;
+            self.expect(TokenSet::Value, b'[')?;
             body = self.at - 1;
-            self.expect(Place::Value, b'{')?;
+            self.expect(TokenSet::Value, b'{')?;
         } else {
             self.at = before;
         }
@@ -154,37 +154,37 @@ impl<'t> Peek<'t> {
         let mut formal = false;
         loop {
             let Some(key) = self.key()? else { return Ok(false) };
-            match (&*key, self.next(Place::Value)?, tool) {
-                ("name" | "tool" | "function", Lexeme::StringStart, None) => {
+            match (&*key, self.next(TokenSet::Value)?, tool) {
+                ("name" | "tool" | "function", JsonLexeme::StringStart, None) => {
                     let name = self.string()?;
                     tool = Some(tools.find(&name).map(|at| tools.at(at)).ok_or(Unmarked::Unknown)?);
                     self.named = true;
                 }
-                ("name" | "tool" | "function", Lexeme::Word(name), None) if tools.find(name).is_some() => {
+                ("name" | "tool" | "function", JsonLexeme::Word(name), None) if tools.find(name).is_some() => {
                     return Err(Unmarked::Broken);
                 }
-                ("function", Lexeme::Punct(b'{'), None) => {
+                ("function", JsonLexeme::Punct(b'{'), None) => {
                     formal = true;
                     continue;
                 }
-                ("type", Lexeme::StringStart, _) => {
+                ("type", JsonLexeme::StringStart, _) => {
                     formal = true;
                     self.string()?;
                 }
-                ("id", Lexeme::StringStart, _) => _ = self.string()?,
-                ("id", Lexeme::Word(_), _) => {}
-                ("arguments" | "args", Lexeme::Punct(b'{') | Lexeme::Word("null" | "None"), Some(_)) => {
+                ("id", JsonLexeme::StringStart, _) => _ = self.string()?,
+                ("id", JsonLexeme::Word(_), _) => {}
+                ("arguments" | "args", JsonLexeme::Punct(b'{') | JsonLexeme::Word("null" | "None"), Some(_)) => {
                     return Ok(true);
                 }
-                ("arguments" | "args", Lexeme::StringStart, Some(_)) => return self.is_encoded(),
-                ("parameters", Lexeme::Punct(b'{'), Some(tool)) => return Ok(!self.is_schema(tool, formal)?),
+                ("arguments" | "args", JsonLexeme::StringStart, Some(_)) => return self.is_encoded(),
+                ("parameters", JsonLexeme::Punct(b'{'), Some(tool)) => return Ok(!self.is_schema(tool, formal)?),
                 // Its body says how arguments are given.
                 (key, _, Some(tool)) => return Ok(key != "description" && is_field(&tool.schema, key)),
                 _ => return Ok(false),
             }
-            match self.next(Place::Punctuation)? {
-                Lexeme::Punct(b',') => {}
-                Lexeme::Punct(b'}') => return Ok(false),
+            match self.next(TokenSet::Punctuation)? {
+                JsonLexeme::Punct(b',') => {}
+                JsonLexeme::Punct(b'}') => return Ok(false),
                 _ => return Err(self.wrong()),
             }
         }
@@ -193,11 +193,11 @@ impl<'t> Peek<'t> {
     /// Whether the open string is the JSON of an object, or empty.
     fn is_encoded(&mut self) -> Peeked<bool> {
         loop {
-            match self.next(Place::Value)? {
-                Lexeme::Plain(part) if part.trim_start().is_empty() => {}
-                Lexeme::Plain(part) => return Ok(part.trim_start().starts_with('{')),
-                Lexeme::Char(c) if c.is_whitespace() => {}
-                Lexeme::Char(_) => return Ok(false),
+            match self.next(TokenSet::Value)? {
+                JsonLexeme::Plain(part) if part.trim_start().is_empty() => {}
+                JsonLexeme::Plain(part) => return Ok(part.trim_start().starts_with('{')),
+                JsonLexeme::Char(c) if c.is_whitespace() => {}
+                JsonLexeme::Char(_) => return Ok(false),
                 _ => return Ok(true),
             }
         }
@@ -211,21 +211,21 @@ impl<'t> Peek<'t> {
         if is_keyword && !is_field(&tool.schema, &key) {
             return Ok(true);
         }
-        match self.next(Place::Value)? {
-            Lexeme::Punct(_) if is_keyword => Ok(true),
-            Lexeme::StringStart if is_keyword => {
+        match self.next(TokenSet::Value)? {
+            JsonLexeme::Punct(_) if is_keyword => Ok(true),
+            JsonLexeme::StringStart if is_keyword => {
                 let said = own.and_then(|own| own.get(&key)?.as_str());
                 self.is_one_of(&[said, (key == "type").then_some("object")].into_iter().flatten().collect::<Vec<_>>())
             }
             // Such as `"city": "string"`, and `"city": {"type": "string"}`.
-            Lexeme::StringStart => self.is_one_of(&TYPES),
-            Lexeme::Punct(b'{') => {
+            JsonLexeme::StringStart => self.is_one_of(&TYPES),
+            JsonLexeme::Punct(b'{') => {
                 let takes = tool.schema.member(tool.schema.root, &key).map(|id| tool.schema.node(id).takes_object());
                 if takes == Some(false) {
                     return Ok(true);
                 }
                 let key = self.key()?;
-                let is_type = key.as_deref() == Some("type") && self.next(Place::Value)? == Lexeme::StringStart;
+                let is_type = key.as_deref() == Some("type") && self.next(TokenSet::Value)? == JsonLexeme::StringStart;
                 Ok(is_type && self.is_one_of(&TYPES)?)
             }
             _ => Ok(false),
@@ -236,7 +236,7 @@ impl<'t> Peek<'t> {
 /// Looks at what begins with a bracket; of the text at most [`ATTEMPT_CHARS`].
 pub fn look(tools: &Tools, text: &str, last: bool) -> Unmarked {
     let end = first_chars(text, ATTEMPT_CHARS);
-    let lexer = Lexer::new(true).in_calls().with_comments();
+    let lexer = JsonLexer::new(true).in_calls().with_comments();
     let mut peek = Peek { lexer, named: false, text: &text[..end], at: 0, last: last || end < text.len() };
     match peek.look(tools) {
         Ok(look) | Err(look) => look,

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, Repair};
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closers, ws_run};
-use crate::syntax::tags::{Attribute, Attributes, Tag, attribute, is_name};
+use crate::syntax::tags::{Attribute, Attributes, CallTag, attribute, is_name};
 use crate::syntax::xml::decode_part;
 
 #[derive(Debug, Default)]
@@ -168,11 +168,11 @@ impl Params {
         }
         let name = match tag {
             _ if self.opened.wrapped => self.opened.row.block,
-            Tag::Word(word) => word,
-            Tag::Own => cx.tool,
-            Tag::Block => self.opened.row.block,
+            CallTag::Word(word) => word,
+            CallTag::Own => cx.tool,
+            CallTag::Block => self.opened.row.block,
         };
-        self.state = ParamsState::Lost(Skip::TokenStart, Closers::Tag { name: name.to_owned(), slash: false });
+        self.state = ParamsState::Lost(Skip::TokenStart, Closers::Tag(name.to_owned()));
         if self.failed { Ok(()) } else { malformed("A call with attributes has no other content.") }
     }
 }

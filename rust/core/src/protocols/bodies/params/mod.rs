@@ -1,5 +1,6 @@
 //! The body of a call whose arguments are raw text in tags, from after the tag that opened its function.
 
+pub mod format;
 mod head;
 mod typing;
 mod value;
@@ -12,7 +13,7 @@ use crate::protocols::body::Body;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Closer, Closers, Delimiters, Scan, ws_run};
-use crate::syntax::tags::{Attributes, Opened, Parameter, Tag, begins, closes};
+use crate::syntax::tags::{Attributes, CallTag, OpenTag, Parameter, begins, closes};
 
 use head::TagAttributes;
 use value::ParameterValue;
@@ -49,7 +50,7 @@ enum ParamsState {
 
 #[derive(Debug)]
 pub struct Params {
-    opened: Opened,
+    opened: OpenTag,
     state: ParamsState,
     fields: Fields,
     head: TagAttributes,
@@ -102,13 +103,13 @@ impl Body for Params {
     }
 }
 
-fn first(opened: Opened) -> ParamsState {
+fn first(opened: OpenTag) -> ParamsState {
     if opened.attributes == Attributes::None { ParamsState::Opened } else { ParamsState::Head }
 }
 
 impl Params {
     /// Starts over, and keeps the allocations.
-    pub fn renew(&mut self, opened: Opened, name: &str) {
+    pub fn renew(&mut self, opened: OpenTag, name: &str) {
         self.fields.reset();
         self.head = TagAttributes::default();
         (self.opened, self.state) = (opened, first(opened));
@@ -117,7 +118,7 @@ impl Params {
     }
 
     /// `name`: the tool's name as written; empty if not known yet.
-    pub fn new(opened: Opened, name: &str) -> Self {
+    pub fn new(opened: OpenTag, name: &str) -> Self {
         Params {
             opened,
             state: first(opened),
@@ -196,7 +197,7 @@ impl Params {
         };
         let name = found.name.map(|name| io.rest()[name].to_owned());
         io.at += found.body;
-        self.opened = Opened { wrapped: self.opened.wrapped, ..found.opened };
+        self.opened = OpenTag { wrapped: self.opened.wrapped, ..found.opened };
         self.state = first(self.opened);
         self.named = name.is_some();
         name.filter(|_| !self.failed).map_or(Ok(()), |name| Err(Step::Named(name)))
@@ -275,8 +276,8 @@ impl Params {
         let block = closes(rest, row.block, last);
         if let Scan::Match(length) = block {
             match self.opened.tag {
-                Tag::Block => self.complete(io)?,
-                Tag::Word(_) | Tag::Own => self.complete_unclosed(io)?,
+                CallTag::Block => self.complete(io)?,
+                CallTag::Word(_) | CallTag::Own => self.complete_unclosed(io)?,
             }
             io.at += length;
             return Err(Step::Done);

@@ -8,7 +8,7 @@ use crate::schema::{Choice, Node, NodeId};
 use crate::syntax::json::{Value, is_number, parse, push_string};
 use crate::syntax::scan::trim;
 use crate::syntax::tags::Row;
-use crate::syntax::tree::Tree;
+use crate::syntax::tree::UntypedValue;
 
 /// JSON's word for one of Python's.
 fn python(text: &str) -> Option<&'static str> {
@@ -52,11 +52,13 @@ pub fn write_text(
         json.push_str(word);
         return Ok(());
     }
-    let scalar = |text: &str, quoted| Tree::Scalar { text: text.to_owned(), quoted };
-    let write = |found: &mut Found, tree: &Tree| TreeWriter { cx, found, lists: Lists::Own }.value(id, at, 1, tree);
+    let scalar = |text: &str, quoted| UntypedValue::Scalar { text: text.to_owned(), quoted };
+    let write =
+        |found: &mut Found, tree: &UntypedValue| TreeWriter { cx, found, lists: Lists::Own }.value(id, at, 1, tree);
     if !letters {
         if text.is_empty() && (node.has(&Choice::Array) || node.takes_object()) {
-            let empty = if node.has(&Choice::Array) { Tree::List(Vec::new()) } else { Tree::Map(Vec::new()) };
+            let empty =
+                if node.has(&Choice::Array) { UntypedValue::List(Vec::new()) } else { UntypedValue::Map(Vec::new()) };
             cx.repair_or(found, Repair::Coerced, || format!("{} is empty.", at.path()))?;
             return write(found, &empty);
         }

@@ -11,7 +11,7 @@ use crate::schema::Choice;
 use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
-use crate::syntax::tags::{Row, Tag, closes};
+use crate::syntax::tags::{CallTag, Row, closes};
 
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ enum TagInValue {
 /// What is around a value, which decides what ends it.
 struct Around<'a> {
     /// The tag of the function, and the tool's name.
-    function: (Tag, &'a str),
+    function: (CallTag, &'a str),
     declared: &'a dyn Fn(&str) -> bool,
     /// Nothing follows the text.
     last: bool,
@@ -177,7 +177,7 @@ impl ParameterValue {
     }
 
     /// Reads on from `io.at` to the value's end. True: that is its closing tag; false: another tag.
-    pub fn read(&mut self, io: &mut Io<'_>, function: Tag) -> Flow<bool> {
+    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
         let read = self.read_to_end(io, function);
         if matches!(read, Err(Step::Need)) {
             self.go_live(&io.cx, io.found)?;
@@ -185,7 +185,7 @@ impl ParameterValue {
         read
     }
 
-    fn read_to_end(&mut self, io: &mut Io<'_>, function: Tag) -> Flow<bool> {
+    fn read_to_end(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
         let around = Around { function: (function, cx.tool), declared: &declared, last: io.last };
@@ -320,7 +320,7 @@ impl ValueTag {
         let next = next.or(|| tag.closes(after, name, last).map(|_| ()));
         // The end of its function is missing: only at the start of a line, since prose may mention tags.
         let apart = end > length && !has_line_break(&rest[length..end]);
-        if apart && tag != Tag::Block {
+        if apart && tag != CallTag::Block {
             return next;
         }
         next.or(|| closes(after, row.block, last).map(|_| ()))
@@ -335,7 +335,7 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
         return true;
     }
     let opened = ParameterValue::new(row).opened;
-    let around = Around { function: (Tag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
+    let around = Around { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);

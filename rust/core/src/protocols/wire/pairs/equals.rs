@@ -9,7 +9,7 @@ use super::{NextState, PairsState, fail, repair};
 use crate::arguments::keys::{ResolvedKey, is_declared};
 use crate::arguments::{Io, Object, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::syntax::pairs::{Ahead, LIKE_QUOTES, Next};
+use crate::syntax::pairs::{Following, LIKE_QUOTES, Lookahead};
 use crate::syntax::quoting::{Alternation, is_quote};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
@@ -17,7 +17,7 @@ use crate::syntax::scan::{Scan, is_ws, starts, ws_run};
 #[derive(Debug)]
 pub(super) struct Equals {
     pub(super) field: ResolvedKey,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Lookahead,
     /// It was a colon, after which there may be whitespace.
     pub(super) colon: bool,
 }
@@ -39,12 +39,12 @@ impl Equals {
         let Equals { field, ahead, colon } = self;
         let (cx, rest) = (io.cx, io.rest());
         match ahead.look(rest, io.last, cx.delimiters) {
-            Next::Need => return Err(Step::Need),
-            Next::Close | Next::End | Next::Open { line: true } => return empty(io, field),
-            Next::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
+            Following::Need => return Err(Step::Need),
+            Following::Close | Following::End | Following::Open { line: true } => return empty(io, field),
+            Following::Pair { at, length, direct } if direct || is_declared(cx.schema, &rest[at..at + length]) => {
                 return empty(io, field);
             }
-            Next::Pair { .. } | Next::Open { .. } | Next::Trailing { .. } | Next::Other => {}
+            Following::Pair { .. } | Following::Open { .. } | Following::Trailing { .. } | Following::Other => {}
         }
         if !*colon {
             let path = field.path();
@@ -109,7 +109,7 @@ impl Equals {
             let open_ended = (node.takes_string() || takes_strings_as_items(&cx, value.field.node))
                 && cx.schema.declares_properties(cx.schema.root)
                 && !self.colon;
-            PairsState::Bare(InWord { value, word: Bare::new(open_ended), ahead: Ahead::after_value() })
+            PairsState::Bare(InWord { value, word: Bare::new(open_ended), ahead: Lookahead::after_value() })
         })
     }
 }

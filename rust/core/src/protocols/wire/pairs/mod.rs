@@ -16,7 +16,7 @@ use crate::arguments::keys::{ResolvedKey, is_declared, resolve};
 use crate::arguments::{Context, Failure, Flow, Found, Io, Object, Step, messages, missing, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, read_close};
-use crate::syntax::pairs::{Ahead, Next, Part, colon_key, may_trail};
+use crate::syntax::pairs::{Following, Lookahead, QuotedPart, colon_key, may_trail};
 use crate::syntax::quoting::is_quote;
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, ws_run};
@@ -34,7 +34,7 @@ enum PairsState {
     Gap {
         line: bool,
         bare: bool,
-        key: Ahead,
+        key: Lookahead,
     },
     /// After `=`.
     Equals(Equals),
@@ -57,7 +57,7 @@ enum PairsState {
         quoted: bool,
         /// The value is an empty text.
         empty: bool,
-        ahead: Ahead,
+        ahead: Lookahead,
     },
 }
 
@@ -75,19 +75,21 @@ impl Default for Pairs {
 }
 
 fn gap(bare: bool) -> PairsState {
-    PairsState::Gap { line: false, bare, key: Ahead::default() }
+    PairsState::Gap { line: false, bare, key: Lookahead::default() }
 }
 
 /// After a value, with what was seen after it.
-fn gap_ahead(bare: bool, next: Next) -> PairsState {
+fn gap_ahead(bare: bool, next: Following) -> PairsState {
     match next {
-        Next::Pair { length, direct: true, .. } => PairsState::Gap { line: false, bare, key: Ahead::at_key(length) },
+        Following::Pair { length, direct: true, .. } => {
+            PairsState::Gap { line: false, bare, key: Lookahead::at_key(length) }
+        }
         _ => gap(bare),
     }
 }
 
 fn behind(quoted: bool) -> PairsState {
-    PairsState::After { quoted, empty: false, ahead: Ahead::after_value() }
+    PairsState::After { quoted, empty: false, ahead: Lookahead::after_value() }
 }
 
 /// The next state, or what the parser is told.
@@ -162,15 +164,15 @@ impl Body for Pairs {
         let mut at = 0;
         loop {
             match quoted.next(text, &mut at, false) {
-                Part::Plain(part) => {
+                QuotedPart::Plain(part) => {
                     marks.watch(part, delimiters);
                     value.push_plain(found, part);
                 }
-                Part::Char(c) => {
+                QuotedPart::Char(c) => {
                     marks.cut();
                     value.push_char(found, c);
                 }
-                Part::Quote | Part::Need => return Some(false),
+                QuotedPart::Quote | QuotedPart::Need => return Some(false),
             }
         }
     }
@@ -190,7 +192,7 @@ impl Pairs {
         self.state = match &mut self.state {
             PairsState::Gap { line, bare, key } => {
                 if let Some(open_ended) = fast_path::pairs(io) {
-                    (*line, *bare, *key, *bare_mark) = (false, open_ended, Ahead::default(), false);
+                    (*line, *bare, *key, *bare_mark) = (false, open_ended, Lookahead::default(), false);
                 }
                 gap_step(io, line, *bare, key)?
             }
@@ -215,7 +217,7 @@ impl Pairs {
     }
 }
 
-fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> NextState {
+fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Lookahead) -> NextState {
     let cx = io.cx;
     // Whitespace is consumed as it comes, so `key` is only ever ahead of a token.
     let token = ws_run(io.window, io.at);
@@ -228,9 +230,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Ne
     }
     // What the end of the message leaves undecided is an incomplete call, so this never looks at `last`.
     let (length, direct) = match key.look(rest, false, cx.delimiters) {
-        Next::Need | Next::End => return Err(Step::Need),
-        Next::Close => return Err(Step::Done),
-        Next::Open { .. } if *line => {
+        Following::Need | Following::End => return Err(Step::Need),
+        Following::Close => return Err(Step::Done),
+        Following::Open { .. } if *line => {
             if is_unsure(io.found) {
                 return fail(ErrorKind::MalformedCall, messages::UNCLOSED, Skip::TokenStart);
             }
@@ -238,9 +240,9 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Ne
             return Err(Step::Done);
         }
         // A parenthesis that begins a key is not one of a name.
-        Next::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
-        Next::Pair { length, direct, .. } => (length, direct),
-        Next::Other => {
+        Following::Pair { .. } if rest.starts_with('(') => return no_pair(&cx, rest, false),
+        Following::Pair { length, direct, .. } => (length, direct),
+        Following::Other => {
             let Some((length, end)) = colon_pair(&cx, rest, false).decided()? else { return broken() };
             let written = &rest[..length];
             let message = || format!("Write = instead of a colon: {written}=…");
@@ -248,7 +250,7 @@ fn gap_step(io: &mut Io<'_>, line: &mut bool, bare: bool, key: &mut Ahead) -> Ne
             io.at += end;
             return equals(io, written, true);
         }
-        Next::Open { .. } | Next::Trailing { .. } => return broken(),
+        Following::Open { .. } | Following::Trailing { .. } => return broken(),
     };
     let written = &rest[..length];
     if !direct {
@@ -279,7 +281,7 @@ fn equals(io: &mut Io<'_>, written: &str, colon: bool) -> NextState {
             Probe::Vacant | Probe::Whole | Probe::Items(_) => {}
         }
     }
-    Ok(PairsState::Equals(Equals { field, ahead: Ahead::default(), colon }))
+    Ok(PairsState::Equals(Equals { field, ahead: Lookahead::default(), colon }))
 }
 
 /// A declared key and a colon at the start of the text, as [`colon_key`] finds them.
@@ -308,7 +310,7 @@ fn no_pair(cx: &Context<'_>, rest: &str, continues: bool) -> NextState {
     fail(kind, message, Skip::TokenStart)
 }
 
-fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> NextState {
+fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Lookahead) -> NextState {
     let cx = io.cx;
     let rest = io.rest();
     let junk = match rest.as_bytes().first() {
@@ -322,11 +324,11 @@ fn after(io: &mut Io<'_>, quoted: bool, skip: Skip, ahead: &mut Ahead) -> NextSt
     if closes.is_some() || is_ws(byte) {
         return Ok(gap(false));
     }
-    match if may_trail(byte) { ahead.look(rest, io.last, cx.delimiters) } else { Next::Other } {
-        Next::Need => return Err(Step::Need),
-        Next::Pair { .. } => comma(io)?,
-        Next::Trailing { length } => trailing(io, length)?,
-        Next::Other if follows_colon(io, rest).decided()?.is_some() => comma(io)?,
+    match if may_trail(byte) { ahead.look(rest, io.last, cx.delimiters) } else { Following::Other } {
+        Following::Need => return Err(Step::Need),
+        Following::Pair { .. } => comma(io)?,
+        Following::Trailing { length } => trailing(io, length)?,
+        Following::Other if follows_colon(io, rest).decided()?.is_some() => comma(io)?,
         _ if byte == b',' => return fail(junk, NO_COMMAS, Skip::After),
         _ => {
             let message = format!("{}: a space is missing after a value. Write quotes inside quotes as \\\".", cx.tool);

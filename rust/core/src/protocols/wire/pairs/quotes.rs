@@ -6,7 +6,7 @@ use crate::arguments::keys::is_declared;
 use crate::arguments::{Context, Flow, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::limits::{ATTEMPT_CHARS, NAME_CHARS};
-use crate::syntax::pairs::{Ahead, Next, Part, Quoted, may_trail, separated};
+use crate::syntax::pairs::{Following, Lookahead, Quoted, QuotedPart, may_trail, separated};
 use crate::syntax::quoting::{Kept, is_apostrophe};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan, first_chars, has_line_break, is_ws, starts, ws_run};
@@ -20,7 +20,7 @@ pub(super) struct InQuotes {
     /// After a kept quote: the second reading, in which that quote ended the value.
     pub(super) kept: Option<Kept>,
     pub(super) marks: Marks,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Lookahead,
 }
 
 /// Whether the text contained OPEN or CLOSE, in any spelling. Both are in plain runs, which a window may cut.
@@ -58,7 +58,7 @@ impl Marks {
 impl InQuotes {
     /// After the opening quote.
     pub(super) fn new(value: PairValue, quote: u8) -> Self {
-        let (quoted, ahead) = (Quoted::new(quote), Ahead::after_value());
+        let (quoted, ahead) = (Quoted::new(quote), Lookahead::after_value());
         InQuotes { value, quoted, triple: false, kept: None, marks: Marks::default(), ahead }
     }
 
@@ -69,7 +69,7 @@ impl InQuotes {
         loop {
             let start = io.at;
             match quoted.next(window, &mut io.at, last) {
-                Part::Plain(part) => {
+                QuotedPart::Plain(part) => {
                     marks.watch(part, cx.delimiters);
                     if let Some(otherwise) = kept {
                         otherwise.run(part);
@@ -77,7 +77,7 @@ impl InQuotes {
                     value.push_plain(io.found, part);
                     continue;
                 }
-                Part::Char(c) => {
+                QuotedPart::Char(c) => {
                     marks.cut();
                     match kept {
                         Some(otherwise) if window.as_bytes()[start] == b'\\' => otherwise.escape(),
@@ -87,8 +87,8 @@ impl InQuotes {
                     value.push_char(io.found, c);
                     continue;
                 }
-                Part::Need => return Err(Step::Need),
-                Part::Quote => {}
+                QuotedPart::Need => return Err(Step::Need),
+                QuotedPart::Quote => {}
             }
             let rest = &window[io.at + 1..];
             if *triple {
@@ -108,20 +108,20 @@ impl InQuotes {
                 continue;
             }
             let next = match rest.as_bytes().first() {
-                _ if cx.strict => Next::Close,
-                Some(byte) if !may_follow(*byte, &cx) => Next::Other,
+                _ if cx.strict => Following::Close,
+                Some(byte) if !may_follow(*byte, &cx) => Following::Other,
                 _ => ahead.look(rest, last, cx.delimiters),
             };
             let closes = match next {
-                Next::Need => return Err(Step::Need),
-                Next::Close | Next::End | Next::Open { line: true } => true,
-                Next::Pair { at, length, .. } => {
+                Following::Need => return Err(Step::Need),
+                Following::Close | Following::End | Following::Open { line: true } => true,
+                Following::Pair { at, length, .. } => {
                     separated(rest) && (kept.is_none() || is_declared(cx.schema, &rest[at..at + length]))
                 }
-                Next::Trailing { .. } => kept.is_none() && !marks.seen,
-                Next::Open { line: false } => false,
-                Next::Other if kept.is_some() => false,
-                Next::Other => follows_colon(io, rest).decided()?.is_some(),
+                Following::Trailing { .. } => kept.is_none() && !marks.seen,
+                Following::Open { line: false } => false,
+                Following::Other if kept.is_some() => false,
+                Following::Other => follows_colon(io, rest).decided()?.is_some(),
             };
             if closes {
                 io.at += 1;
@@ -136,10 +136,13 @@ impl InQuotes {
                 }
                 // In strict mode nothing was checked yet, and the error names what directly follows the quote.
                 let seen = !cx.strict
-                    && next != Next::Other
+                    && next != Following::Other
                     && !rest.starts_with(|c: char| c.is_ascii() && may_trail(c as u8));
-                let after =
-                    PairsState::After { quoted: true, empty: value.is_empty(io.found), ahead: Ahead::after_value() };
+                let after = PairsState::After {
+                    quoted: true,
+                    empty: value.is_empty(io.found),
+                    ahead: Lookahead::after_value(),
+                };
                 return value.done(io, true, if seen { gap_ahead(false, next) } else { after });
             }
             if kept.is_none()
@@ -155,7 +158,7 @@ impl InQuotes {
             if kept.is_some_and(|otherwise| otherwise.opened() == Some(quote)) && ends_in_a_key(value, io) {
                 return ambiguous(value, Skip::opened_by(quote));
             }
-            *ahead = Ahead::after_value();
+            *ahead = Lookahead::after_value();
             io.found.repair(Repair::InnerQuotes);
             let apostrophe = is_apostrophe(quote, value.so_far(io.found), rest);
             kept.get_or_insert_with(|| Kept::new(quote)).keep(apostrophe);
@@ -166,11 +169,11 @@ impl InQuotes {
 
     /// The quote before `io.at` would end the value. If in the second reading it opens a text or is inside one, the call fails, and reading
     /// goes on inside that quoted text.
-    fn check_second_reading(&self, io: &Io<'_>, next: Next) -> Flow {
+    fn check_second_reading(&self, io: &Io<'_>, next: Following) -> Flow {
         let open = match self.kept {
             Some(otherwise) => otherwise.opened(),
             // If the closing quote was left out, the next value's opening quote looks like it.
-            None if next == Next::Open { line: true } && ends_in_a_key(&self.value, io) => Some(self.quoted.quote),
+            None if next == Following::Open { line: true } && ends_in_a_key(&self.value, io) => Some(self.quoted.quote),
             None => None,
         };
         open.map_or(Ok(()), |open| ambiguous(&self.value, Skip::in_quotes(open)))

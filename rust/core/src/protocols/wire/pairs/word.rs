@@ -5,7 +5,7 @@ use super::{NextState, comma, fail, follows_colon, gap_ahead, trailing};
 use crate::arguments::keys::is_declared;
 use crate::arguments::{Context, Io, Step};
 use crate::error::{ErrorKind, Repair};
-use crate::syntax::pairs::{Ahead, Next, may_trail};
+use crate::syntax::pairs::{Following, Lookahead, may_trail};
 use crate::syntax::quoting::{Alternation, is_quote};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_run};
@@ -14,7 +14,7 @@ use crate::syntax::scan::{Delimiters, Scan, has_line_break, is_ws, starts, ws_ru
 pub(super) struct InWord {
     pub(super) value: PairValue,
     pub(super) word: Bare,
-    pub(super) ahead: Ahead,
+    pub(super) ahead: Lookahead,
 }
 
 /// What a bare value has shown so far.
@@ -64,12 +64,12 @@ impl InWord {
                     return word.done(io, value, bare_mark);
                 }
                 let next = ahead.look(rest, last, cx.delimiters);
-                if next == Next::Need {
+                if next == Following::Need {
                     return Err(Step::Need);
                 }
-                *ahead = Ahead::after_value();
+                *ahead = Lookahead::after_value();
                 let token = ws_run(rest, 0);
-                let ends = matches!(next, Next::Close | Next::End)
+                let ends = matches!(next, Following::Close | Following::End)
                     || has_line_break(&rest[..token])
                     || word.ends_at(&cx, rest, next);
                 if ends {
@@ -91,21 +91,21 @@ impl InWord {
                     Some(false) => None,
                     Some(true) => Some(ahead.look(rest, last, cx.delimiters)),
                 };
-                if next == Some(Next::Need) {
+                if next == Some(Following::Need) {
                     return Err(Step::Need);
                 }
-                *ahead = Ahead::after_value();
+                *ahead = Lookahead::after_value();
                 let ends = match next {
                     None => Scan::NoMatch,
-                    Some(Next::Other) => follows_colon(io, rest),
-                    Some(Next::Trailing { .. }) if !word.has_mark && !word.has_quote => Scan::Match(()),
+                    Some(Following::Other) => follows_colon(io, rest),
+                    Some(Following::Trailing { .. }) if !word.has_mark && !word.has_quote => Scan::Match(()),
                     Some(next) if word.ends_at(&cx, rest, next) => Scan::Match(()),
                     Some(_) => Scan::NoMatch,
                 };
                 if ends.decided()?.is_some() {
                     let done = word.done(io, value, bare_mark)?;
                     match next {
-                        Some(Next::Trailing { length }) => trailing(io, length)?,
+                        Some(Following::Trailing { length }) => trailing(io, length)?,
                         _ => comma(io)?,
                     }
                     return Ok(done);
@@ -165,11 +165,11 @@ impl Bare {
 
     /// The value ends here.
     fn done(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool) -> NextState {
-        self.done_ahead(io, value, bare_mark, Next::Need)
+        self.done_ahead(io, value, bare_mark, Following::Need)
     }
 
     /// The value ends here, and what follows was seen.
-    fn done_ahead(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool, next: Next) -> NextState {
+    fn done_ahead(self, io: &mut Io<'_>, value: &mut PairValue, bare_mark: &mut bool, next: Following) -> NextState {
         if !self.runs_into_call() && self.quotes.open().is_none() {
             *bare_mark = self.has_mark;
             return value.done(io, false, gap_ahead(self.open_ended, next));
@@ -187,12 +187,17 @@ impl Bare {
     }
 
     /// Whether a pair follows that ends the value.
-    fn ends_at(self, cx: &Context<'_>, rest: &str, next: Next) -> bool {
+    fn ends_at(self, cx: &Context<'_>, rest: &str, next: Following) -> bool {
         match next {
-            Next::Pair { at, length, direct } => {
+            Following::Pair { at, length, direct } => {
                 (direct && !self.joined) || is_declared(cx.schema, &rest[at..at + length])
             }
-            Next::Need | Next::Close | Next::End | Next::Open { .. } | Next::Trailing { .. } | Next::Other => false,
+            Following::Need
+            | Following::Close
+            | Following::End
+            | Following::Open { .. }
+            | Following::Trailing { .. }
+            | Following::Other => false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arguments::coercion;
 use crate::limits::KEY_CHARS;
-use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, Object, Schema, UNKNOWN};
+use crate::schema::{Choice, NESTED_SEGMENTS, Node, NodeId, ObjectType, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value, json_string};
 use crate::syntax::pairs::{is_bare_safe, push_quoted, push_segment};
 use crate::syntax::scan::{Delimiters, first_chars};
@@ -100,6 +100,6 @@ pub fn takes_tuples(node: &Node) -> bool {
 }
 
 /// Whether a bare segment of this name would be taken for another key, or part of one.
-fn is_misread(object: &Object, name: &str, declared: bool) -> bool {
+fn is_misread(object: &ObjectType, name: &str, declared: bool) -> bool {
     object.joins() || (!declared && !object.explicitly_open() && object.folded(name).is_some())
 }

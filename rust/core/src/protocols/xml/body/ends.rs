@@ -5,7 +5,7 @@ use crate::arguments::{Flow, Io, Step, is_field};
 use crate::error::Repair;
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::body::Form;
-use crate::protocols::frames::named_tags::closes;
+use crate::protocols::named_tags::closes;
 use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
 use crate::syntax::xml::name_length;
 

@@ -17,8 +17,8 @@ use crate::syntax::json::is_plain;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Delimiters, ws_run};
 use crate::syntax::tags::TYPES;
-use crate::syntax::tree::Tree;
-use crate::syntax::xml::{self, Lexeme, Lexer};
+use crate::syntax::tree::UntypedValue;
+use crate::syntax::xml::{self, XmlLexeme, XmlLexer};
 use recovery::on_in;
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub struct Elements {
     /// As the opening tag has it.
     name: String,
     form: Form,
-    lexer: Lexer,
+    lexer: XmlLexer,
     fields: Fields,
     state: ElementsState,
     /// Fields were read; text that is not a field was read.
@@ -133,7 +133,7 @@ impl Elements {
         Elements {
             name: name.to_owned(),
             form,
-            lexer: Lexer::default(),
+            lexer: XmlLexer::default(),
             fields: Fields::new(Lists::Elements),
             state: ElementsState::Start,
             any: false,
@@ -183,10 +183,10 @@ impl Elements {
         }
         let begin = io.at;
         match self.next(io) {
-            Lexeme::Need => return self.close_at_end(io),
-            Lexeme::Ignored => {}
-            Lexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
-            Lexeme::Text(_) | Lexeme::Cdata(_) | Lexeme::Char(_) | Lexeme::Stray(_) => {
+            XmlLexeme::Need => return self.close_at_end(io),
+            XmlLexeme::Ignored => {}
+            XmlLexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
+            XmlLexeme::Text(_) | XmlLexeme::Cdata(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) => {
                 self.quotes.run(&io.window[begin..io.at]);
                 if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
                     self.state = ElementsState::Text(io.window[begin..io.at].to_owned());
@@ -194,8 +194,8 @@ impl Elements {
                     self.stray(io)?;
                 }
             }
-            Lexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
-            Lexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
+            XmlLexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
+            XmlLexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Elements {
     }
 
     /// What is between elements. Where `/>` could end the call, text ends before each slash.
-    fn next<'w>(&mut self, io: &mut Io<'w>) -> Lexeme<'w> {
+    fn next<'w>(&mut self, io: &mut Io<'w>) -> XmlLexeme<'w> {
         let rest = io.rest();
         let text = !self.lexer.is_inside() && !rest.is_empty() && !rest.starts_with(['<', '&']);
         if self.form != Form::Broken || !text {
@@ -222,7 +222,7 @@ impl Elements {
         let behind = &rest.as_bytes()[1..];
         let length = 1 + memchr::memchr3(b'<', b'&', b'/', behind).unwrap_or(behind.len());
         io.at += length;
-        Lexeme::Text(&rest[..length])
+        XmlLexeme::Text(&rest[..length])
     }
 
     fn stray(&mut self, io: &mut Io<'_>) -> Flow {
@@ -291,10 +291,10 @@ impl Elements {
         let ElementsState::Live { name, slot } = &self.state else { return Ok(()) };
         loop {
             match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                Lexeme::Need => return Err(Step::Need),
-                Lexeme::Text(text) | Lexeme::Cdata(text) | Lexeme::Stray(text) => slot.push(io.found, text),
-                Lexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
-                Lexeme::Open { .. } | Lexeme::Close(_) | Lexeme::Ignored => break,
+                XmlLexeme::Need => return Err(Step::Need),
+                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => slot.push(io.found, text),
+                XmlLexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
+                XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored => break,
             }
         }
         if let ElementsState::Live { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
@@ -327,20 +327,20 @@ impl Elements {
         let Some(key) = lone_text(io.cx.schema) else { return Ok(()) };
         let begin = io.at;
         let closed = self.end_mark(io).decided()?.is_some();
-        let lexeme = if closed { Lexeme::Close("") } else { self.next(io) };
+        let lexeme = if closed { XmlLexeme::Close("") } else { self.next(io) };
         let ElementsState::Text(source) = &mut self.state else { return Ok(()) };
         match lexeme {
-            Lexeme::Need => return Err(Step::Need),
-            Lexeme::Open { name, attributes, empty } if name == key => {
+            XmlLexeme::Need => return Err(Step::Need),
+            XmlLexeme::Open { name, attributes, empty } if name == key => {
                 self.stray(io)?;
                 self.field(io, name, attributes, empty)?;
             }
-            Lexeme::Close(_) if closed => {
+            XmlLexeme::Close(_) if closed => {
                 let text = content(source).trim_ascii().to_owned();
                 self.state = ElementsState::Closed;
                 io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
                 let slot = self.fields.open(&io.cx, io.found, key, true)?;
-                self.fields.close(&io.cx, io.found, slot, Tree::Scalar { text, quoted: true })?;
+                self.fields.close(&io.cx, io.found, slot, UntypedValue::Scalar { text, quoted: true })?;
                 return self.close(io);
             }
             _ => source.push_str(&io.window[begin..io.at]),

@@ -7,7 +7,7 @@ use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::schema::Schema;
 use crate::syntax::quoting::Alternation;
 use crate::syntax::recovery::Skip;
-use crate::syntax::xml::Lexeme;
+use crate::syntax::xml::XmlLexeme;
 
 impl Elements {
     pub(super) fn skip_to_end(&mut self, io: &mut Io<'_>) -> Step {
@@ -39,24 +39,24 @@ impl Elements {
                 }
                 let begin = io.at;
                 match self.next(io) {
-                    Lexeme::Need => return Err(Step::Need),
-                    Lexeme::Open { name, attributes, empty } => {
+                    XmlLexeme::Need => return Err(Step::Need),
+                    XmlLexeme::Open { name, attributes, empty } => {
                         self.quotes = Alternation::START;
                         self.quotes.run(attributes);
                         if !empty && self.quotes.open().is_none() {
                             self.state = on_in(io.cx.schema, name);
                         }
                     }
-                    Lexeme::Close(_) => self.quotes = Alternation::START,
-                    Lexeme::Ignored => {}
-                    Lexeme::Text(_) | Lexeme::Char(_) | Lexeme::Stray(_) | Lexeme::Cdata(_) => {
+                    XmlLexeme::Close(_) => self.quotes = Alternation::START,
+                    XmlLexeme::Ignored => {}
+                    XmlLexeme::Text(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) | XmlLexeme::Cdata(_) => {
                         self.quotes.run(&io.window[begin..io.at]);
                     }
                 }
             }
             ElementsState::InElement(name) => match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
-                Lexeme::Need => return Err(Step::Need),
-                Lexeme::Close(_) => self.state = ElementsState::On,
+                XmlLexeme::Need => return Err(Step::Need),
+                XmlLexeme::Close(_) => self.state = ElementsState::On,
                 _ => {}
             },
         }

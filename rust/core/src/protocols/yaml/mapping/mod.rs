@@ -13,7 +13,7 @@ use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::Delimiters;
-use crate::syntax::yaml::{Builder, Fault, Lax, Lexeme, Lexer};
+use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
 use tag::OpeningTag;
 
 #[derive(Debug)]
@@ -28,11 +28,11 @@ enum MappingState {
     /// In another value. `verbatim`: it is text that is taken unchanged.
     Build {
         slot: Slot,
-        builder: Box<Builder>,
+        builder: Box<TreeBuilder>,
         verbatim: bool,
     },
     /// In a value without a key: all of the arguments, in braces, or nothing.
-    Whole(Box<Builder>),
+    Whole(Box<TreeBuilder>),
     /// One JSON object, or after an error the rest of the call from inside quotes.
     Json(ObjectInTag),
     /// After an error: the rest is read by lines.
@@ -43,7 +43,7 @@ enum MappingState {
 #[derive(Debug)]
 pub struct Mapping {
     tag: OpeningTag,
-    lexer: Lexer,
+    lexer: YamlLexer,
     fields: Fields,
     state: MappingState,
     /// The column of the keys. `inline`: the first one is in the line of the opening tag, and so says little.
@@ -102,8 +102,8 @@ impl Body for Mapping {
                     self.lexer.lose();
                     let around = self.tag.around(&io.cx, false);
                     match self.lexer.next(io.window, &mut io.at, io.last, &around) {
-                        Lexeme::Need | Lexeme::End => return Step::Need,
-                        Lexeme::Close => match self.lexer.open_quote() {
+                        YamlLexeme::Need | YamlLexeme::End => return Step::Need,
+                        YamlLexeme::Close => match self.lexer.open_quote() {
                             Some(quote) => self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
                             None => {
                                 io.at += around.close_length(io.rest());
@@ -160,7 +160,7 @@ impl Mapping {
     fn with(name: String, form: Form, json: bool) -> Self {
         Mapping {
             tag: OpeningTag { name, form },
-            lexer: Lexer::default(),
+            lexer: YamlLexer::default(),
             fields: Fields::new(Lists::Own),
             state: MappingState::Start,
             column: None,
@@ -222,9 +222,9 @@ impl Mapping {
         let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
         let (line, column) = self.lexer.place();
         match lexeme {
-            Lexeme::Need => return Err(Step::Need),
-            Lexeme::Bad(what) => return Err(self.malformed(&io.cx, what).into()),
-            Lexeme::Lax(lax) => {
+            YamlLexeme::Need => return Err(Step::Need),
+            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what).into()),
+            YamlLexeme::Lax(lax) => {
                 let (repair, what) = match lax {
                     Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
                     Lax::Verbatim => {
@@ -252,11 +252,11 @@ impl Mapping {
         }
         // What ends the value before it.
         let next = match lexeme {
-            Lexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
-            Lexeme::Close => ValueEnd::Close,
-            Lexeme::Open => ValueEnd::Open,
-            Lexeme::End if self.lexer.is_open() => return Err(Step::Need),
-            Lexeme::End => return self.close_at_end(io),
+            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
+            YamlLexeme::Close => ValueEnd::Close,
+            YamlLexeme::Open => ValueEnd::Open,
+            YamlLexeme::End if self.lexer.is_open() => return Err(Step::Need),
+            YamlLexeme::End => return self.close_at_end(io),
             other => return Ok(self.part(io, other, column)?),
         };
         if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
@@ -278,11 +278,11 @@ impl Mapping {
         self.close(io)
     }
 
-    fn fault(&self, cx: &Context<'_>, fault: &Fault) -> Bad {
+    fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
         match fault {
-            Fault::Malformed(what) => self.malformed(cx, what),
-            Fault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
-            Fault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
+            YamlFault::Malformed(what) => self.malformed(cx, what),
+            YamlFault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
+            YamlFault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::arguments::{Context, is_field};
 use crate::protocols::body::Form;
-use crate::protocols::frames::named_tags::{Opener, closer, opener};
+use crate::protocols::named_tags::{Opener, closer, opener};
 use crate::schema::Schema;
 use crate::syntax::scan::{Scan, starts};
-use crate::syntax::yaml::Ends;
+use crate::syntax::yaml::Surroundings;
 
 /// The opening tag.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Around<'_> {
     }
 }
 
-impl Ends for Around<'_> {
+impl Surroundings for Around<'_> {
     fn close(&self, rest: &str, line: bool, last: bool) -> Scan {
         self.closer(rest, line, last).void()
     }

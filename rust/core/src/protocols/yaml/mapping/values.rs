@@ -4,8 +4,8 @@ use super::typed::resolve;
 use super::{Mapping, MappingState, NO_MAPPING};
 use crate::arguments::{Bad, Flow, Io, Slot};
 use crate::error::Repair;
-use crate::syntax::tree::Tree;
-use crate::syntax::yaml::{Builder, Lexeme, Pair, json_of};
+use crate::syntax::tree::UntypedValue;
+use crate::syntax::yaml::{Pair, TreeBuilder, YamlLexeme, json_of};
 
 impl Mapping {
     /// Lines that need no lexer, as far as they go.
@@ -21,7 +21,7 @@ impl Mapping {
                 slot.push(io.found, value);
                 slot.end(io.found)?;
             } else {
-                self.put(io, slot, Tree::Scalar { text: value.to_owned(), quoted })?;
+                self.put(io, slot, UntypedValue::Scalar { text: value.to_owned(), quoted })?;
             }
         }
         self.lexeme(io)
@@ -65,23 +65,23 @@ impl Mapping {
     }
 
     /// A part of a value.
-    pub(super) fn part(&mut self, io: &mut Io<'_>, lexeme: Lexeme<'_>, column: usize) -> Result<(), Bad> {
-        if let Lexeme::Start { quoted } = lexeme {
+    pub(super) fn part(&mut self, io: &mut Io<'_>, lexeme: YamlLexeme<'_>, column: usize) -> Result<(), Bad> {
+        if let YamlLexeme::Start { quoted } = lexeme {
             self.watched = !quoted || self.lexer.in_block();
         }
         let base = self.column.map_or(-1, |column| column as isize);
         match std::mem::replace(&mut self.state, MappingState::On) {
             MappingState::Value(mut slot) => {
-                if matches!(lexeme, Lexeme::Start { .. }) && slot.is_string(&io.cx) && column as isize > base {
+                if matches!(lexeme, YamlLexeme::Start { .. }) && slot.is_string(&io.cx) && column as isize > base {
                     slot.start(&io.cx, io.found)?;
                     self.state = MappingState::Live(slot);
                     return Ok(());
                 }
-                let builder = Box::new(Builder::new(io.cx.limits.depth.saturating_sub(1), base));
+                let builder = Box::new(TreeBuilder::new(io.cx.limits.depth.saturating_sub(1), base));
                 self.state = MappingState::Build { slot, builder, verbatim: false };
             }
             MappingState::Between if self.column.is_none() => {
-                self.state = MappingState::Whole(Box::new(Builder::new(io.cx.limits.depth, base)));
+                self.state = MappingState::Whole(Box::new(TreeBuilder::new(io.cx.limits.depth, base)));
             }
             MappingState::Between => return Err(self.malformed(&io.cx, NO_MAPPING)),
             state => self.state = state,
@@ -102,18 +102,22 @@ impl Mapping {
                 slot.start(&io.cx, io.found)?;
                 slot.end(io.found)
             }
-            MappingState::Value(slot) => self.put(io, slot, Tree::Scalar { text: String::new(), quoted: false }),
+            MappingState::Value(slot) => {
+                self.put(io, slot, UntypedValue::Scalar { text: String::new(), quoted: false })
+            }
             MappingState::Build { slot, builder, verbatim } => {
                 let mut tree = builder.finish().map_err(|fault| self.fault(&io.cx, &fault))?;
-                if let Tree::Scalar { quoted, .. } = &mut tree {
+                if let UntypedValue::Scalar { quoted, .. } = &mut tree {
                     *quoted |= verbatim;
                 }
                 self.put(io, slot, tree)
             }
             MappingState::Whole(builder) => {
                 let members = match builder.finish().map_err(|fault| self.fault(&io.cx, &fault))? {
-                    Tree::Map(members) => members,
-                    Tree::Scalar { text, quoted: false } if json_of(&text).as_deref() == Some("null") => Vec::new(),
+                    UntypedValue::Map(members) => members,
+                    UntypedValue::Scalar { text, quoted: false } if json_of(&text).as_deref() == Some("null") => {
+                        Vec::new()
+                    }
                     _ => return Err(self.malformed(&io.cx, NO_MAPPING)),
                 };
                 for (key, tree) in members {
@@ -126,7 +130,7 @@ impl Mapping {
         }
     }
 
-    fn put(&mut self, io: &mut Io<'_>, slot: Slot, mut tree: Tree) -> Result<(), Bad> {
+    fn put(&mut self, io: &mut Io<'_>, slot: Slot, mut tree: UntypedValue) -> Result<(), Bad> {
         resolve(io.cx.schema, slot.node(), &mut tree);
         self.fields.close(&io.cx, io.found, slot, tree)
     }
