@@ -41,7 +41,7 @@ CLIENT_EXTRAS_langchain := --extra langchain
 CLIENT_EXTRAS_pydantic_ai := --extra pydantic-ai
 
 .PHONY: help demo test check bench bench-against benchmarks repairs fuzz laws wheel wheel-check lock clean venv build \
-	fmt fmt-check lint lint-rust lint-python types stubtest no-python-in-core test-rust test-python \
+	fmt fmt-check lint lint-rust lint-python types public stubtest no-python-in-core structure test-rust test-python \
 	venv-clients types-clients test-clients bench-clients
 
 help: ## show this list
@@ -52,7 +52,7 @@ demo: build ## see the format at work
 
 test: test-rust test-python ## all tests, of both languages
 
-check: fmt-check lint types stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
+check: fmt-check lint types public stubtest no-python-in-core test test-clients ## all that CI runs: format, lints, types, stubs, tests
 
 # Set-up ---------------------------------------------------------------------------------------------------------
 
@@ -106,6 +106,12 @@ types: build ## mypy, strict; and uses of the options that mypy and pyright must
 	$(BIN)/mypy
 	$(BIN)/python tests/types/check.py
 
+public: build ## the public names: at most 200 symbols, all with complete types
+	$(BIN)/python scripts/public.py
+
+structure: $(BIN)/python ## lines, layers, circles, shared names, long files, and the files of each protocol
+	@$(BIN)/python scripts/structure.py
+
 stubtest: build ## _core.pyi against the compiled module
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest wirecall._core --mypy-config-file pyproject.toml
 
@@ -132,7 +138,7 @@ test-python: build $(VENV)/.vocabularies ## pytest
 	$(BIN)/python -m pytest 2>&1 | tee $(LOGS)/pytest.log
 
 # CASES: of each law; LAWS: only those with this in their names; SEED: that of an earlier run; JOBS: processes; LIST=1.
-laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): hours, and goes on if stopped
+laws: build $(VENV)/.vocabularies ## each law with a million cases in Rust, 100,000 in Python (CASES=…): takes hours, resumes if stopped
 	@$(BIN)/python scripts/laws.py $(if $(CASES),--cases $(CASES)) $(if $(LAWS),--laws '$(LAWS)') \
 		$(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) $(if $(LIST),--list)
 

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any
 
 from report import machine
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.names import API_NAMES
 from wirecall.compaction import compact_messages, plan_compaction
 from wirecall.compaction._counting import estimate
 
@@ -109,7 +109,7 @@ def main() -> int:
     print(f"| work | {few:,} messages | {options.messages:,} messages | ratio | goal | met |")
     print("|---|---|---|---|---|---|")
     for title, work in WORKS.items():
-        for format in FORMATS:
+        for format in API_NAMES:
             small = fastest(work, conversation(format, few), options.rounds)
             large = fastest(work, conversation(format, options.messages), options.rounds)
             ratio = large / small

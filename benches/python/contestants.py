@@ -65,7 +65,7 @@ def encoder(contestant: str, tools: Sequence[dict[str, Any]]) -> Callable[[str, 
 # --- what is measured must first be right ---
 
 
-class Wrong(Exception):
+class WrongResultError(Exception):
     """A contestant that reads or writes something else than it should; its times would mean nothing."""
 
 
@@ -80,10 +80,10 @@ def check_feed(contestant: str, work: Workload, size: int | None) -> None:
 
     errors = [event for event in events if event.type == "call_error"]
     if errors:
-        raise Wrong(f"{where}: {errors[0].kind}: {errors[0].message}")
+        raise WrongResultError(f"{where}: {errors[0].kind}: {errors[0].message}")
     ends = [event for event in events if event.type == "call_end"]
     if [(end.name, json.loads(end.arguments)) for end in ends] != list(work.calls):
-        raise Wrong(f"{where}: not the calls that were written")
+        raise WrongResultError(f"{where}: not the calls that were written")
 
     joined: dict[int, list[str]] = {end.index: [] for end in ends}
     texts = []
@@ -93,7 +93,7 @@ def check_feed(contestant: str, work: Workload, size: int | None) -> None:
         elif event.type == "text":
             texts.append(event.text)
     if any("".join(joined[end.index]) != end.arguments for end in ends):
-        raise Wrong(f"{where}: joined deltas are not the arguments")
+        raise WrongResultError(f"{where}: joined deltas are not the arguments")
 
     outside, at = [], 0
     for end in ends:
@@ -101,14 +101,14 @@ def check_feed(contestant: str, work: Workload, size: int | None) -> None:
         at = end.end
     outside.append(work.text[at:])
     if "".join(outside) != "".join(texts):
-        raise Wrong(f"{where}: text is lost or invented")
+        raise WrongResultError(f"{where}: text is lost or invented")
 
 
 def check_whole(contestant: str, work: Workload) -> None:
     items = whole_parser(contestant, work.tools)(work.text)
     calls = [(item.name, json.loads(item.arguments)) for item in items if item.type == "call_end"]
     if calls != list(work.calls):
-        raise Wrong(f"{contestant}, {work.title}: not the calls that were written")
+        raise WrongResultError(f"{contestant}, {work.title}: not the calls that were written")
 
 
 def check_many(threads: int) -> None:
@@ -117,7 +117,7 @@ def check_many(threads: int) -> None:
     for work, message in zip(works, parsed, strict=True):
         calls = [(item.name, json.loads(item.arguments)) for item in message.items if item.type == "call_end"]
         if calls != list(work.calls):
-            raise Wrong(f"parse_many, {work.title}: not the calls that were written")
+            raise WrongResultError(f"parse_many, {work.title}: not the calls that were written")
 
 
 def check_encode(contestant: str, catalogue: Catalogue) -> None:
@@ -129,8 +129,8 @@ def check_encode(contestant: str, catalogue: Catalogue) -> None:
         items = parse(compiled, text)
         if read := [(e.name, json.loads(e.arguments)) for e in items if isinstance(e, CallEnd)]:
             if read != [(name, arguments)]:
-                raise Wrong(f"{contestant}: {text} reads as {read}")
+                raise WrongResultError(f"{contestant}: {text} reads as {read}")
         else:
-            raise Wrong(f"{contestant}: {text} does not read as a call")
+            raise WrongResultError(f"{contestant}: {text} does not read as a call")
         if text != (expected := encode(compiled, name, arguments)):
-            raise Wrong(f"{contestant} writes {text}, not {expected}")
+            raise WrongResultError(f"{contestant} writes {text}, not {expected}")

@@ -16,7 +16,7 @@ from typing import Any
 from contestants import parser_maker
 from wirecall._bench.handwritten.format import compile_tools, encode
 from wirecall._bench.memory import peak, reset_peak, resident
-from wirecall._bench.works import DELTA, WRITE_FILE, code_lines
+from wirecall._bench.workloads import DELTA, WRITE_FILE, code_lines
 
 
 def message(size: int) -> Iterator[str]:

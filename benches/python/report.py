@@ -30,7 +30,7 @@ from contestants import (
     HAND_WRITTEN,
     NO_OP,
     WIRECALL,
-    Wrong,
+    WrongResultError,
     check_encode,
     check_feed,
     check_many,
@@ -310,7 +310,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"fastest of {report.rounds} interleaved rounds (median); deltas of {workloads.DELTA} characters\n")
     try:
         report.check()
-    except Wrong as wrong:
+    except WrongResultError as wrong:
         print(f"wrong, so not measured: {wrong}", file=sys.stderr)
         return 1
     report.run()

@@ -1,6 +1,6 @@
-"""Tool calling over plain text: read from a stream, typed by JSON Schema, as native tool calls."""
+"""Tool calls as plain text: parsed from a stream, typed by JSON Schema, delivered as native tool calls."""
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.hooks import compact_tools
 from wirecall._clients.middleware import Middleware
 from wirecall._clients.wrap import wrap
@@ -18,19 +18,19 @@ from wirecall._core import (
     Text,
     loads,
 )
-from wirecall._rewriting.answer import CallFailed
+from wirecall._kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._rewriting.options import Notice, NoticeKind, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Attempt, MessageOutline, Record, RecordEvent
 from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.detection import Detection, detect
-from wirecall._tools.kinds import ErrorKind, ProblemKind, RepairKind
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset, ToolsetOptions
 from wirecall.compaction import compact_context
 from wirecall.errors import JsonError, JsonWarning, ToolError, XmlError, XmlWarning
 from wirecall.xml import XmlParser, format_xml, parse_xml
 
-# That of pyproject.toml, also where the package is used without being installed.
+# As in pyproject.toml; known even if the package is not installed.
 __version__ = "0.1.0"
 
 Event = Text | CallStart | ArgumentsDelta | CallEnd | CallError
@@ -41,7 +41,6 @@ __all__ = [
     "Attempt",
     "CallEnd",
     "CallError",
-    "CallFailed",
     "CallStart",
     "Definition",
     "Detection",
@@ -62,12 +61,13 @@ __all__ = [
     "Protocol",
     "Record",
     "RecordEvent",
-    "Refused",
     "RepairKind",
     "Text",
+    "ToolCallError",
     "ToolError",
     "Toolset",
     "ToolsetOptions",
+    "UnsupportedRequestError",
     "WrapOptions",
     "XmlError",
     "XmlParser",

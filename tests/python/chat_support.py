@@ -4,7 +4,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._rewriting.options import Options
 
@@ -106,7 +106,7 @@ def streamed(events: Iterable[Json], *, request: Json | None = None, **options: 
         assert event == before
         made += [event] if out is None else out
     made += stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
     return made
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from law import law
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages as dialect
-from wirecall._rewriting.answer import CallFailed
+from wirecall._apis.messages.api import api
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 
 LAW = law(4)
 Json = dict[str, Any]
@@ -63,7 +63,7 @@ def result(id: str, content: Any = "done", **more: Any) -> Json:
 
 def rewritten(given: Json, **options: Any) -> Json:
     before = copy.deepcopy(given)
-    exchange = Exchange(dialect, given, Options(**options))
+    exchange = Exchange(api, given, Options(**options))
     assert given == before
     return dict(exchange.request)
 
@@ -185,7 +185,7 @@ class Heard:
 def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> Heard:
     """Plays the answers, whole (no size) or streamed in chunks; the last one again, if need be."""
     told: list[Any] = []
-    exchange = Exchange(dialect, given, Options(on_event=told.append, **options))
+    exchange = Exchange(api, given, Options(on_event=told.append, **options))
     requests = [exchange.request]
     before = copy.deepcopy(answers)
     heard: Json | None = None
@@ -204,9 +204,9 @@ def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> 
                     sent = stream.feed(event)
                     out += [event] if sent is None else sent
                 out += stream.end()
-                again = stream.asks_again
+                again = stream.should_retry
                 if again:
-                    exchange.ask_again()
+                    exchange.retry()
                 else:
                     heard = folded(out)
             if not again:
@@ -214,7 +214,7 @@ def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> 
             requests.append(exchange.request)
         else:
             raise AssertionError("it never stops asking")
-    except CallFailed as error:
+    except ToolCallError as error:
         failed = str(error)
     assert answers == before
     return Heard(heard, failed, requests[1:], told)

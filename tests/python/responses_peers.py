@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.responses.api import responses
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
@@ -184,10 +184,10 @@ def read_stream(
             read = stream.feed(event)
             sent += [event] if read is None else read
         sent += stream.end()
-        if not stream.asks_again:
+        if not stream.should_retry:
             assert stream.ended or not stream.holds
             return sent, exchange
-        exchange.ask_again()
+        exchange.retry()
     raise AssertionError("asked again once too often")
 
 

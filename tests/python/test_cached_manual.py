@@ -9,11 +9,11 @@ import chat_support
 import messages_support
 from law import seeded
 from wirecall import Toolset
-from wirecall._apis.base import Dialect
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import Api
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
-from wirecall._apis.responses.api import responses
+from wirecall._apis.messages.api import api as messages
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
@@ -80,8 +80,8 @@ def joined(parts: Any) -> str:
 
 
 @pytest.mark.laws
-@pytest.mark.parametrize(("dialect", "make"), [(chat, chat_requests), (messages, messages_requests)], ids=str)
-def test_cached_blocks_are_the_same_for_every_tool_choice(dialect: Dialect, make: Any) -> None:
+@pytest.mark.parametrize(("api", "make"), [(chat, chat_requests), (messages, messages_requests)], ids=str)
+def test_cached_blocks_are_the_same_for_every_tool_choice(api: Api, make: Any) -> None:
     rng = seeded(21)
     seen = 0
     for _ in range(200):
@@ -91,11 +91,11 @@ def test_cached_blocks_are_the_same_for_every_tool_choice(dialect: Dialect, make
             placement=rng.choice(["last", "first"]),
             manual_header=rng.choice([None, "Tools:"]),
         )
-        plain, *others = [Exchange(dialect, request, options).request for request in given]
+        plain, *others = [Exchange(api, request, options).request for request in given]
         before = cached(system_of(plain))
         seen += bool(before)
         manual = Toolset(given[0]["tools"]).manual(header=options.manual_header)
-        if options.cache_manual and dialect is messages and sum("cache_control" in one for one in before) < 4:
+        if options.cache_manual and api is messages and sum("cache_control" in one for one in before) < 4:
             assert {"type": "text", "text": manual, "cache_control": EPHEMERAL} in before
         for other in others:
             told = system_of(other)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import wirecall
-from standin import TOOL, StandIn
+from standin import TOOL, stand_ins
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
-from wirecall._clients.middleware import Chain
+from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 
 URL = "https://api.example.com/v1/chat/completions"
@@ -33,17 +33,17 @@ class Noting:
     asked: list[tuple[Any, ...]] = field(default_factory=list)
     heard: list[tuple[Any, ...]] = field(default_factory=list)
 
-    def transform_request(self, request: Request, *, format: str, session: str | None = None) -> Any:
-        self.asked.append(("sync", format, session))
+    def on_request(self, request: Request, *, api: str, session: str | None = None) -> Any:
+        self.asked.append(("sync", api, session))
         return self.change(request)
 
-    async def atransform_request(self, request: Request, *, format: str, session: str | None = None) -> Any:
+    async def aon_request(self, request: Request, *, api: str, session: str | None = None) -> Any:
         await asyncio.sleep(0)
-        self.asked.append(("async", format, session))
+        self.asked.append(("async", api, session))
         return self.change(request)
 
-    def answered(self, body: Mapping[str, Any], *, format: str, session: str | None = None) -> None:
-        self.heard.append((body, format, session))
+    def on_usage(self, body: Mapping[str, Any], *, api: str, session: str | None = None) -> None:
+        self.heard.append((body, api, session))
 
 
 def saying(word: str) -> Callable[[Request], Request]:
@@ -51,8 +51,7 @@ def saying(word: str) -> Callable[[Request], Request]:
 
 
 def codec(*members: Any, **options: Any) -> Codec:
-    dialects = dict.fromkeys(("chat", "responses", "messages"), StandIn())
-    return Codec(Options(**options), dialects, Chain(members))
+    return Codec(Options(**options), stand_ins(), MiddlewareStack(members))
 
 
 def opened(of: Codec, body: bytes | dict[str, Any], url: str = URL) -> ByteExchange:
@@ -123,7 +122,7 @@ def test_a_signed_request_passes_as_long_as_nobody_changes_it() -> None:
     exchange = codec(Noting()).open(URL, signed, PLAIN)
     assert exchange is not None
     assert exchange.request == PLAIN
-    with pytest.raises(wirecall.Refused, match="signed"):
+    with pytest.raises(wirecall.UnsupportedRequestError, match="signed"):
         codec(Noting(saying("x"))).open(URL, signed, PLAIN)
 
 
@@ -166,7 +165,8 @@ def test_an_event_that_never_ends_passes(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("key", [None, "response", "message"])
 def test_usage_is_heard_where_the_apis_have_it(key: str | None) -> None:
     noting = Noting()
-    exchange = opened(codec(noting), {"tools": [TOOL], "say": ["Hi"]})
+    of = Codec(Options(), stand_ins(usage_key=key), MiddlewareStack([noting]))
+    exchange = opened(of, {"tools": [TOOL], "say": ["Hi"]})
     usage: dict[str, Any] = {"usage": {"n": 1}}
     body = usage if key is None else {"type": "x", key: usage}
     exchange.chunk(sse.format_event(body) + sse.format_event({"usage": None}))
@@ -188,7 +188,7 @@ def test_what_is_asked_again_is_neither_transformed_nor_heard() -> None:
 
 def test_its_failure_at_the_answer_is_logged_only(caplog: pytest.LogCaptureFixture) -> None:
     class Deaf(Noting):
-        def answered(self, body: Mapping[str, Any], *, format: str, session: str | None = None) -> None:
+        def on_usage(self, body: Mapping[str, Any], *, api: str, session: str | None = None) -> None:
             raise KeyError("a user's secret")
 
     noting = Noting()
@@ -196,7 +196,7 @@ def test_its_failure_at_the_answer_is_logged_only(caplog: pytest.LogCaptureFixtu
         exchange = opened(codec(Deaf(), noting), PLAIN)
         assert exchange.chunk(USED) == USED
     assert len(noting.heard) == 1
-    assert caplog.messages == ["Deaf.answered raised KeyError"]
+    assert caplog.messages == ["Deaf.on_usage raised KeyError"]
 
 
 def test_its_failure_at_the_request_is_the_callers() -> None:
@@ -214,12 +214,12 @@ def test_a_request_comes_back() -> None:
         codec(Noting(lambda request: None)).open(URL, {}, PLAIN)
 
     class Late(Noting):
-        async def transform_request(  # type: ignore[override]
-            self, request: Request, *, format: str, session: str | None = None
+        async def on_request(  # type: ignore[override]
+            self, request: Request, *, api: str, session: str | None = None
         ) -> Any:
             return request
 
-    with pytest.raises(TypeError, match="not coroutine: put async code into atransform_request"):
+    with pytest.raises(TypeError, match="not coroutine: put async code into aon_request"):
         codec(Late()).open(URL, {}, PLAIN)
 
 
@@ -229,7 +229,7 @@ def test_a_request_comes_back() -> None:
         (None, "middleware must be a list of middlewares, not NoneType"),
         (Noting(), "middleware must be a list of middlewares, not Noting"),
         ([Noting], "Noting is a class; pass an instance as middleware"),
-        ([Noting(), object()], "object is not a middleware: it has no transform_request and no atransform"),
+        ([Noting(), object()], "object is not a middleware: it has no on_request and no aon_request"),
         ([wirecall.compact_tools()], "CompactTools is not a middleware"),
         ("abc", "str is not a middleware"),
     ],
@@ -241,4 +241,4 @@ def test_what_is_no_middleware(given: Any, message: str) -> None:
 
 def test_a_middleware_of_its_own_fits_the_protocol() -> None:
     fits: list[wirecall.Middleware] = [Noting()]
-    assert Chain(iter(fits)).members == tuple(fits)
+    assert MiddlewareStack(iter(fits)).members == tuple(fits)

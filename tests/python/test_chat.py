@@ -18,11 +18,11 @@ from chat_support import (
     said,
     tool,
 )
-from wirecall import Refused, ToolError
-from wirecall._apis.chat.api import chat
+from wirecall import ToolError, UnsupportedRequestError
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_manual_header() -> None:
 
 
 def choice(request: Json) -> Choice:
-    return chat.read(request).choice
+    return chat.parse_request(request).choice
 
 
 ALLOWED = [{"type": "function", "function": {"name": "set"}}]
@@ -148,7 +148,7 @@ ALLOWED = [{"type": "function", "function": {"name": "set"}}]
 )
 def test_tool_choice(given: Json, choice_: Choice) -> None:
     request = asking(**given)
-    assert chat.read(request).choice == choice_
+    assert chat.parse_request(request).choice == choice_
     made = rewritten(request)
     assert made.keys() <= {"model", "messages", "stop"}
     assert (len(made["messages"]) == 1) == (choice_.mode == "none")
@@ -159,7 +159,7 @@ def test_tool_choice(given: Json, choice_: Choice) -> None:
 
 @pytest.mark.parametrize("given", [call(None, "nope"), {"type": "function"}, "maybe", 7])
 def test_a_choice_that_cannot_be(given: object) -> None:
-    with pytest.raises(Refused, match="tool_choice"):
+    with pytest.raises(UnsupportedRequestError, match="tool_choice"):
         Exchange(chat, asking(tool_choice=given), Options())
 
 
@@ -219,7 +219,7 @@ def test_native_tools_stay_beside_a_history() -> None:
 
 def test_legacy_functions() -> None:
     request = {"messages": [USER], "functions": [GET["function"]], "function_call": {"name": "get"}}
-    asked = chat.read(request)
+    asked = chat.parse_request(request)
     assert asked.legacy
     assert asked.choice == Choice("required", ("get",), parallel=False)
     made = rewritten(request)
@@ -277,12 +277,15 @@ def test_stop(given: Json, stop: object) -> None:
 def test_again() -> None:
     request = {"messages": [USER], "x": 1}
     before = copy.deepcopy(request)
-    assert chat.again(request, "my words", "do it")["messages"] == [
+    assert chat.retry_request(request, "my words", "do it")["messages"] == [
         USER,
         {"role": "assistant", "content": "my words"},
         {"role": "user", "content": "do it"},
     ]
-    assert chat.again(request, "", "do it")["messages"] == [USER, {"role": "user", "content": "do it"}]
+    assert chat.retry_request(request, "", "do it")["messages"] == [
+        USER,
+        {"role": "user", "content": "do it"},
+    ]
     assert request == before
 
 

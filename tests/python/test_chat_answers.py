@@ -22,8 +22,8 @@ from chat_support import (
     streamed,
     whole,
 )
-from wirecall import CallFailed
-from wirecall._apis.base import summed
+from wirecall import ToolCallError
+from wirecall._apis.values import sum_usage
 
 
 def test_a_call() -> None:
@@ -151,14 +151,14 @@ def test_no_usage_is_invented() -> None:
 
 
 def test_call_failed() -> None:
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         whole(BAD, options={"on_error": "raise"})
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         streamed(chunks([BAD]), on_error="raise")
     required = asking(tool_choice="required")
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         whole("Hello", request=required, options={"on_missing_call": "raise"})
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         streamed(chunks(["Hello"]), request=required, on_missing_call="raise")
 
 
@@ -174,6 +174,6 @@ def test_summed() -> None:
     one = {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
     two = {"a": 2.5, "b": {"c": 3, "d": 1}, "e": False, "f": None, "h": {"i": 1}, "l": [2]}
     found = {"a": 3.5, "b": {"c": 5, "d": 1}, "e": False, "f": "x", "g": None, "h": {"i": 1}, "l": [1, 2]}
-    assert summed([None, one, "odd", two]) == found
+    assert sum_usage([None, one, "odd", two]) == found
     assert one == {"a": 1, "b": {"c": 2, "d": None}, "e": True, "f": "x", "g": None, "l": [1]}
-    assert summed([]) == {}
+    assert sum_usage([]) == {}

@@ -83,9 +83,9 @@ def test_whole_and_streamed_are_the_same(
             out = stream.feed(event)
             events += [event] if out is None else out
         events += stream.end()
-        if not stream.asks_again:
+        if not stream.should_retry:
             break
-        again.ask_again()
+        again.retry()
 
     assert again.request == once.request
     [read] = accumulated(events).values()

@@ -131,7 +131,7 @@ def test_a_native_call_lets_go_what_was_held() -> None:
     assert made is not None
     assert [event["choices"][0]["delta"].get("content") for event in made] == [BAD, "and", None]
     stream.feed(chunk({}, "tool_calls"))
-    assert not stream.asks_again
+    assert not stream.should_retry
 
 
 def test_a_stream_that_asks_again_goes_on() -> None:
@@ -141,11 +141,11 @@ def test_a_stream_that_asks_again_goes_on() -> None:
     assert stream.feed(chunk({"content": f"{BAD} And so on"})) == []
     assert stream.holds
     assert stream.feed(chunk({}, "stop")) == []
-    assert stream.asks_again
+    assert stream.should_retry
     assert stream.feed({**BASE, "choices": [], "usage": {"total_tokens": 2, "details": {"cached": 1}}}) == []
     assert stream.end() == []
-    one.ask_again()
-    assert not stream.asks_again
+    one.retry()
+    assert not stream.should_retry
     second = {**BASE, "id": "other", "created": 2}
     assert (
         stream.feed({**second, "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]})
@@ -169,7 +169,7 @@ def test_the_role_does_not_wait_for_what_is_held() -> None:
     made = stream.feed(chunk({"role": "assistant", "content": BAD}))
     assert made == [chunk({"role": "assistant"})]
     stream.feed(chunk({}, "stop"))
-    assert stream.asks_again
+    assert stream.should_retry
 
 
 def test_a_stream_that_ends_early() -> None:
@@ -211,7 +211,7 @@ def test_a_call_that_breaks_ends_the_stream() -> None:
     assert last[-1]["error"]["code"] == "incomplete_call"
     assert last[-1]["error"]["message"]
     assert stream.ended
-    assert not stream.asks_again
+    assert not stream.should_retry
     assert stream.feed(chunk({"content": "x"})) == []
     assert stream.end() == []
 

@@ -1,4 +1,4 @@
-"""The codec alone, over a dialect that is as small as one can be: bytes in, bytes out."""
+"""The codec alone, over an API that is as small as one can be: bytes in, bytes out."""
 
 import json
 import logging
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from standin import TOOL, StandIn
+from standin import TOOL, stand_ins
 from wirecall import ToolError
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import sse
 from wirecall._clients.codec import ByteExchange, Codec
 from wirecall._rewriting.options import Options
@@ -24,7 +24,7 @@ DONE = b"data: [DONE]\n\n"
 
 
 def codec(**options: Any) -> Codec:
-    return Codec(Options(**options), dict.fromkeys(("chat", "responses", "messages"), StandIn()))
+    return Codec(Options(**options), stand_ins())
 
 
 def opened(body: dict[str, Any] | None = None, **options: Any) -> ByteExchange:
@@ -49,7 +49,7 @@ def play(exchange: ByteExchange, *answers: list[bytes]) -> bytes:
     for number, chunks in enumerate(answers):
         out += b"".join(exchange.chunk(chunk) for chunk in chunks)
         out += exchange.end()
-        assert exchange.asks_again == (number + 1 < len(answers))
+        assert exchange.should_retry == (number + 1 < len(answers))
     return out.replace(sse.KEEP_ALIVE, b"")
 
 
@@ -123,7 +123,7 @@ def test_a_compressed_body_is_left_alone() -> None:
 def test_a_signed_body_is_refused_only_where_it_would_change() -> None:
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x"}
     assert codec().open(URL, headers, b'{"say":[]}') is None
-    with pytest.raises(Refused, match="signed"):
+    with pytest.raises(UnsupportedRequestError, match="signed"):
         codec().open(URL, headers, json.dumps({"tools": [TOOL]}).encode())
 
 
@@ -169,9 +169,9 @@ def test_a_wrong_tool_is_an_error() -> None:
 
 @pytest.mark.parametrize("url", [URL, "https://api.anthropic.com/v1/messages"])
 def test_a_refusal_has_the_shape_of_its_api(url: str) -> None:
-    with pytest.raises(Refused) as raised:
+    with pytest.raises(UnsupportedRequestError) as raised:
         codec().open(url, {}, b'{"tools":[],"held_by_server":1}')
-    status, body = Codec.refuse(url, raised.value)
+    status, body = codec().reply(url, raised.value)
     assert status == 400
     given = json.loads(body)
     assert given["error"]["message"] == "The server holds the history."
@@ -199,13 +199,13 @@ def test_a_mark_in_front_of_a_body_hides_nothing() -> None:
 def test_a_bad_call_is_asked_for_again() -> None:
     exchange = opened()
     assert exchange.whole(json.dumps({"text": "So: " + BAD, "stop": "stop"}).encode()) is None
-    assert exchange.asks_again
+    assert exchange.should_retry
     said = json.loads(exchange.request)["say"]
     assert said[1:3] == ["Hi", "So: " + BAD]
     assert said[3].startswith('<tool-error name="go">')
     body = exchange.whole(json.dumps({"text": CALL, "stop": "stop"}).encode())
     assert body is not None
-    assert not exchange.asks_again
+    assert not exchange.should_retry
     assert json.loads(body)["parts"] == [{"said": "So: "}, CALLED]
 
 
@@ -237,7 +237,7 @@ def pieces(data: st.DataObject, whole: Any) -> list[Any]:
 
 
 @given(st.lists(passing, max_size=6), st.data())
-def test_what_the_dialect_leaves_alone_passes_byte_for_byte(events: list[bytes], data: st.DataObject) -> None:
+def test_what_the_api_leaves_alone_passes_byte_for_byte(events: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(events)
     out = play(opened(), pieces(data, stream + event(stop="length")))
     assert out == stream + event(stop="length")
@@ -315,7 +315,7 @@ def test_until_the_second_answer_begins_a_comment_goes_out() -> None:
     exchange = opened()
     exchange.chunk(answer(BAD))
     assert exchange.end() == sse.KEEP_ALIVE
-    assert exchange.asks_again
+    assert exchange.should_retry
 
 
 def test_a_failure_waits_for_what_was_said_before_it() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-import wirecall
 from support import EMPTY, SCHEMA, Book, error, one
+from wirecall import _tools
 from wirecall._tools.definitions import Definition, definitions, schema_text
 from wirecall.errors import ToolError
 
@@ -273,7 +273,7 @@ def test_errors_count_tools() -> None:
 def test_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     definitions([search])
     monkeypatch.delitem(sys.modules, "wirecall._tools.introspection")
-    monkeypatch.delattr(wirecall, "introspection")
+    monkeypatch.delattr(_tools, "introspection")
     monkeypatch.setitem(sys.modules, "pydantic", None)
     for tool in (search, Book):
         with pytest.raises(ImportError, match=r"pip install 'wirecall\[pydantic\]'"):

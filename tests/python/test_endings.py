@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from wirecall import Notice, Toolset
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
-from wirecall._apis.responses.api import responses
+from wirecall._apis.messages.api import api as messages
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
@@ -55,8 +55,8 @@ def chat_answer(
     event = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason, **more}]}
     out = stream.feed(event)
     sent += [event] if out is None else out
-    if stream.asks_again:
-        exchange.ask_again()
+    if stream.should_retry:
+        exchange.retry()
         return None
     assert not any("error" in event for event in sent)
     names: list[str] = []

@@ -1,78 +1,99 @@
-"""The one-way order of the package, as ARCHITECTURE.md has it: nothing imports to the right of itself.
+"""The layers of the package: a module imports only modules of earlier layers, and no files import each other.
 
-And what is slow to load, and seldom needed, is not loaded with the package.
+All imports count, also those inside functions and under `TYPE_CHECKING`. Modules that are slow to load and
+seldom needed must not be loaded with the package.
 """
 
-import ast
-import re
+import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "wirecall"
+# Modules of one layer do not import each other. The package itself (`from wirecall import …`) has the public
+# names of all layers up to `_clients`; only what comes after that imports it.
+LAYERS = [
+    {"errors", "_console", "_kinds", "_sync"},
+    {"_core"},
+    {"_tools"},
+    {"testing", "tokens", "xml", "_rewriting"},
+    {"_apis"},
+    {"compaction"},
+    {"_clients"},
+    {"integrations", "serve", "_bench"},
+    {"_cli"},
+]
+LAYER = {module: number for number, layer in enumerate(LAYERS) for module in layer}
+PUBLIC = LAYER["_clients"]
+# Each has a folder in `_apis` and knows none of the others.
+APIS = ("chat", "messages", "responses")
 # What `wirecall bench` uses.
 EXTRA = {"anthropic", "jinja2", "jsonschema", "matplotlib", "numpy", "openai", "scipy", "tenacity"}
-DIALECTS = ("chat", "responses", "messages")
 
 
-def listed(pattern: str) -> list[str]:
-    text = (ROOT / "ARCHITECTURE.md").read_text()
-    given = re.search(pattern, text, re.DOTALL)
-    assert given is not None
-    return given[1].replace("\n", " ").replace(" ", "").split("→")
+def load(path: Path) -> ModuleType:
+    if not path.exists():
+        pytest.skip("not in a checkout", allow_module_level=True)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def order() -> list[str]:
-    return listed("`limits, error → [^`]+?rust/py → ([^`]+)`")
+STRUCTURE = load(ROOT / "scripts" / "structure.py")
+IMPORTS: dict[str, set[str]] = STRUCTURE.python_imports(PACKAGE)
 
 
-def order_inside(package: str) -> dict[str, int]:
-    steps = listed(f"Inside `{package}`: `([^`]+)`")
-    return {module: at for at, step in enumerate(steps) for module in step.split(",")}
+def top(module: str) -> str:
+    """The module or package at the root; empty for the package itself."""
+    return module.partition(".")[2].partition(".")[0]
 
 
-def imported(file: Path) -> Iterator[str]:
-    """The modules of the package that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module in ("wirecall", "wirecall._apis"):
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
-            yield node.module
+def test_the_layers_are_all_modules() -> None:
+    found = {top(module) for module in IMPORTS} - {"", "__main__"}
+    assert found - LAYER.keys() == set()
+    assert LAYER.keys() - found <= {"serve"}
 
 
-FILES = [file for file in sorted(PACKAGE.rglob("*.py")) if file.name != "__init__.py"]
+@pytest.mark.parametrize("module", sorted(module for module in IMPORTS if top(module) in LAYER))
+def test_a_module_imports_only_earlier_layers(module: str) -> None:
+    here = top(module)
+    for imported in IMPORTS[module]:
+        there = top(imported)
+        if there != here:
+            assert LAYER[there] < LAYER[here] if there else LAYER[here] > PUBLIC, imported
 
 
-def test_the_order_names_all_modules() -> None:
-    there = {file.relative_to(PACKAGE).with_suffix("").parts[0] for file in FILES}
-    assert sorted(order()) == sorted(there)
+def test_the_package_offers_no_application() -> None:
+    assert all(LAYER[top(imported)] <= PUBLIC for imported in IMPORTS["wirecall"])
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_nothing_imports_to_the_right(file: Path) -> None:
-    places = {module: at for at, module in enumerate(order())}
-    place, *inner = file.relative_to(PACKAGE).with_suffix("").parts
-    for name in imported(file):
-        package, _, module = name.partition(".")
-        top, _, dialect = module.partition(".")
-        # What stands in the package itself: all that is public.
-        if package != "wirecall" or top not in places:
-            continue
-        if top == place == "dialects":
-            own = inner[0].partition("_")[0]
-            assert dialect == "base" or (own in DIALECTS and dialect.partition("_")[0] == own)
-        elif top == place and place in ("bench", "compaction"):
-            steps = order_inside(place)
-            dialect = dialect.partition(".")[0]
-            assert dialect == inner[0] == "handwritten" or steps[dialect] < steps[inner[0]]
-        elif not (inner and top == place):
-            assert places[top] < places[place]
+def test_no_files_import_each_other() -> None:
+    assert STRUCTURE.circles(IMPORTS) == []
+
+
+def test_an_api_is_known_by_its_registry_only() -> None:
+    """The files beside the APIs' folders are what all APIs share, or the one that lists the APIs."""
+    knowing: dict[str, set[str]] = {}
+    for module, imported in IMPORTS.items():
+        package, _, rest = module.partition("._apis.")
+        own = rest.partition(".")[0] if rest else package
+        for name in imported:
+            api = name.partition("wirecall._apis.")[2].partition(".")[0]
+            if api in APIS and api != own:
+                knowing.setdefault(module, set()).add(api)
+    assert not {
+        module for module in knowing if module.startswith(tuple(f"wirecall._apis.{a}." for a in APIS))
+    }
+    inside = [module for module in knowing if module.startswith("wirecall._apis")]
+    assert len(inside) <= 1
+    assert all(knowing[module] == {*APIS} for module in inside)
 
 
 def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
@@ -84,7 +105,8 @@ def test_what_is_slow_is_loaded_when_it_is_needed() -> None:
 
 
 def test_the_command_line_loads_no_library_of_the_benchmarks() -> None:
-    code = "import sys; there = {*sys.modules}\nimport wirecall._cli.commands; print(*sys.modules.keys() - there)"
+    code = "import sys; there = {*sys.modules}"
+    code += "; import wirecall._cli.commands; print(*sys.modules.keys() - there)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "wirecall._bench.commands" in loaded.split()
     assert not EXTRA.intersection(loaded.split())

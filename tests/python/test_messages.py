@@ -27,9 +27,10 @@ from messages_support import (
     use,
     user,
 )
-from wirecall._apis.base import Refused, ThreadRefused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages as dialect
+from wirecall._apis.messages.api import api
+from wirecall._apis.messages.request import UnsupportedThreadError
 from wirecall._rewriting.options import Options
 from wirecall.errors import ToolError
 
@@ -190,7 +191,7 @@ def test_breakpoints_stay_and_are_never_too_many(given: Json) -> None:
 def test_rewriting_is_done_once(given: Json) -> None:
     """What is rewritten has nothing left to be rewritten."""
     new = rewritten(given)
-    again = Exchange(dialect, new, Options())
+    again = Exchange(api, new, Options())
     assert again.untouched
     assert again.request is new
 
@@ -201,7 +202,7 @@ def test_rewriting_is_done_once(given: Json) -> None:
 @pytest.mark.parametrize("tools", [None, [], [WEB], 7, True])
 def test_without_tools_of_ours_a_request_is_untouched(tools: object) -> None:
     given = request(tools=tools, messages=[user("<tool-result>")], tool_choice={"type": "auto"})
-    assert Exchange(dialect, given, Options()).request is given
+    assert Exchange(api, given, Options()).request is given
 
 
 @pytest.mark.parametrize("name", [[], {}])
@@ -217,15 +218,14 @@ def test_names_that_no_tool_can_have(name: object, tool: Json) -> None:
 
 def test_native_when_lets_through() -> None:
     given = request(thread={"type": "create"})
-    assert Exchange(dialect, given, Options(native_when=lambda request: True)).request is given
+    assert Exchange(api, given, Options(native_when=lambda request: True)).request is given
 
 
 @pytest.mark.parametrize("thread", [{"type": "create"}, {"type": "continue", "previous_message_id": "msg"}])
 def test_a_thread_is_refused_with_the_answer_that_the_sdk_knows(thread: Json) -> None:
-    with pytest.raises(ThreadRefused) as info:
+    with pytest.raises(UnsupportedThreadError) as info:
         rewritten(request(thread=thread))
-    assert info.value.body is not None
-    assert info.value.body["error"]["details"] == {"error_code": "thread_unsupported_request"}
+    assert api.refusal(info.value)["error"]["details"] == {"error_code": "thread_unsupported_request"}
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_thread_is_refused_with_the_answer_that_the_sdk_knows(thread: Json) ->
     [
         ({"tools": [SEARCH, "note"]}, ToolError),
         ({"tools": [{"name": "x", "input_schema": 3}]}, ToolError),
-        ({"tool_choice": {"type": "tool", "name": "nope"}}, Refused),
+        ({"tool_choice": {"type": "tool", "name": "nope"}}, UnsupportedRequestError),
     ],
 )
 def test_what_cannot_work_is_said(given: Json, error: type[Exception]) -> None:
@@ -310,7 +310,7 @@ def test_a_tool_choice_is_said_and_kept_for_native_tools(choice: object, left: o
 def test_tool_choice_none_has_no_manual_and_reads_nothing() -> None:
     past = [user("Hi"), assistant([use("a")]), user([result("a")])]
     given = request(tools=[SEARCH, WEB], tool_choice={"type": "none"}, messages=past)
-    exchange = Exchange(dialect, given, Options())
+    exchange = Exchange(api, given, Options())
     new = exchange.request
     assert "system" not in new
     assert new["tool_choice"] == {"type": "none"}

@@ -22,9 +22,9 @@ from messages_support import (
     user,
 )
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages as dialect
-from wirecall._rewriting.answer import CallFailed
+from wirecall._apis.messages.api import api
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 
 PIECES = [
     "Let me look. ",
@@ -141,7 +141,7 @@ def test_an_answer_is_valid_and_loses_nothing_that_is_not_known(answers: list[Js
 @given(bodies(), st.integers(1, 40))
 def test_fragments_add_up_to_the_calls_that_are_sent_whole(answer: Json, size: int) -> None:
     given, options = request(), {"on_error": "text"}
-    exchange = Exchange(dialect, given, Options(stream_arguments=True, on_error="text"))
+    exchange = Exchange(api, given, Options(stream_arguments=True, on_error="text"))
     stream, out = exchange.stream(), []
     for event in events_of(answer, size):
         sent = stream.feed(event)
@@ -157,7 +157,7 @@ def test_fragments_add_up_to_the_calls_that_are_sent_whole(answer: Json, size: i
         heard = Heard(folded(out), None, [], [])
         plain, *_ = hear(given, [answer], None, **options).comparable()
         assert heard.comparable()[0] == plain
-    whole = Exchange(dialect, given, Options(stream_arguments=True, on_error="text")).whole(answer)
+    whole = Exchange(api, given, Options(stream_arguments=True, on_error="text")).whole(answer)
     assert (
         Heard(dict(whole or {}), None, [], []).comparable()[0]
         == hear(given, [answer], None, **options).comparable()[0]
@@ -169,12 +169,12 @@ def test_fragments_add_up_to_the_calls_that_are_sent_whole(answer: Json, size: i
 def test_a_dropped_stream_ends_without_a_half_call(answer: Json, size: int, data: st.DataObject) -> None:
     events = events_of(answer, size)[:-2]
     events = events[: data.draw(st.integers(0, len(events)))]
-    stream, out = Exchange(dialect, request(), Options()).stream(), []
+    stream, out = Exchange(api, request(), Options()).stream(), []
     for event in events:
         sent = stream.feed(event)
         out += [event] if sent is None else sent
     out += stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
     assert not stream.holds
     assert stream.end() == []
     opened = [
@@ -216,7 +216,7 @@ ODD_EVENTS: list[Any] = [
 @given(st.lists(st.sampled_from(ODD_EVENTS), max_size=12))
 def test_odd_events_are_read_on(events: list[Json]) -> None:
     before = copy.deepcopy(events)
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     for event in events:
         sent = stream.feed(event)
         assert sent is None or all(isinstance(one, dict) for one in sent)
@@ -229,12 +229,12 @@ def test_odd_events_are_read_on(events: list[Json]) -> None:
 
 def test_an_answer_without_calls_passes_as_it_is() -> None:
     answer = message([{"type": "thinking", "thinking": "hm", "signature": "s"}, text("Hello there")])
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     changed = [event for event in events_of(answer, 4) if stream.feed(event) is not None]
     # The text's first chunk opens it, and its end is known late.
     kinds = [event["type"] for event in changed]
     assert kinds == ["content_block_start", "content_block_delta", "content_block_stop", "message_delta"]
-    whole = Exchange(dialect, request(), Options()).whole(answer)
+    whole = Exchange(api, request(), Options()).whole(answer)
     assert whole == answer
     assert whole["content"][1] is answer["content"][1]
 
@@ -275,7 +275,7 @@ def test_a_bad_call_is_asked_for_again_behind_its_own_words() -> None:
 def test_asking_again_keeps_roles_alternating(last: Json, words: str, expected: list[Json]) -> None:
     given = {"messages": [last]}
     before = copy.deepcopy(given)
-    assert dialect.again(given, words, "!") == {"messages": expected}
+    assert api.retry_request(given, words, "!") == {"messages": expected}
     assert given == before
 
 
@@ -301,7 +301,7 @@ def test_a_call_that_may_be_cut_off_is_never_a_call(size: int | None) -> None:
         assert kinds([text(CUT)], *stop) == ["text"]
     other = {"type": "unheard_of"}
     assert kinds([text(CUT), other], "end_turn") == ["text", "unheard_of"]
-    stream = Exchange(dialect, request(), Options(on_error="text")).stream()
+    stream = Exchange(api, request(), Options(on_error="text")).stream()
     out = [one for event in events_of(message([text(CUT)]), 3)[:-2] for one in stream.feed(event) or ()]
     blocks = [event["content_block"]["type"] for event in out + stream.end() if "content_block" in event]
     assert blocks == ["text"]
@@ -315,7 +315,7 @@ def test_only_what_ended_by_itself_is_asked_for_again(stop: Any, size: int | Non
 
 
 def test_a_block_may_begin_with_text() -> None:
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     begun = {"type": "content_block_start", "index": 0, "content_block": text("Hello")}
     assert stream.feed(begun) == [
         {**begun, "content_block": text("")},
@@ -324,7 +324,7 @@ def test_a_block_may_begin_with_text() -> None:
 
 
 def test_a_native_call_lets_go_of_what_was_held() -> None:
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     for event in events_of(message([text("<call>nope</call>")]), 4)[:-2]:
         stream.feed(event)
     assert stream.holds
@@ -335,7 +335,7 @@ def test_a_native_call_lets_go_of_what_was_held() -> None:
 
 
 def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     bad = message([text("Hi <call>nope</call>"), {"type": "thinking", "thinking": "x", "signature": ""}])
     *events, end, _ = events_of(bad, 100)
     for event in events:
@@ -343,14 +343,14 @@ def test_a_failure_is_held_and_comments_may_keep_the_line() -> None:
     assert stream.holds
     # The text that went out is closed; what came behind the failure is gone.
     assert stream.feed(end) == [{"type": "content_block_stop", "index": 0}]
-    assert stream.asks_again
+    assert stream.should_retry
     assert not stream.holds
     assert stream.feed({"type": "ping"}) is None
     assert stream.feed({"type": "message_stop"}) == []
 
 
 def test_an_error_of_the_provider_passes_and_ends() -> None:
-    stream = Exchange(dialect, request(), Options()).stream()
+    stream = Exchange(api, request(), Options()).stream()
     for event in events_of(message([text("<call>search [a]</call>")]), 3)[:-3]:
         stream.feed(event)
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "later"}}
@@ -366,7 +366,7 @@ def test_an_error_of_the_provider_passes_and_ends() -> None:
 
 
 def test_an_error_of_the_provider_says_more_than_the_call_that_it_cut_off() -> None:
-    stream = Exchange(dialect, request(), Options(on_error="raise")).stream()
+    stream = Exchange(api, request(), Options(on_error="raise")).stream()
     for event in events_of(message([text("<call>search query=a b")]), 3)[:-3]:
         stream.feed(event)
     assert stream.feed({"type": "error", "error": {"type": "overloaded_error"}}) is None
@@ -374,13 +374,15 @@ def test_an_error_of_the_provider_says_more_than_the_call_that_it_cut_off() -> N
 
 
 def test_an_empty_second_answer_is_not_asked_for_for_ever() -> None:
-    stream = Exchange(dialect, request(), Options()).stream()
+    exchange = Exchange(api, request(), Options())
+    stream = exchange.stream()
     for event in events_of(message([text("<call>nope</call>")]), 3):
         stream.feed(event)
     assert stream.end() == []
-    assert stream.asks_again
+    assert stream.should_retry
+    exchange.retry()
     stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
 
 
 @pytest.mark.parametrize("size", [None, 5])
@@ -417,7 +419,7 @@ def test_usage_adds_up_in_all_its_parts() -> None:
 
 
 def test_an_error_event_has_the_shape_of_the_api() -> None:
-    assert dialect.error(CallFailed("no")) == {
+    assert api.stream_error(ToolCallError("no")) == {
         "type": "error",
         "error": {"type": "api_error", "message": "no"},
     }

@@ -9,7 +9,7 @@ import pytest
 
 import wirecall
 from chat_support import BAD, GET, GOOD, SET, ULM, USER, accumulated, asking, body, call, chunks, result, said
-from wirecall import CallFailed, Refused, ToolError, Toolset
+from wirecall import ToolCallError, ToolError, Toolset, UnsupportedRequestError
 
 Json = dict[str, Any]
 REQUEST = asking()
@@ -155,13 +155,13 @@ def test_what_is_raised_before_anything_is_sent(ask: Ask) -> None:
     model = Model(GOOD)
     for request, expected in (
         (asking(tools=[{"type": "function"}]), ToolError),
-        (asking(tool_choice=call(None, "nope")), Refused),
+        (asking(tool_choice=call(None, "nope")), UnsupportedRequestError),
     ):
         with pytest.raises(expected):
             ask(wirecall.compact_tools(), model, request)
     with pytest.raises(TypeError, match="no option 'nope'"):
         ask(wirecall.compact_tools(), model, nope=1)
-    with pytest.raises(CallFailed):
+    with pytest.raises(ToolCallError):
         ask(wirecall.compact_tools(), Model(BAD), on_error="raise")
     assert model.sent == []
 

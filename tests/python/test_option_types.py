@@ -200,11 +200,11 @@ def test_the_kinds_are_those_of_the_core() -> None:
     assert all(map(of, ("Repair", "ProblemKind", "ErrorKind")))
 
 
-def test_the_kinds_of_notices_are_those_that_are_told() -> None:
+def test_the_kinds_of_notices_are_those_that_are_sent() -> None:
     package = Path(wirecall.__file__).parent
-    told = {
+    sent = {
         kind
         for file in package.rglob("*.py")
-        for kind in re.findall(r'\.tell\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
+        for kind in re.findall(r'\.notify\(\s*"(\w+)"', file.read_text(encoding="utf-8"))
     }
-    assert told == {*get_args(wirecall.NoticeKind)}
+    assert sent == {*get_args(wirecall.NoticeKind)}

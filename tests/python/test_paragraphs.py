@@ -11,7 +11,7 @@ import messages_support
 import responses_peers
 from law import seeded
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
+from wirecall._apis.messages.api import api as messages
 from wirecall._rewriting.options import Options
 
 BAD = {
@@ -65,8 +65,8 @@ def said_streamed(api: str, texts: list[str], options: Options, size: int) -> st
             read = stream.feed(event)
             sent += [event] if read is None else read
         sent += stream.end()
-        if stream.asks_again:
-            exchange.ask_again()
+        if stream.should_retry:
+            exchange.retry()
     if api == "chat":
         return chat_support.accumulated(sent)[0]["content"]
     return "".join(block.get("text", "") for block in messages_support.folded(sent)["content"])

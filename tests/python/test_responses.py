@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from law import LAW
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.responses.api import responses
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 from wirecall.errors import ToolError
 
@@ -122,7 +122,7 @@ def test_tool_choice(choice: Any, mode: str, names: tuple[str, ...], beside_nati
     request["parallel_tool_calls"] = False
     if choice is not None:
         request["tool_choice"] = choice
-    asked = responses.read(request)
+    asked = responses.parse_request(request)
     assert (asked.choice.mode, asked.choice.names, asked.choice.parallel) == (mode, names, False)
     assert (asked.tools, asked.native) == ([F, G], [SEARCH, MCP])
 
@@ -142,7 +142,7 @@ def test_tool_choice(choice: Any, mode: str, names: tuple[str, ...], beside_nati
 def test_a_choice_of_a_tool_that_is_not_there_is_refused() -> None:
     nope = {"type": "function", "name": "nope"}
     for choice in (nope, {"type": "allowed_tools", "mode": "auto", "tools": [F, nope]}):
-        with pytest.raises(Refused, match="'nope', which is not in the tools"):
+        with pytest.raises(UnsupportedRequestError, match="'nope', which is not in the tools"):
             rewritten({"input": "hi", "tools": [F, G], "tool_choice": choice})
 
 
@@ -165,10 +165,10 @@ def test_structured_output_stays_beside_tools() -> None:
     ],
 )
 def test_what_the_server_holds_is_refused(more: Json, said: str) -> None:
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(UnsupportedRequestError, match=said):
         rewritten({"input": "hi", "tools": [F], **more})
     if "input" not in more:
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(UnsupportedRequestError, match=said):
             rewritten({"input": [call("a"), result("a")], **more})
     harmless = {"previous_response_id": None, "conversation": None, "background": False}
     assert rewritten({"input": "hi", "tools": [F], **harmless})["instructions"] == MANUAL
@@ -179,7 +179,7 @@ def test_what_the_server_holds_is_refused(more: Json, said: str) -> None:
     [{"type": "function", "name": "h"}, {**ALLOWED, "tools": [F, {"type": "function", "name": "h"}]}],
 )
 def test_a_choice_of_an_unknown_tool_is_refused(choice: Json) -> None:
-    with pytest.raises(Refused, match="'h'"):
+    with pytest.raises(UnsupportedRequestError, match="'h'"):
         rewritten({"input": "hi", "tools": [F, SEARCH], "tool_choice": choice})
 
 
@@ -320,8 +320,11 @@ def test_asking_again_appends_to_the_input() -> None:
     first = {"role": "user", "content": "hi"}
     for given_input in ("hi", [first]):
         request = {"input": given_input, "instructions": "x"}
-        assert responses.again(request, "words", "message") == {"input": [first, *said], "instructions": "x"}
-        assert responses.again(request, "", "message")["input"] == [first, said[1]]
+        assert responses.retry_request(request, "words", "message") == {
+            "input": [first, *said],
+            "instructions": "x",
+        }
+        assert responses.retry_request(request, "", "message")["input"] == [first, said[1]]
         assert request["input"] is given_input
 
 

@@ -23,9 +23,9 @@ from responses_peers import (
     streamed,
 )
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.responses.api import responses
-from wirecall._rewriting.answer import CallFailed
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Notice, Options
+from wirecall._rewriting.parts import ToolCallError
 
 Json = dict[str, Any]
 
@@ -148,8 +148,8 @@ def test_reasoning_of_the_second_answer_closes_the_first_message() -> None:
 def test_nothing_is_asked_again_beside_a_native_call(beside: Json) -> None:
     for output in ([beside, message(BAD)], [message(BAD), beside]):
         whole, exchange = read_whole([response(*output)], Options())
-        assert exchange.turn is not None
-        assert exchange.turn.attempt == 0
+        assert exchange.state is not None
+        assert exchange.state.attempt == 0
         assert [item["type"] for item in whole["output"]] == [item["type"] for item in output]
         assert "but the call could not be read." in str(whole["output"])
 
@@ -257,7 +257,7 @@ def test_a_stream_that_breaks_off() -> None:
         sent += [event] if read is None else read
     assert stream.holds
     sent += stream.end()
-    assert not stream.asks_again
+    assert not stream.should_retry
     (only,) = accumulate(sent)
     assert only["status"] == "incomplete"
     assert only["content"][0]["text"] == "Look. "
@@ -317,18 +317,18 @@ def test_nothing_is_told_behind_the_end_of_a_stream() -> None:
 
 
 def test_the_error_event() -> None:
-    assert responses.error(ValueError("no")) == {
+    assert responses.stream_error(ValueError("no")) == {
         "type": "error",
         "code": "server_error",
         "message": "no",
         "param": None,
         "sequence_number": 0,
     }
-    with pytest.raises(CallFailed) as info:
+    with pytest.raises(ToolCallError) as info:
         read_whole([response(message(BAD))], Options(on_error="raise"))
     assert info.value.error is not None
-    assert responses.error(info.value)["code"] == info.value.error.kind
-    with pytest.raises(CallFailed):
+    assert responses.stream_error(info.value)["code"] == info.value.error.kind
+    with pytest.raises(ToolCallError):
         read_stream([streamed(response(message(BAD)))], Options(on_error="raise"))
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from wirecall import PROTOCOLS, Definition, Notice, Toolset, compact_tools
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
-from wirecall._apis.responses.api import responses
+from wirecall._apis.messages.api import api as messages
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 PARAMETERS = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
@@ -76,8 +76,8 @@ def last(api: str, request: Any, **options: Any) -> list[Any]:
     if api == "chat":
         content = compact_tools(**options).transform_params(request).params["messages"][-1]["content"]
     else:
-        dialect: Any = messages if api == "messages" else responses
-        sent = Exchange(dialect, request, Options().with_overrides(options)).request
+        of: Any = messages if api == "messages" else responses
+        sent = Exchange(of, request, Options().with_overrides(options)).request
         content = sent["messages" if api == "messages" else "input"][-1]["content"]
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
 

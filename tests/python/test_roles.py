@@ -13,11 +13,11 @@ import responses_peers
 from chat_support import BAD, USER, asking, call, result, rewritten, said
 from law import seeded
 from wirecall import Toolset
-from wirecall._apis.base import Dialect
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import Api
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
-from wirecall._apis.messages.api import messages
-from wirecall._apis.responses.api import responses
+from wirecall._apis.messages.api import api as messages
+from wirecall._apis.responses.api import api as responses
 from wirecall._rewriting.options import Options
 
 Json = dict[str, Any]
@@ -118,7 +118,7 @@ def test_a_retry_is_adapted_too(options: Json) -> None:
     sent = exchange.request["messages"]
     assert ("system" in roles(sent)) == ("system_role" not in options)
     assert roles(sent)[-3:] == ["user", "assistant", "user"]
-    again = chat.adapt(dict(chat.again(exchange.request, "", "do it")), Options(**options))
+    again = chat.adapt_request(dict(chat.retry_request(exchange.request, "", "do it")), Options(**options))
     assert roles(again["messages"])[-2:] == (
         ["assistant", "user"] if "merge_user_turns" in options else ["user"] * 2
     )
@@ -210,14 +210,14 @@ def test_turns_alternate_and_nothing_is_lost(options: Json) -> None:
         if not {"system", "developer"} & {*roles(sent)[1:]}:
             assert all(first != second for first, second in itertools.pairwise(turns))
         # What is adapted once has nothing left to be adapted.
-        assert chat.adapt({"messages": sent}, Options(**options))["messages"] == sent
+        assert chat.adapt_request({"messages": sent}, Options(**options))["messages"] == sent
 
 
 @pytest.mark.parametrize(
-    ("dialect", "request_"), [(chat, {"messages": [USER]}), (messages, {"messages": [USER]})]
+    ("api", "request_"), [(chat, {"messages": [USER]}), (messages, {"messages": [USER]})]
 )
-def test_a_request_without_tools_stays_as_it_is(dialect: Dialect, request_: Json) -> None:
-    exchange = Exchange(dialect, request_, Options(merge_user_turns=True, system_role="user"))
+def test_a_request_without_tools_stays_as_it_is(api: Api, request_: Json) -> None:
+    exchange = Exchange(api, request_, Options(merge_user_turns=True, system_role="user"))
     assert exchange.request is request_
 
 

@@ -1,31 +1,36 @@
-"""What a dialect is: one API's requests, answers and streams, read and written as the host's own dicts.
+"""What an API is: its requests, answers, streams and conversations, read and written as the host's own dicts.
 
-A dialect is stateless; what changes while an answer is read lives in its `Stream` and in the `Turn`. Nothing
-that is given is ever mutated; what a dialect does not know stays where it is, the same object.
+An `Api` is stateless; what changes while an answer is read is in its stream and the `ResponseState`. Nothing
+that is given is ever mutated; what an API's code does not know stays where it is, the same object.
 """
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from wirecall._rewriting.answer import Choice, Turn
+from wirecall._apis.conversation import Message, MessageFormat
+from wirecall._apis.names import ApiName
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import Json, are_same, dict_of, listed, mapping
 from wirecall._rewriting.history import History
 from wirecall._rewriting.manual import Manual
 from wirecall._rewriting.options import Options
-
-Json = dict[str, Any]
-DialectName = Literal["chat", "responses", "messages"]
+from wirecall._rewriting.response import Choice, ResponseState
 
 
-class Asked(NamedTuple):
+class UnsupportedRequestError(ValueError):
+    """A request that cannot work over text, such as one whose history is held by the server."""
+
+
+class ParsedRequest(NamedTuple):
     """What a request asks for.
 
     Attributes:
         tools: Tool definitions that can be rewritten, in any form that `Toolset` takes.
         native: Tool dicts of the provider's own (web search, code interpreter), which stay.
         choice: What `tool_choice` and its siblings say.
-        history: The messages hold calls or results.
-        answers: How many answers are asked for (`n`).
+        history: Whether the messages hold calls or results.
+        answers: How many answers are requested (`n`).
         legacy: The host reads the API's older form of a call (chat's `function_call`).
         stops: Stop sequences, and ids of stop tokens.
     """
@@ -39,154 +44,153 @@ class Asked(NamedTuple):
     stops: tuple[object, ...] = ()
 
 
-class Refused(ValueError):
-    """A request that cannot work over text, such as one whose history is held by the server.
+class Rewrite(NamedTuple):
+    """A request, and what it is rewritten with.
 
     Attributes:
-        body: The answer that says so, where it is not the usual one.
+        request: As the host sent it.
+        parsed: What it asks for.
+        manual: None if there is none (no tools, or `tool_choice` none).
+        history: Writes calls and results as text.
+        options: The host's.
     """
 
-    body: Json | None = None
+    request: Mapping[str, Any]
+    parsed: ParsedRequest
+    manual: Manual | None
+    history: History
+    options: Options
 
 
-class ThreadRefused(Refused):
-    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        details = {"error_code": "thread_unsupported_request"}
-        error = {"type": "invalid_request_error", "message": message, "details": details}
-        self.body = {"type": "error", "error": error}
+def error_type(error: Exception) -> str:
+    """What all APIs call an error of ours. Exceptions for requests, tools and options are ValueErrors or
+    TypeErrors."""
+    return "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
 
 
-def listed(value: object) -> Sequence[Any]:
-    """A list of a request or an answer; () for what is none."""
-    return value if isinstance(value, (list, tuple)) else ()
+def openai_refusal(error: Exception) -> Json:
+    """The body of an error as OpenAI's APIs have it."""
+    about: Json = {"type": error_type(error), "message": str(error)}
+    return {"error": {**about, "param": None, "code": "wirecall_refused"}}
 
 
-def stops_of(request: Mapping[str, Any]) -> tuple[object, ...]:
-    """The stop sequences and stop token ids of a request."""
-    given = request.get("stop") or request.get("stop_sequences")
-    texts = [given] if isinstance(given, str) else listed(given)
-    tokens = listed(request.get("stop_token_ids"))
-    return tuple(stop for stop in [*texts, *tokens] if isinstance(stop, (str, int)))
+@dataclass(frozen=True, kw_only=True)
+class Api:
+    """One API. Everything that is known of it is in the folder of its name.
 
+    Attributes:
+        name: Its name.
+        routes: The endings of its paths, and whether the answer there is one of the model's: a token count is
+            not.
+        message_format: How it writes messages, for compaction.
+        parse_request: Reads what a request asks for. Raises `UnsupportedRequestError` if it cannot be
+            rewritten.
+        rewrite_request: Returns the request that is sent to the model: the manual in its system text, no
+            tools but the native ones, calls and results as text.
+        adapt_request: Adapts a rewritten request to models without a system role, or with alternating turns.
+        retry_request: Returns the rewritten request, followed by what the model wrote and our answer to it.
+        read_answer: Returns a whole answer with native calls. None: the request is retried, and what remains
+            of the answer is in `ResponseState.kept`.
+        open_stream: Returns a reader of a streamed answer.
+        stream_error: Returns the event that ends a stream with an error.
+        refusal: Returns the body of an answer that is an error of ours.
+        names_events: Whether events of a stream are named by their type.
+        messages_key: Where a request has its messages.
+        system_key: Where a request has its system text, if that is not one of the messages.
+        tool_keys: Where a request has definitions of tools.
+        held_keys: What a request says if the server holds the messages before those in the request.
+        usage_key: What the usage is in, in some events of a stream.
+        input_tokens_keys: The counts of a usage that add up to the tokens of the request; the first one is in
+            every usage.
+    """
 
-def as_json(value: object) -> str:
-    """What only a native result can hold, as text, so that nothing is lost."""
-    try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, TypeError, RecursionError):
-        return repr(value)
+    name: ApiName
+    routes: Mapping[str, bool]
+    message_format: MessageFormat
+    parse_request: Callable[[Mapping[str, Any]], ParsedRequest]
+    rewrite_request: Callable[[Rewrite], Json]
+    adapt_request: Callable[[Json, Options], Json]
+    retry_request: Callable[[Mapping[str, Any], str, str], Json]
+    read_answer: Callable[[Mapping[str, Any], ResponseState], Json | None]
+    open_stream: Callable[[ResponseState], AnswerStream]
+    stream_error: Callable[[Exception], Json]
+    refusal: Callable[[Exception], Json] = openai_refusal
+    names_events: bool = True
+    messages_key: str = "messages"
+    system_key: str | None = None
+    tool_keys: tuple[str, ...] = ("tools",)
+    held_keys: tuple[str, ...] = ()
+    usage_key: str | None = None
+    input_tokens_keys: tuple[str, ...] = ("input_tokens",)
 
+    def outline(self, request: Mapping[str, Any]) -> Iterator[tuple[object, object]]:
+        """The role and the content of everything that a request says to the model."""
+        if self.system_key is not None and self.system_key in request:
+            yield "system", request[self.system_key]
+        said = request.get(self.messages_key, ())
+        if not isinstance(said, (list, tuple)):
+            yield "user", said
+        for message in listed(said):
+            if not isinstance(message, Mapping):
+                yield "unknown", message
+            elif "role" in message:
+                yield message["role"], message.get("content")
+            else:
+                yield message.get("type"), message
 
-def described(part: Mapping[str, Any]) -> str:
-    """What a part is that is left out, for the model: its type, and what it is called."""
-    source = part.get("source")
-    holders = [
-        part,
-        *(value for value in (source, part.get(str(part.get("type")))) if isinstance(value, Mapping)),
-    ]
-    keys = ("name", "filename", "title", "mime_type", "media_type")
-    named = [holder[key] for holder in holders for key in keys if isinstance(holder.get(key), str)]
-    return f"[left out: {', '.join([str(part.get('type')), *named])}]"
+    def user_part_types(self, request: Mapping[str, Any]) -> frozenset[str]:
+        """The types of all parts of the users' messages of a request."""
+        users = (one for one in listed(request.get(self.messages_key)) if mapping(one).get("role") == "user")
+        parts = (part for user in users for part in listed(user.get("content")))
+        return frozenset(str(part.get("type")) for part in parts if isinstance(part, Mapping))
 
+    def usage(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What an answer, or an event of a stream, says of tokens."""
+        usage = answer.get("usage")
+        if not usage and self.usage_key is not None and (inner := answer.get(self.usage_key)):
+            usage = dict_of(inner).get("usage")
+        return dict_of(usage) if usage else {}
 
-def summed(usages: Iterable[object]) -> Json:
-    """The usage of several answers, as one: numbers are added and lists joined, also those in details; else
-    the last one counts."""
-    total: Json = {}
-    for usage in usages:
-        if not isinstance(usage, Mapping):
-            continue
-        for name, given in usage.items():
-            before = total.get(name)
-            if isinstance(given, Mapping):
-                total[name] = summed([before, given])
-            elif all(map(_is_number, (before, given))) or (
-                isinstance(before, list) and isinstance(given, list)
-            ):
-                total[name] = before + given
-            elif given is not None or name not in total:
-                total[name] = given
-    return total
+    def input_tokens(self, answer: Mapping[str, Any]) -> int:
+        """What an answer or an event says of the tokens of its request; 0 if it says nothing."""
+        usage = self.usage(answer)
+        if not isinstance(usage.get(self.input_tokens_keys[0]), int):
+            return 0
+        counts = (usage.get(key) for key in self.input_tokens_keys)
+        return sum(count for count in counts if isinstance(count, int) and count > 0)
 
+    def is_held_by_server(self, request: Mapping[str, Any]) -> bool:
+        """Whether the messages of a request are only what is new."""
+        return any(request.get(key) for key in self.held_keys)
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-class Stream(Protocol):
-    """One streamed answer, or several where the model is asked again: they become one."""
-
-    @property
-    def asks_again(self) -> bool:
-        """The answer that just ended is not the last: `Exchange.ask_again` makes the next request,
-        and its events come next."""
-
-    @property
-    def ended(self) -> bool:
-        """The stream was ended with an error (a call failed after its first fragment); nothing more is
-        to be sent."""
-
-    def feed(self, event: Json) -> list[Json] | None:
-        """Reads one event as the provider sent it (the JSON of its data).
-
-        Returns:
-            The events to send instead, in order; often none. None: send the very event, unchanged.
-        """
-
-    def end(self) -> list[Json]:
-        """The provider's stream is over. What was held and is due goes out; an answer without its
-        closing events was cut off."""
-
-    @property
-    def holds(self) -> bool:
-        """A call or an error is held back: a comment keeps idle timeouts away. Not to be asked once it
-        has `ended`."""
-
-
-class Dialect(Protocol):
-    """One API."""
-
-    @property
-    def name(self) -> DialectName: ...
-
-    def read(self, request: Mapping[str, Any]) -> Asked:
-        """What the request asks for.
-
-        Raises:
-            Refused: It cannot be rewritten (a history that the server holds); says what to do.
-        """
-
-    def rewrite(
-        self,
-        request: Mapping[str, Any],
-        asked: Asked,
-        manual: Manual | None,
-        history: History,
-        options: Options,
-    ) -> Json:
-        """The request as the model shall see it: the manual in its system text, no tools but the
-        native ones, calls and results as text.
+    def with_messages(
+        self, request: Mapping[str, Any], messages: Sequence[Message], note: str | None = None
+    ) -> Mapping[str, Any]:
+        """The request with other messages; the very request if they are the same objects.
 
         Args:
-            manual: None where there is none (no tools, or `tool_choice` none).
+            note: Added to the system text. If that is one of the messages and there is none, it is left out.
         """
+        if note is not None and self.system_key is None:
+            messages = self._noted(messages, note)
+        given = request[self.messages_key]
+        if are_same(messages, given):
+            return request
+        made = {**request, self.messages_key: list(messages)}
+        if note is not None and self.system_key is not None:
+            made[self.system_key] = _with_note(request.get(self.system_key), note)
+        return made
 
-    def adapt(self, request: Json, options: Options) -> Json:
-        """The rewritten `request` for a model that knows no system role, or wants turns to alternate, as
-        `system_role` and `merge_user_turns` say."""
+    def _noted(self, messages: Sequence[Message], note: str) -> Sequence[Message]:
+        for index, message in enumerate(messages):
+            given = dict_of(message)
+            if self.message_format.see(given).role == "system":
+                noted = {**given, "content": _with_note(given.get("content"), note)}
+                return [*messages[:index], noted, *messages[index + 1 :]]
+        return messages
 
-    def again(self, request: Mapping[str, Any], words: str, message: str) -> Json:
-        """The rewritten `request`, with the model's own words and our answer to them behind it."""
 
-    def whole(self, body: Mapping[str, Any], turn: Turn) -> Json | None:
-        """A whole answer with native calls. None: `turn` asks again (the parts that stay are kept in
-        `turn.kept`)."""
-
-    def stream(self, turn: Turn) -> Stream:
-        """A reader of a streamed answer."""
-
-    def error(self, error: Exception) -> Json:
-        """The event that ends a stream with an error."""
+def _with_note(system: object, note: str) -> object:
+    if isinstance(system, (list, tuple)):
+        return [*system, {"type": "text", "text": note}]
+    return f"{system}\n\n{note}" if system else note

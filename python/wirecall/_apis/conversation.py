@@ -1,36 +1,21 @@
 """What compaction sees of a message: who speaks, which calls it makes and which results it holds.
 
-A format is one API's way to write a conversation. It is stateless; nothing that is given is ever mutated, and
-what it does not know stays where it is, the same object. Messages may be dicts or the objects of an SDK that
-have `model_dump`, alone or inside of dicts, as applications append answers to their histories.
+A `MessageFormat` is one API's way to write a conversation. It is stateless. Nothing that is given is
+ever mutated, and what it does not know stays where it is, the same object. Messages may be dicts or objects
+of SDKs that have `model_dump`, alone or inside dicts, as applications append answers to their histories.
 """
 
-import logging
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from wirecall._apis.base import DialectName, listed
+from wirecall._apis.names import ApiName
+from wirecall._apis.values import Json, dict_of, listed
 
-log = logging.getLogger("wirecall")
-
-Json = dict[str, Any]
 Message = Any
-# What summarises is given texts: `[{"role", "content"}]`.
-Flat = list[dict[str, str]]
-
-# How each summary begins. It is how a summary is known: it is no turn, and the next one takes its place.
-OPENING = "[Summary of the conversation so far]"
-# What stands in front of each summary.
-INTRODUCTION = (
-    f"{OPENING}\n"
-    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
-    "is now, without a recap and without questions about what the summary says.\n\n"
-)
-# The most tokens that a summary may have, unless it is said.
-MAX_SUMMARY_TOKENS = 2048
 
 
-class MixedFormats(ValueError):
+class MixedFormatsError(ValueError):
     """A list of messages that no one API would take; names two messages that do not fit together."""
 
 
@@ -87,106 +72,137 @@ class Seen(NamedTuple):
 SYSTEM, USER, ASSISTANT = Seen("system"), Seen("user"), Seen("assistant")
 
 
-class Format(Protocol):
-    """One API's messages. All methods take a message as `dict_of` gives it."""
+class AnswerText(NamedTuple):
+    """What the model answered to a request for a summary.
+
+    Attributes:
+        text: The text.
+        reason: Why the answer ended.
+        refusal: Why the model refused, if it says so.
+    """
+
+    text: str
+    reason: object
+    refusal: object = None
 
     @property
-    def name(self) -> DialectName: ...
+    def is_cut(self) -> bool:
+        return self.reason in ("length", "max_tokens", "model_context_window_exceeded")
 
     @property
-    def merges(self) -> bool:
-        """Whether what the model says in several messages is one answer while calls wait for results."""
+    def is_refused(self) -> bool:
+        return self.reason in ("content_filter", "refusal")
 
-    @property
-    def interleaves(self) -> bool:
-        """Whether results may stand between these messages."""
 
+# Roughly what providers charge for a picture of usual size, some pages, and half a minute of speech.
+IMAGE, DOCUMENT, AUDIO = 1000, 2000, 500
+
+
+class MessageFormat(ABC):
+    """One API's messages. All methods take a message as `dict_of` returns it.
+
+    Attributes:
+        name: The name of the API.
+        merges: Whether what the model says in several messages is one answer while calls wait for results.
+        interleaves: Whether results may be between these messages.
+        text_part: The type of a text part in a user's message.
+        own_keys, own_roles: Keys and roles by which messages of this API are known.
+        own_parts: Types of parts by which they are known; those that begin with "_" are suffixes.
+        text_keys: Keys of messages and of their parts whose values models read.
+        value_keys: Keys whose values are the model's own, or a tool's: every key in them is read.
+        reasoning_keys: Names that servers have for the same reasoning: only the first one present counts.
+        media: Types of parts that are not text, and roughly how many tokens providers charge.
+        client_method: The method of an SDK's client that requests a summary; empty if none does.
+    """
+
+    name: ClassVar[ApiName]
+    merges: ClassVar[bool] = False
+    interleaves: ClassVar[bool] = False
+    text_part: ClassVar[str] = "text"
+    own_keys: ClassVar[tuple[str, ...]] = ()
+    own_roles: ClassVar[tuple[str, ...]] = ()
+    own_parts: ClassVar[tuple[str, ...]] = ()
+    text_keys: ClassVar[tuple[str, ...]] = ()
+    value_keys: ClassVar[tuple[str, ...]] = ()
+    reasoning_keys: ClassVar[tuple[str, ...]] = ()
+    media: ClassVar[Mapping[str, int]] = {}
+    client_method: ClassVar[tuple[str, ...]] = ()
+
+    def owns(self, message: Mapping[str, Any]) -> bool:
+        """Whether no other API has such messages, whatever their parts are."""
+        return message.get("role") in self.own_roles or not message.keys().isdisjoint(self.own_keys)
+
+    @abstractmethod
     def see(self, message: Mapping[str, Any]) -> Seen: ...
 
     def text(self, message: Mapping[str, Any]) -> str:
         """What a message says: its texts, joined by line breaks. Nothing of calls, results and reasoning."""
+        content = message.get("content")
+        if isinstance(content, str):
+            return content
+        said = (dict_of(part).get("text") for part in listed(content))
+        return "\n".join(text for text in said if isinstance(text, str))
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
         """What a message shows beside its texts, as `[image]` or `[document: r.pdf]`."""
+        parts = (dict_of(part) for part in listed(message.get("content")))
+        return [named for part in parts if (named := self.attachment(part)) is not None]
+
+    @abstractmethod
+    def attachment(self, part: Mapping[str, Any]) -> str | None:
+        """The same for a part of a message; None if it is not shown."""
 
     def user(self, text: str) -> Json:
         """A message of a user."""
+        return {"role": "user", "content": text}
 
     def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        """A user's message with a text of its own in front."""
+        """A user's message with a text in front."""
+        content = message.get("content")
+        parts = [{"type": self.text_part, "text": content}] if isinstance(content, str) else listed(content)
+        return {**message, "content": [{"type": self.text_part, "text": text}, *parts]}
 
+    @abstractmethod
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
-        """The messages behind calls: a result for each missing one in front of those that there are.
+        """The messages after calls: a result for each missing one, then the results that there are.
 
         Args:
             results: Messages with results, as they came.
-            missing: Calls without one, and what their result shall say.
+            missing: Calls without a result, and what their result must say.
         """
 
     def split(
         self, message: Message, groups: Mapping[int, Hashable]
     ) -> tuple[dict[Hashable, Message], Message | None]:
-        """A message with results in parts: what holds those of each group, and the rest. The very message
-        where there is one part only.
+        """A message with results in parts: what holds those of each group, and the rest. The message itself
+        if there is only one part.
 
         Args:
-            groups: Of results, by their places.
+            groups: The groups of results, by their positions.
         """
+        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
+    @abstractmethod
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
-        """The message with other contents for the results of these ids: texts, or parts. Whatever else
-        is in it stays."""
+        """The message with other contents for the results of these ids: texts, or parts. All else in it
+        stays."""
 
+    @abstractmethod
     def without_reasoning(self, message: Message) -> Message | None:
-        """The message without reasoning: None if nothing is left, the very message if there was none."""
+        """The message without reasoning: None if nothing is left, the message itself if there was none."""
 
     def unbound(self, message: Message) -> Message | None:
         """The message as the API takes it without the reasoning that it came with; None if it does not."""
+        return message
 
+    def limit_key(self, client: object, parameters: Mapping[str, Any]) -> str:
+        """The parameter that limits the tokens of an answer."""
+        return "max_tokens"
+
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        """The text of a whole answer."""
+        raise NotImplementedError
+
+    @abstractmethod
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         """The message without these calls or results: None if nothing but reasoning is left."""
-
-
-def check_summarize(given: object) -> None:
-    """Refuses what cannot be asked for a summary."""
-    if not callable(given):
-        raise TypeError(
-            f"summarize must be callable, not {type(given).__name__}: to use a client, pass "
-            "wirecall.compaction.summarizer(client, model=…)"
-        )
-
-
-def dict_of(value: object) -> Mapping[str, Any]:
-    """A message or a part of one as a mapping, to be looked at; {} for what is none."""
-    if type(value) is dict:
-        return value
-    if isinstance(value, Mapping):
-        return value
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        dumped = dump(exclude_unset=True)
-        return dumped if isinstance(dumped, dict) else {}
-    return {}
-
-
-def text_of(content: object) -> str:
-    """The texts of a content, joined by line breaks."""
-    if isinstance(content, str):
-        return content
-    said = (dict_of(part).get("text") for part in listed(content))
-    return "\n".join(text for text in said if isinstance(text, str))
-
-
-def in_front(text: str, message: Mapping[str, Any], kind: str) -> Json:
-    """The message with a text as its first part, which has this type."""
-    content = message.get("content")
-    parts = [{"type": kind, "text": content}] if isinstance(content, str) else listed(content)
-    return {**message, "content": [{"type": kind, "text": text}, *parts]}
-
-
-def at_least(name: str, given: object, least: int) -> None:
-    """Refuses what is no whole number, or a smaller one."""
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{name} must be an int, not {type(given).__name__}")
-    if given < least:
-        raise ValueError(f"{name} is {given}; it must be at least {least}")

@@ -1,44 +1,31 @@
-"""Which API's format a list of messages is in."""
+"""Which API a list of messages is written for."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.base import DialectName, listed
-from wirecall._apis.chat.conversation import chat
-from wirecall._apis.conversation import Format, Message, MixedFormats, dict_of
-from wirecall._apis.messages.conversation import messages
-from wirecall._apis.responses.conversation import responses
-
-FORMATS: Mapping[DialectName, Format] = {"chat": chat, "responses": responses, "messages": messages}
-
-# What only one of the APIs has. A message of a role and a text is one of any.
-_PARTS: Mapping[str, DialectName] = {
-    **dict.fromkeys(("image_url", "input_audio", "file"), "chat"),
-    **dict.fromkeys(("input_text", "output_text", "input_image", "input_file"), "responses"),
-    **dict.fromkeys(
-        (
-            *("image", "document", "container_upload", "thinking", "redacted_thinking", "compaction"),
-            *("tool_use", "server_tool_use", "mcp_tool_use", "tool_result"),
-        ),
-        "messages",
-    ),
-}
+from wirecall._apis.conversation import Message, MessageFormat, MixedFormatsError
+from wirecall._apis.names import API_NAMES, ApiName
+from wirecall._apis.registry import api_named, apis
+from wirecall._apis.values import dict_of, listed
 
 
-def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, list[Mapping[str, Any]]]:
+def read_conversation(
+    given: Sequence[Message], name: ApiName | None
+) -> tuple[MessageFormat, list[Mapping[str, Any]]]:
     """The format of a list, and its messages as mappings.
 
     Raises:
-        MixedFormats: Messages of two formats, or of another one than `format`.
-        TypeError: What is no list, or no message.
-        ValueError: There is no such format.
+        MixedFormatsError: There are messages of two APIs, or of another one than `name`.
+        TypeError: This is not a list, or one of its items is not a message.
+        ValueError: There is no such API.
     """
-    if format is not None and format not in FORMATS:
-        raise ValueError(f"there is no format {format!r}; available: {', '.join(FORMATS)}")
+    if name is not None:
+        api_named(name)
     whole: object = given
     if not isinstance(whole, Sequence) or isinstance(whole, (str, bytes)):
         raise TypeError(f"messages must be a list of messages, not {type(whole).__name__}")
-    found, where, seen = format, -1, []
+    signs = _Signs()
+    found, where, seen = name, -1, []
     for index, one in enumerate(given):
         message = dict_of(one)
         if not message:
@@ -50,31 +37,46 @@ def read(given: Sequence[Message], format: DialectName | None) -> tuple[Format, 
                 f"messages[{index}] is a {type(one).__name__}, not a message of chat completions, Responses "
                 "or Anthropic: convert the list to one of these first"
             )
-        shown = _shown(message)
-        if shown is not None and shown != found:
+        owner = signs.owner(message)
+        if owner is not None and owner != found:
             if found is not None:
                 before = (
                     f"messages[{where}] has the format {found}" if where >= 0 else f"the format is {found}"
                 )
-                raise MixedFormats(
-                    f"{before}, but messages[{index}] has the format {shown}: convert the list to one "
+                raise MixedFormatsError(
+                    f"{before}, but messages[{index}] has the format {owner}: convert the list to one "
                     "format first"
                 )
-            found, where = shown, index
+            found, where = owner, index
         seen.append(message)
-    return FORMATS[found or "chat"], seen
+    return api_named(found or API_NAMES[0]).message_format, seen
 
 
-def _shown(message: Mapping[str, Any]) -> DialectName | None:
-    if "type" in message and message["type"] is not None:
-        return "responses"
-    if "tool_calls" in message or "function_call" in message or message.get("role") in ("tool", "function"):
-        return "chat"
-    content = message.get("content")
-    if isinstance(content, str):
+class _Signs:
+    """What only one of the APIs has. A message of a role and a text belongs to any of them."""
+
+    def __init__(self) -> None:
+        self._formats = [api.message_format for api in apis().values()]
+        self._keys = {key for format in self._formats for key in format.own_keys}
+        self._roles = [role for format in self._formats for role in format.own_roles]
+        self._parts = {part: format.name for format in self._formats for part in format.own_parts}
+        self._suffixes = [part for part in self._parts if part.startswith("_")]
+
+    def owner(self, message: Mapping[str, Any]) -> ApiName | None:
+        if message.get("role") in self._roles or not self._keys.isdisjoint(message):
+            for format in self._formats:
+                if format.owns(message):
+                    return format.name
+        content = message.get("content")
+        if isinstance(content, str):
+            return None
+        for part in listed(content):
+            kind = dict_of(part).get("type")
+            if not isinstance(kind, str):
+                continue
+            if kind in self._parts:
+                return self._parts[kind]
+            for suffix in self._suffixes:
+                if kind.endswith(suffix):
+                    return self._parts[suffix]
         return None
-    for part in listed(content):
-        kind = dict_of(part).get("type")
-        if isinstance(kind, str) and (kind in _PARTS or kind.endswith("_tool_result")):
-            return _PARTS.get(kind, "messages")
-    return None

@@ -1,18 +1,20 @@
-"""One request and its answer, as dicts: what the hooks, the codec and the tests do with a dialect."""
+"""One request and its answer, as dicts: what the hooks, the codec and the tests do with an API."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from wirecall._apis import stops
-from wirecall._apis.base import Dialect, Refused, Stream, listed, summed
+from wirecall._apis.base import Api, Rewrite, UnsupportedRequestError
+from wirecall._apis.streams import AnswerStream
+from wirecall._apis.values import sum_usage
 from wirecall._rewriting import manual
-from wirecall._rewriting.answer import CallFailed, Turn
 from wirecall._rewriting.history import History
 from wirecall._rewriting.options import Options
-from wirecall._rewriting.record import Outcome, Recorder, Where
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._rewriting.record import AttemptReason, Outcome, Recorder, Where
+from wirecall._rewriting.response import ResponseState
 from wirecall._tools.definitions import definitions
 from wirecall._tools.protocol import Protocol
 from wirecall._tools.toolset import Toolset
@@ -21,11 +23,11 @@ from wirecall._tools.toolset import Toolset
 class Exchange:
     """Rewrites one request, then reads its answer: `whole`, or the events of `stream`.
 
-    Either may say that the model is to be asked again: then `request` is the next one to send. There
-    is no I/O.
+    Either may say that the request must be retried: then `request` is the next one to send. There is no
+    I/O.
 
     Args:
-        dialect: The API's.
+        api: The API that the request is for.
         request: The host's request; never mutated.
         options: The host's.
         where: Where the request goes, for its record; None for hosts without HTTP.
@@ -37,18 +39,18 @@ class Exchange:
         toolset: Its tools, compiled; None where nothing is to be rewritten.
         streams: The answer is to be streamed.
         dropped_stop: The request is sent without our stop sequence, which the server refused.
-        turn: The answer's state; None where nothing is to be rewritten.
+        state: The answer's state; None where nothing is to be rewritten.
         recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
-            the exchange with `finish` or `recording`.
+            the exchange with `finish`.
 
     Raises:
-        Refused: The request cannot work over text.
+        UnsupportedRequestError: The request cannot work over text.
         ToolError: A tool definition cannot work.
     """
 
     def __init__(
         self,
-        dialect: Dialect,
+        api: Api,
         request: Mapping[str, Any],
         options: Options,
         where: Where | None = None,
@@ -56,7 +58,7 @@ class Exchange:
         served: tuple[str, str] | None = None,
         takes_stop: bool = True,
     ) -> None:
-        self.dialect = dialect
+        self.api = api
         self._given = request
         self._options = options
         self._served = served
@@ -69,14 +71,14 @@ class Exchange:
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
-        self.turn: Turn | None = None
+        self.state: ResponseState | None = None
         self.recorder: Recorder | None = None
         if options.on_record is not None or options.debug:
             self.recorder = Recorder(
                 options.on_record,
                 content=options.record_content,
                 logs=options.debug,
-                api=dialect.name,
+                api=api.name,
                 request=request,
                 where=where,
             )
@@ -85,83 +87,94 @@ class Exchange:
         except Exception as error:
             self.finish(error)
             raise
-        if self.recorder is not None:
-            self.recorder.sends(self.request, "first")
+        self._record_request("first")
 
     def _rewrite(self, request: Mapping[str, Any], options: Options) -> None:
         if options.native_when is not None and options.native_when(request):
             return
-        asked = self.dialect.read(request)
-        if not asked.tools and not asked.history:
+        parsed = self.api.parse_request(request)
+        if not parsed.tools and not parsed.history:
             return
-        toolset = self.toolset = options.toolset(asked.tools)
+        toolset = self.toolset = options.toolset(parsed.tools)
         if self.recorder is not None:
             protocol = options.protocol
-            self.recorder.knows(toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol)
-        choice = asked.choice
-        if not asked.tools:
+            self.recorder.set_tools(
+                toolset.names, protocol.name if isinstance(protocol, Protocol) else protocol
+            )
+        choice = parsed.choice
+        if not parsed.tools:
             choice = choice._replace(mode="none")
         elif unknown := [name for name in choice.names if name not in toolset.names]:
-            raise Refused(f"tool_choice names {unknown[0]!r}, which is not in the tools")
-        told = manual.write(toolset, asked.tools, choice, options)
-        self.turn = Turn(
+            raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
+        told = manual.write(toolset, parsed.tools, choice, options)
+        self.state = ResponseState(
             toolset,
             options,
             choice,
-            alone=asked.answers == 1,
-            legacy=asked.legacy,
-            stops=asked.stops,
+            alone=parsed.answers == 1,
+            legacy=parsed.legacy,
+            stops=parsed.stops,
             recorder=self.recorder,
         )
-        history = History(toolset, shows=_shown(request, options.media), stops=self._stops)
-        self.request = self._adapted(self.dialect.rewrite(request, asked, told, history, options))
+        history = History(toolset, shows=self._shown(), stops=self._stops)
+        rewrite = Rewrite(request, parsed, told, history, options)
+        self.request = self._adapted(self.api.rewrite_request(rewrite))
         if told is not None and options.on_event is not None:
             try:
-                tools = json.dumps(asked.tools)
+                tools = json.dumps(parsed.tools)
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
-            if (saved := _saved(tools, told)) is not None:
-                self.turn.tell("saved", None, str(saved))
+            if (saved := _saved(tools, str(told))) is not None:
+                self.state.notify("saved", None, str(saved))
+
+    def _shown(self) -> frozenset[str] | None:
+        """The types of parts that may be placed beside results; None for all."""
+        if self._options.media == "model":
+            return None
+        return self.api.user_part_types(self._given) if self._options.media == "auto" else frozenset()
 
     @property
     def untouched(self) -> bool:
         """Nothing is to be rewritten: no tools of ours and no calls in the history, or `native_when` says
         so."""
-        return self.turn is None
+        return self.state is None
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The answer with native calls. None: send `request`, which is the next one now, and give its
         answer here.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
-        if self.turn is None:
+        if self.state is None:
             return body
-        read = self.dialect.whole(body, self.turn)
+        read = self.api.read_answer(body, self.state)
         if read is None:
-            self.ask_again()
+            self.retry()
         return read
 
-    def stream(self) -> Stream:
-        """A reader of the answer's events. Once it `asks_again`, call `ask_again`, and feed it the
+    def stream(self) -> AnswerStream:
+        """A reader of the answer's events. Once it `should_retry`, call `retry`, and feed it the
         next answer's."""
-        if self.turn is None:
+        if self.state is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
-        return self.dialect.stream(self.turn)
+        return self.api.open_stream(self.state)
 
     def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request for a chat template that takes fewer roles, if the options say so."""
-        return self.dialect.adapt(request, self._options) if self._options.adapts else request
+        return self.api.adapt_request(request, self._options) if self._options.adapts else request
 
-    def ask_again(self) -> None:
+    def retry(self) -> None:
         """Makes `request` the next one."""
-        if self.turn is None:
+        if self.state is None:
             raise ValueError("the request was not rewritten, so it is never retried")
-        words, message = self.turn.again()
-        self.request = self._adapted(self.dialect.again(self.request, words, message))
+        words, message = self.state.begin_retry()
+        self.request = self._adapted(self.api.retry_request(self.request, words, message))
+        self._record_request("retry")
+
+    def _record_request(self, reason: AttemptReason) -> None:
         if self.recorder is not None:
-            self.recorder.sends(self.request, "retry")
+            self.recorder.begin_attempt(self.request, self.api.outline(self.request), reason)
 
     @property
     def may_drop_stop(self) -> bool:
@@ -176,8 +189,7 @@ class Exchange:
             return False
         self.dropped_stop = True
         self.request = stops.without(self.request, self._given)
-        if self.recorder is not None:
-            self.recorder.sends(self.request, "without_stop")
+        self._record_request("without_stop")
         return True
 
     def accepted(self) -> None:
@@ -185,26 +197,10 @@ class Exchange:
         if self.dropped_stop and self._served is not None:
             stops.REFUSALS.add(*self._served)
 
-    def hears(self, given: Mapping[str, Any]) -> None:
-        """Notes an answer, or an event of one, of a host without HTTP."""
-        if self.recorder is not None:
-            self.recorder.receives(given)
-            self.recorder.uses(given)
-
     def gives(self, out: Mapping[str, Any]) -> None:
         """Notes what the application gets, of a host without HTTP."""
         if self.recorder is not None:
-            self.recorder.gives(out)
-
-    @contextmanager
-    def recording(self) -> Iterator[None]:
-        """Ends the record with the block, whatever ends that."""
-        try:
-            yield
-        except BaseException as error:
-            self.finish(error)
-            raise
-        self.finish()
+            self.recorder.add_output(out)
 
     def finish(self, error: BaseException | None = None) -> None:
         """The exchange is over: its record goes out. Only the first call counts.
@@ -214,30 +210,13 @@ class Exchange:
         """
         if self.recorder is None:
             return
-        outcome, name = self._outcome(error)
-        self.recorder.finish(outcome, name, summed(self.recorder.usages))
-
-    def _outcome(self, error: BaseException | None) -> tuple[Outcome, str | None]:
-        if isinstance(error, CallFailed):
-            return "bad_call", "missing_call" if error.error is None else error.error.kind
-        if error is not None and not isinstance(error, GeneratorExit):
-            assert self.recorder is not None
-            return self.recorder.failure, type(error).__name__
-        if self.turn is None:
-            return "passed", None
-        return self.turn.outcome, None
-
-
-def _shown(request: Mapping[str, Any], media: str) -> frozenset[str] | None:
-    """The kinds of parts that may stand beside results, by their types; None for all."""
-    if media == "model":
-        return None
-    if media == "placeholder":
-        return frozenset()
-    messages = listed(request.get("messages", request.get("input")))
-    users = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
-    parts = [part for user in users for part in listed(user.get("content")) if isinstance(part, Mapping)]
-    return frozenset(str(part.get("type")) for part in parts)
+        outcome: Outcome = "passed" if self.state is None else self.state.outcome
+        name: str | None = None
+        if isinstance(error, ToolCallError):
+            outcome, name = "bad_call", "missing_call" if error.error is None else error.error.kind
+        elif error is not None and not isinstance(error, GeneratorExit):
+            outcome, name = self.recorder.failure, type(error).__name__
+        self.recorder.finish(outcome, name, sum_usage(self.recorder.usages))
 
 
 @lru_cache(maxsize=128)

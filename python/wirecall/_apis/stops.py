@@ -5,6 +5,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from wirecall._apis.values import listed
+
 # Where requests have stop sequences.
 KEYS = ("stop", "stop_sequences")
 
@@ -14,6 +16,14 @@ _NAMED = re.compile(rb"(?<![a-z_])stop(?:_(?:sequences?|words))?(?![a-z_])", re.
 _READ = 64 * 1024
 # 422 is what servers made with FastAPI answer.
 _STATUS = (400, 422)
+
+
+def stops_of(request: Mapping[str, Any]) -> tuple[object, ...]:
+    """The stop sequences and stop token ids of a request."""
+    given = next(filter(None, map(request.get, KEYS)), None)
+    texts = [given] if isinstance(given, str) else listed(given)
+    tokens = listed(request.get("stop_token_ids"))
+    return tuple(stop for stop in [*texts, *tokens] if isinstance(stop, (str, int)))
 
 
 def is_refusal(status: int, body: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The cells of `wirecall bench agent`: what models did with a task, turn by turn, and whether it was done."""
+"""`wirecall bench agent`: what models did with each task, and whether they completed it."""
 
 import hashlib
 import json
@@ -11,61 +11,62 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from wirecall._bench.answers import Answer, arguments_of
 from wirecall._bench.artifact import BenchError, Cell
-from wirecall._bench.asking import Asking
 from wirecall._bench.budget import Usage
-from wirecall._bench.endpoints import Answer, Endpoint, arguments_of
-from wirecall._bench.recording import Call
+from wirecall._bench.endpoints import Endpoint
+from wirecall._bench.environment import Environment, ToolUseError, definition
+from wirecall._bench.options import RunOptions
+from wirecall._bench.recording import ReceivedCall
+from wirecall._bench.schedule import Trial, check, endings, run_trials, schedule, shared_options, tally
 from wirecall._bench.tables import Table, show
 from wirecall._bench.tasks import SYSTEM, TASKS, Task
-from wirecall._bench.turns import Turn, carry_on, check, endings, shared_options, take_turns, tally
+from wirecall._bench.variants import Variant
 from wirecall._bench.vocabularies import encoding
-from wirecall._bench.ways import Way
-from wirecall._bench.world import ToolFailed, World, definition
 
-# What a cell sums up over the answers of a task, or lists.
+# The members of a cell that collect values from all answers of a task.
 _LISTS = ("repairs", "problems", "errors", "retries", "requests")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is tried, and so which cells there are.
+class AgentPlan:
+    """What is run, which determines the cells.
 
     Attributes:
-        limit: Answers that a task may take.
+        limit: Maximum answers for one task.
     """
 
-    asking: Asking
+    run_options: RunOptions
     tasks: Sequence[Task]
     limit: int
 
     def __post_init__(self) -> None:
-        check(self.asking)
+        check(self.run_options)
 
     @property
-    def ways(self) -> list[Way]:
-        return [Way(model, mode) for model in self.asking.models for mode in self.asking.modes]
+    def variants(self) -> list[Variant]:
+        return [Variant(model, mode) for model in self.run_options.models for mode in self.run_options.modes]
 
-    def turns(self) -> list[Turn[Task]]:
-        return list(take_turns(self.ways, self.tasks, self.asking))
+    def trials(self) -> list[Trial[Task]]:
+        return list(schedule(self.variants, self.tasks, self.run_options))
 
     def options(self) -> dict[str, Any]:
-        """What a run has to share with the one that it carries on."""
+        """The options that a resumed run must share with the original one."""
         told = [[task.name, task.prompt, [definition(name) for name in task.tools]] for task in self.tasks]
         return {
-            **shared_options(self.asking),
+            **shared_options(self.run_options),
             "tasks": [task.name for task in self.tasks],
             "tasks_sha256": hashlib.sha256(json.dumps(told).encode()).hexdigest(),
             "turns": self.limit,
-            "cells": len(self.turns()),
+            "cells": len(self.trials()),
         }
 
 
 def choose(patterns: Sequence[str]) -> list[Task]:
-    """The tasks whose name is like one of the patterns; all without any.
+    """The tasks whose names match one of the patterns; without patterns, all.
 
     Raises:
-        BenchError: A pattern fits no task.
+        BenchError: A pattern matches no task.
     """
     for pattern in patterns:
         if not any(fnmatchcase(task.name, pattern) for task in TASKS):
@@ -84,14 +85,14 @@ def begin(task: Task) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
-    """Let a model work on a task. Gives the members of a cell but for those of its turn.
+    """Let a model work on a task. Returns the members of a cell except those of its trial.
 
-    A task is over with the first answer without a call, after `limit` answers, or with one that failed.
+    A task ends with the first answer without a call, after `limit` answers, or with a failed one.
 
     Args:
-        ask: Of an `Endpoint`.
+        ask: `Endpoint.ask`.
     """
-    world = task.world()
+    environment = task.environment()
     messages, tools = begin(task)
     start = time.monotonic()
     lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
@@ -109,13 +110,13 @@ def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
             break
         messages = [*messages, answer.message()]
         for call in answer.calls:
-            result = _do(world, call)
+            result = _do(environment, call)
             calls.append(
                 {"step": steps, "name": call.name, "arguments": arguments_of(call), "result": result}
             )
             messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
     done = answer.status == "ok"
-    missed = task.missed(world, answer.said.text) if done else []
+    missed = task.missed(environment, answer.said.text) if done else []
     if done and answer.calls:
         missed.append(f"no final answer within {limit} turns")
     return {
@@ -133,53 +134,53 @@ def work(task: Task, ask: Callable[..., Answer], limit: int) -> Cell:
     }
 
 
-def _do(world: World, call: Call) -> str:
-    """The result as the model is shown it."""
+def _do(environment: Environment, call: ReceivedCall) -> str:
+    """The result, as the model sees it."""
     try:
-        return world.call(call.name, arguments_of(call))
-    except ToolFailed as error:
+        return environment.call(call.name, arguments_of(call))
+    except ToolUseError as error:
         return f"Error: {error}"
 
 
 # The run ----------------------------------------------------------------------------------------------------
 
 
-def command(asking: Asking, *, tasks: Sequence[str], turns: int) -> int:
-    """`wirecall bench agent`; gives its exit code."""
-    plan = Plan(asking, choose(tasks), turns)
-    budget, stop = asking.budget(asking.models), threading.Event()
+def command(run_options: RunOptions, *, tasks: Sequence[str], turns: int) -> int:
+    """Run `wirecall bench agent` and return its exit code."""
+    plan = AgentPlan(run_options, choose(tasks), turns)
+    budget, stop = run_options.budget(run_options.models), threading.Event()
     with ExitStack() as stack:
 
-        def endpoint(way: Way) -> Endpoint:
-            made = asking.endpoint(way.model, way.mode, budget=budget, stop=stop)
+        def endpoint(variant: Variant) -> Endpoint:
+            made = run_options.endpoint(variant.model, variant.mode, budget=budget, stop=stop)
             return stack.enter_context(closing(made))
 
-        endpoints = {way: endpoint(way) for way in plan.ways}
-        if asking.dry_run:
-            show([forecast(plan, endpoints, asking.encoding)])
+        endpoints = {variant: endpoint(variant) for variant in plan.variants}
+        if run_options.dry_run:
+            show([forecast(plan, endpoints, run_options.encoding)])
             return 0
-        artifact = stack.enter_context(asking.artifact("agent", plan.options()))
+        artifact = stack.enter_context(run_options.artifact("agent", plan.options()))
 
-        def attempt(turn: Turn[Task]) -> Cell:
-            fields = work(turn.subject, endpoints[turn.way].ask, turns)
-            usd = budget.cost([(turn.way.model, Usage.of(fields["usage"]))])
-            return {**turn.members("task"), **fields, "usd": usd}
+        def attempt(trial: Trial[Task]) -> Cell:
+            fields = work(trial.subject, endpoints[trial.variant].ask, turns)
+            usd = budget.cost([(trial.variant.model, Usage.of(fields["usage"]))])
+            return {**trial.members("task"), **fields, "usd": usd}
 
-        code = carry_on("agent", asking, artifact, plan.turns(), attempt, budget=budget, stop=stop)
-        show([summary(plan, list(artifact.cells.values()), asking.output)])
+        code = run_trials("agent", run_options, artifact, plan.trials(), attempt, budget=budget, stop=stop)
+        show([summary(plan, list(artifact.cells.values()), run_options.output)])
         return code
 
 
-def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> Table:
-    """What first requests are; how many follow, and how they grow, is the model's affair."""
+def forecast(plan: AgentPlan, endpoints: Mapping[Variant, Endpoint], vocabulary: str) -> Table:
+    """The size of first requests. How many follow, and how large they become, depends on the model."""
     count = encoding(vocabulary)
     rows = []
-    for way, endpoint in endpoints.items():
+    for variant, endpoint in endpoints.items():
         sizes = [count.count(endpoint.prepare(*begin(task)).body) for task in plan.tasks]
-        tries = len(sizes) * plan.asking.reps
-        numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.asking.reps]
+        tries = len(sizes) * plan.run_options.reps
+        numbers = [tries, round(sum(sizes) / len(sizes)), sum(sizes) * plan.run_options.reps]
         counts = (f"{one:,}" for one in (*numbers, tries * plan.limit))
-        rows.append([way.model, way.mode, *counts])
+        rows.append([variant.model, variant.mode, *counts])
     return Table(
         "What would be sent",
         ["model", "mode", "tasks", "first request, mean", "first requests", "requests, at most"],
@@ -192,13 +193,13 @@ def forecast(plan: Plan, endpoints: Mapping[Way, Endpoint], vocabulary: str) -> 
     )
 
 
-def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
-    """What there is now. Intervals are the report's."""
+def summary(plan: AgentPlan, cells: Sequence[Cell], path: Path) -> Table:
+    """The results so far. Intervals are in the report."""
     rows = []
-    for way in plan.ways:
-        those, counts = tally(way, cells)
+    for variant in plan.variants:
+        those, counts = tally(variant, cells)
         done = sum(bool(cell["scores"] and cell["scores"]["success"]) for cell in those)
-        rows.append([way.model, way.mode, *(f"{one:,}" for one in (done, *counts))])
+        rows.append([variant.model, variant.mode, *(f"{one:,}" for one in (done, *counts))])
     head = ["model", "mode", "done", "answered", "failed", "skipped", "input", "output"]
     notes = [*endings(cells), f"Intervals, and the comparison with native: wirecall bench report {path}"]
     return Table("Results of the tasks", head, rows, left=2, notes=notes)

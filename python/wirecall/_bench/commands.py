@@ -1,4 +1,4 @@
-"""The commands of `wirecall bench`. What needs a library of the extra is imported where it is used."""
+"""The commands of `wirecall bench`. Libraries of the extra are imported only when they are used."""
 
 import dataclasses
 import importlib.util
@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from wirecall._bench.artifact import Artifact, BenchError
-from wirecall._bench.asking import Asking, FiniteRange, asking, listed
-from wirecall._cli.inputs import harmless
+from wirecall._bench.options import FiniteRange, RunOptions, listed, with_run_options
+from wirecall._console import printable
 
-# What the commands share of the extra `bench`.
+# The libraries of the extra `bench` that all commands need.
 _NEEDED = (
     "anthropic",
     "jinja2",
@@ -31,7 +31,7 @@ _NEEDED = (
 
 
 class _Bench(click.Group):
-    """A group that says what to install, instead of half working."""
+    """A group that says what to install if a library is missing."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
@@ -43,7 +43,7 @@ class _Bench(click.Group):
         try:
             return super().invoke(ctx)
         except BenchError as error:
-            raise click.ClickException(harmless(str(error))) from error
+            raise click.ClickException(printable(str(error))) from error
 
 
 @click.group(
@@ -116,7 +116,7 @@ def offline(
 ) -> None:
     """Count the tokens of definitions and calls in every format.
 
-    Every call is read back and compared. Native definitions are counted as minified JSON. How providers
+    Every call is parsed again and compared. Native definitions are counted as minified JSON. How providers
     render them for the model is not public, so these counts are an estimate.
     """
     from wirecall._bench.catalogue import BUILT_IN, catalogues
@@ -169,7 +169,7 @@ Exit codes: 0 every case was run; 1 some were skipped (budget used up, or no pro
 failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 and 130, --resume continues.
 """,
 )
-@asking("live.jsonl", modes="native,wire")
+@with_run_options("live.jsonl", modes="native,wire")
 @click.option(
     "--ablation",
     "ablations",
@@ -218,14 +218,14 @@ failed; 2 wrong usage or a file that cannot be used; 130 interrupted. After 1 an
     help="Folder for verdicts.  [default: the user's cache folder]",
 )
 @click.pass_context
-def live(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+def live(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run the cases on real models, natively and as text.
 
-    Keys are read from the environment only, and are never written.
+    Keys are only read from the environment, and never written.
     """
     from wirecall._bench.live import command
 
-    ctx.exit(command(asking, **given))
+    ctx.exit(command(run_options, **given))
 
 
 @bench.command(
@@ -240,7 +240,7 @@ Exit codes: 0 every task was run; 1 some were skipped (budget used up), or all f
 that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfinished tasks start over.
 """,
 )
-@asking("agent.jsonl", modes="native,wire,hermes")
+@with_run_options("agent.jsonl", modes="native,wire,hermes")
 @click.option("--tasks", multiple=True, metavar="GLOB", help="Only tasks whose name matches.")
 @click.option(
     "--turns",
@@ -250,16 +250,14 @@ that cannot be used; 130 interrupted. After 1 and 130, --resume continues; unfin
     help="Maximum answers of the model in one task.",
 )
 @click.pass_context
-def agent(ctx: click.Context, /, asking: Asking, **given: Any) -> None:
+def agent(ctx: click.Context, /, run_options: RunOptions, **given: Any) -> None:
     """Run tasks of several steps on real models.
 
-    What counts is the resulting state, not the calls.
-
-    Keys are read from the environment only, and are never written.
+    The resulting state is judged, not the calls. Keys are only read from the environment, and never written.
     """
     from wirecall._bench.agent import command
 
-    ctx.exit(command(asking, **given))
+    ctx.exit(command(run_options, **given))
 
 
 @bench.command(
@@ -319,7 +317,7 @@ used; 130 interrupted. After 130, --resume continues; an unfinished measurement 
 def latency(ctx: click.Context, /, **given: Any) -> None:
     """Compare the time per delta of wirecall's parser and others.
 
-    Run nothing else on the machine meanwhile.
+    Run nothing else on the machine at the same time.
     """
     from wirecall._bench.latency import command
 

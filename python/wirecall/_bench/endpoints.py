@@ -1,19 +1,17 @@
-"""One model at one endpoint, asked natively or through `wirecall.wrap`, by the real SDK of its API.
+"""One model at one endpoint, used natively or through `wirecall.wrap`, with the real SDK of its API.
 
-`Endpoint(…).ask(messages, tools)` gives an `Answer`, also where there was none: what failed is counted, not
-raised. Messages are those of chat completions for both APIs, so a loop appends `answer.message()` and results
-`{"role": "tool", "tool_call_id": …, "content": …}` and asks again.
+`Endpoint(…).ask(messages, tools)` returns an `Answer` even after a failure: failures are counted, not raised.
+Messages are those of chat completions for both APIs, so a loop appends `answer.message()` and results
+`{"role": "tool", "tool_call_id": …, "content": …}`, and asks again.
 """
 
 import email.utils
-import json
-import math
 import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import anthropic
@@ -22,38 +20,33 @@ import openai
 import tenacity
 
 from wirecall import wrap
+from wirecall._bench.answers import Answer, Status, arguments_of, without_secret
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.budget import REACHED, Budget, BudgetReached, Usage
-from wirecall._bench.recording import Api, Call, Exchange, Prepared, Recorder, Said, reader
-from wirecall._bench.ways import NATIVE
-from wirecall._cli.inputs import with_cause
+from wirecall._bench.budget import REACHED, Budget, BudgetReachedError
+from wirecall._bench.recording import Api, HttpExchange, HttpRecorder, NotSentError, ReceivedCall, reader
+from wirecall._bench.variants import NATIVE
+from wirecall._console import with_cause
 from wirecall._rewriting.options import Notice
 from wirecall._tools.definitions import Definition, definitions
 from wirecall.tokens import native_definition
 
 Messages = Sequence[Mapping[str, Any]]
-T = TypeVar("T")
-Status = Literal["ok", "failed", "skipped"]
 
-# What can be better in a while; 529 is Anthropic's "overloaded".
+# Temporary failures; 529 is Anthropic's "overloaded".
 _TRANSIENT = frozenset({408, 409, 425, 429})
-# No request after one of these can do better.
+# No later request can succeed after one of these.
 _KEY_REFUSED = frozenset({401, 403})
 _SHOWN_OF_AN_ERROR = 500
-# As deep as the protocols of this package read.
-_DEEPEST = 128
-# A shorter key is no secret but a word that stands where a server wants none; texts keep it.
-_SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
 class Tries:
-    """How often a request is sent, and how long it waits in between.
+    """How often a request is sent, and the pauses in between.
 
     Attributes:
-        attempts: At most, the first included.
-        first: About how many seconds before the second; then twice as many, and so on, with jitter.
-        longest: A server that asks for a longer pause is not waited for.
+        attempts: Maximum number of attempts, including the first.
+        first: Approximate seconds before the second attempt; doubled each time, with jitter.
+        longest: If a server asks for a longer pause, the request fails.
     """
 
     attempts: int = 6
@@ -61,139 +54,11 @@ class Tries:
     longest: float = 120.0
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came of asking once.
-
-    Attributes:
-        status: "skipped" if it was not asked to the end: the budget was reached, or the run was ended.
-        reason: Why it is not "ok".
-        said: What the application received.
-        times: Seconds of the last attempt, without pauses: to the model's "first_token", until the arguments
-            of the "first_call" were whole, in "total". None where it never came to that.
-        exchanges: Every HTTP request of all attempts.
-        notices: What `wirecall` noticed.
-        retries: What was asked again and why: of kind "http" with the seconds "waited", or "model", where
-            `wirecall` asked again.
-        api: In which the exchanges are.
-    """
-
-    status: Status
-    reason: str | None
-    said: Said
-    times: dict[str, float | None]
-    exchanges: list[Exchange]
-    notices: list[Notice]
-    retries: list[dict[str, Any]]
-    api: Api
-    _secret: str = field(repr=False)
-
-    @property
-    def calls(self) -> list[Call]:
-        return self.said.calls
-
-    @property
-    def usage(self) -> Usage:
-        """Of all requests, as their answers say."""
-        return sum((exchange.usage(self.api) for exchange in self.exchanges), Usage())
-
-    @property
-    def raw(self) -> str:
-        """What the model wrote last, as it wrote it."""
-        return self.exchanges[-1].said(self.api).text if self.exchanges else ""
-
-    def message(self) -> dict[str, Any]:
-        """The answer as a message of the history."""
-        message: dict[str, Any] = {"role": "assistant", "content": self.said.text or None}
-        if self.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for call in self.calls
-            ]
-        return message
-
-    def fields(self) -> dict[str, Any]:
-        """What a cell keeps of it; the key, should anyone have said it, is struck out."""
-        by_kind = {
-            name: [{"tool": one.tool, "detail": one.detail} for one in self.notices if one.kind == kind]
-            for name, kind in (("repairs", "repair"), ("problems", "problem"), ("errors", "error"))
-        }
-        by_kind["errors"] += [
-            {"tool": call.name, "detail": f"not_json: {call.arguments}"}
-            for call in self.calls
-            if isinstance(arguments_of(call), str)
-        ]
-        fields: dict[str, Any] = {
-            "status": self.status,
-            "reason": self.reason,
-            "usage": self.usage.as_dict(),
-            "times": self.times,
-            "calls": [{"name": call.name, "arguments": arguments_of(call)} for call in self.calls],
-            "text": self.raw,
-            "reasoning": self.said.reasoning,
-            "finish": self.said.finish,
-            **by_kind,
-            "retries": self.retries,
-            "requests": [self._request(exchange) for exchange in self.exchanges],
-        }
-        return self.without_key(fields)
-
-    @property
-    def text(self) -> str:
-        """What the application received beside calls, without the key, should it stand there."""
-        return self.without_key(self.said.text)
-
-    def without_key(self, value: T) -> T:
-        """What may hold what the model said, with the key struck out."""
-        struck: T = _struck(value, self._secret)
-        return struck
-
-    def _request(self, exchange: Exchange) -> dict[str, Any]:
-        said = exchange.said(self.api)
-        return {
-            "path": exchange.path,
-            "sha256": exchange.sha256,
-            "body": exchange.body,
-            "status": exchange.status,
-            "text": said.text,
-            "finish": said.finish,
-            "usage": exchange.usage(self.api).as_dict(),
-        }
-
-
-def arguments_of(call: Call) -> Any:
-    """The arguments as an object; the text, where it is none, or is nested deeper than any protocol reads."""
-    try:
-        value = json.loads(call.arguments or "{}", parse_constant=_no_json, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return call.arguments
-    return value if isinstance(value, dict) and _is_shallow(value) else call.arguments
-
-
-def _is_shallow(value: Any, levels: int = _DEEPEST) -> bool:
-    if not isinstance(value, dict | list):
-        return True
-    members = value.values() if isinstance(value, dict) else value
-    return levels > 0 and all(_is_shallow(member, levels - 1) for member in members)
-
-
-def _no_json(constant: str) -> float:
-    raise ValueError(f"{constant} is not valid JSON")
-
-
-def _finite(text: str) -> float:
-    return number if math.isfinite(number := float(text)) else _no_json(text)
-
-
 def _check_base_url(base_url: str) -> None:
-    """Its text is never in the message: whatever is wrong with it, it may hold a key.
+    """Check the URL. Error messages never contain it, because it may contain a key.
 
     Raises:
-        BenchError: It cannot be one.
+        BenchError: It is not a valid base URL.
     """
     try:
         parts = urlsplit(base_url)
@@ -206,22 +71,22 @@ def _check_base_url(base_url: str) -> None:
 
 
 class Endpoint:
-    """A model, and how it is asked. Threads may ask at once.
+    """A model, and how it is used. Threads may ask concurrently.
 
     Args:
-        api: Of the endpoint.
-        base_url: As the SDK wants it: with `/v1` for OpenAI's.
-        model: Its name there.
-        mode: "native", or the protocol that `wirecall.wrap` uses.
-        key: Sent to the endpoint, and nowhere kept.
+        api: The API of the endpoint.
+        base_url: As the SDK expects it: with `/v1` for OpenAI.
+        model: The model's name at the endpoint.
+        mode: "native", or the protocol for `wirecall.wrap`.
+        key: Sent to the endpoint, and never stored.
         options: Further options of `wirecall.wrap`.
-        output: The tokens that an answer can have, as `output_parameter` of the request.
-        output_parameter: What OpenAI's own models call it; many servers know "max_tokens" only.
+        output: Maximum tokens of an answer, sent as `output_parameter`.
+        output_parameter: The field's name for OpenAI's own models; many servers know only "max_tokens".
         parameters: Further fields of the request, such as a temperature.
-        tries: How often it is asked.
-        timeout: Seconds without a byte of the answer.
+        tries: How often a request is attempted.
+        timeout: Maximum seconds between two bytes of an answer.
         budget: Shared by all endpoints of a run.
-        stop: Ends pauses; then nothing is sent any more.
+        stop: Ends pauses; nothing is sent after it is set.
     """
 
     def __init__(
@@ -248,13 +113,13 @@ class Endpoint:
         self._key = key
         self._stop = stop or threading.Event()
         self._tries = tries or Tries()
-        self._recorder = Recorder(api, model, output, budget or Budget())
+        self._recorder = HttpRecorder(api, model, output, budget or Budget())
         self._noticed = threading.local()
         limit = {"max_tokens" if api == "anthropic" else output_parameter: output}
         self._fields = {"model": model, "stream": True, **limit}
-        # What the SDK does not know, it sends too.
+        # The SDK also sends fields that it does not know.
         self._more = dict(parameters or {})
-        # Bytes come as they are sent, so that it is known when each came.
+        # Uncompressed, so that the arrival of each byte is known.
         http: dict[str, Any] = {
             "headers": {"accept-encoding": "identity"},
             "event_hooks": self._recorder.hooks,
@@ -270,21 +135,21 @@ class Endpoint:
         elif options:
             raise BenchError(f"{', '.join(options)}: the mode native has no such option")
         self._client = client
-        # The SDKs load these when they are first asked for.
+        # The SDKs load these on first access.
         self._create: Callable[..., Any] = (
             client.chat.completions.create if isinstance(client, openai.OpenAI) else client.messages.create
         )
 
     def ask(self, messages: Messages, tools: Iterable[object] = ()) -> Answer:
-        """Send it, as often as it needs, and read the answer to its end.
+        """Send the request, with retries, and read the answer to its end.
 
         Args:
-            messages: Of chat completions; a system text is the first of them.
-            tools: What `definitions` takes.
+            messages: Messages of chat completions; a system message comes first.
+            tools: Tools in any form that `definitions` accepts.
 
         Raises:
-            BenchError: The endpoint does not take the key, or nothing is paid for: no other request would do
-                better.
+            BenchError: The endpoint rejects the key, or the account has no credit: no other request could
+                succeed.
         """
         request = self._request(messages, tools)
         retries: list[dict[str, Any]] = []
@@ -304,11 +169,11 @@ class Endpoint:
         times = attempt.times(exchanges)
         return Answer(*outcome, attempt.said, times, exchanges, notices, retries, self.api, self._key)
 
-    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> Exchange:
+    def prepare(self, messages: Messages, tools: Iterable[object] = ()) -> HttpExchange:
         """The first request that `ask` would send. Nothing is sent.
 
         Raises:
-            BenchError: There is none: the tools cannot be used.
+            BenchError: The tools cannot be used.
         """
         request = self._request(messages, tools)
         with self._recorder.recording(only_prepare=True) as exchanges:
@@ -316,7 +181,7 @@ class Endpoint:
             try:
                 self._create(**request)
             except Exception as error:
-                if not _is_from(error, Prepared):
+                if not _is_from(error, NotSentError):
                     raise BenchError(f"{self.model}, {self.mode}: {_message(error)}") from error
         return exchanges[0]
 
@@ -343,7 +208,7 @@ class Endpoint:
 
     def _attempt(self, request: dict[str, Any], exchanges: int) -> "_Attempt":
         if self._stop.is_set():
-            raise _Stopped
+            raise _StoppedError
         self._noticed.notices = []
         return _Attempt(self.api, request, exchanges)
 
@@ -375,9 +240,9 @@ class Endpoint:
         )
 
     def _is_transient(self, error: BaseException) -> bool:
-        if isinstance(error, httpx2.TransportError | _BrokenOff):
+        if isinstance(error, httpx2.TransportError | _IncompleteAnswerError):
             return True
-        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReached):
+        if not isinstance(error, openai.APIError | anthropic.APIError) or _is_from(error, BudgetReachedError):
             return False
         headers = _headers(error)
         asked = retry_after(error)
@@ -385,35 +250,35 @@ class Endpoint:
             return False
         if (said := headers.get("x-should-retry")) in ("true", "false"):
             return said == "true"
-        # Without a status: no connection, or an error that came in the stream, as does one with status 200.
+        # Without a status: no connection, or an error in the stream, as with status 200.
         status = getattr(error, "status_code", 200)
         return (status in _TRANSIENT or status >= 500 or status == 200) and not _is_unpaid(error)
 
     def _outcome(self, error: BaseException | None) -> tuple[Status, str | None]:
-        if _is_from(error, BudgetReached):
+        if _is_from(error, BudgetReachedError):
             return "skipped", REACHED
-        if isinstance(error, _Stopped):
+        if isinstance(error, _StoppedError):
             return "skipped", "interrupted"
         status = getattr(error, "status_code", None)
         if status in _KEY_REFUSED:
             raise BenchError(f"The endpoint rejected the key for {self.model} (HTTP {status}).") from None
         where = type(error).__name__ if status is None else f"HTTP {status}"
-        reason = _struck(f"{where}: {_message(error)}", self._key)[:_SHOWN_OF_AN_ERROR]
+        reason = without_secret(f"{where}: {_message(error)}", self._key)[:_SHOWN_OF_AN_ERROR]
         if error is not None and _is_unpaid(error):
             raise BenchError(reason) from None
         return "failed", reason
 
 
-class _BrokenOff(Exception):
+class _IncompleteAnswerError(Exception):
     """The answer has no end."""
 
 
-class _Stopped(Exception):
-    """The run is to end."""
+class _StoppedError(Exception):
+    """The run is being stopped."""
 
 
 class _Attempt:
-    """One time that the request is sent, and what comes of it."""
+    """One attempt at a request, and its result."""
 
     def __init__(self, api: Api, request: dict[str, Any] | None = None, exchanges: int = 0) -> None:
         self.said = reader(api)
@@ -430,29 +295,29 @@ class _Attempt:
                 self.said.take(time.perf_counter(), event.to_dict(warnings=False))
         self._end = time.perf_counter()
         if not self.said.ended:
-            raise _BrokenOff("the answer did not end")
+            raise _IncompleteAnswerError("the answer did not end")
 
-    def times(self, exchanges: Sequence[Exchange]) -> dict[str, float | None]:
+    def times(self, exchanges: Sequence[HttpExchange]) -> dict[str, float | None]:
         first = exchanges[self._exchanges].said(self._api).first if len(exchanges) > self._exchanges else None
         moments = {"first_token": first, "first_call": self.said.first_call, "total": self._end}
         return {name: None if at is None else at - self._start for name, at in moments.items()}
 
 
 def unasked(api: Api, reason: str) -> Answer:
-    """What has come of it where nothing was asked."""
+    """The answer of a case that was not sent."""
     attempt = _Attempt(api)
     return Answer("skipped", reason, attempt.said, attempt.times([]), [], [], [], api, "")
 
 
 def _is_from(error: BaseException | None, kind: type[Exception]) -> bool:
-    """Whether it is one, or an exception that an SDK put around one."""
+    """Whether the error is of this kind, or wraps one that is."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__
     return error is not None
 
 
 def retry_after(error: BaseException | None) -> float | None:
-    """The seconds that the server asks to wait."""
+    """The pause that the server asks for, in seconds."""
     headers = _headers(error)
     try:
         if milliseconds := headers.get("retry-after-ms"):
@@ -474,7 +339,7 @@ def _headers(error: BaseException | None) -> Mapping[str, str]:
 
 
 def _message(error: BaseException | None) -> str:
-    """What the server says, without the wrapping of the SDK; where none answered, why."""
+    """The server's message, without the SDK's prefix; without an answer, why there is none."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
@@ -487,18 +352,6 @@ def _is_unpaid(error: BaseException) -> bool:
     return getattr(error, "code", None) == "insufficient_quota"
 
 
-def _struck(value: Any, secret: str) -> Any:
-    if len(secret) < _SHORTEST_SECRET:
-        return value
-    if isinstance(value, str):
-        return value.replace(secret, "[key]")
-    if isinstance(value, list):
-        return [_struck(item, secret) for item in value]
-    if isinstance(value, dict):
-        return {_struck(name, secret): _struck(item, secret) for name, item in value.items()}
-    return value
-
-
 # Anthropic's form -------------------------------------------------------------------------------------------
 
 
@@ -508,7 +361,7 @@ def _anthropic_definition(tool: Definition) -> dict[str, Any]:
 
 
 def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
-    """The system text, and the other messages of chat completions as turns of Messages."""
+    """The system text, and the other messages of chat completions in the form of Anthropic's Messages API."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     turns: list[dict[str, Any]] = []
     for message in messages:
@@ -528,8 +381,8 @@ def _turns(messages: Messages) -> tuple[str, list[dict[str, Any]]]:
             blocks.append({"type": "text", "text": message["content"]})
         for call in message.get("tool_calls", ()):
             function = call["function"]
-            given = arguments_of(Call(call["id"], function["name"], function["arguments"]))
-            # Only objects are allowed here, so what is none is shown in one.
+            given = arguments_of(ReceivedCall(call["id"], function["name"], function["arguments"]))
+            # The API accepts only objects, so other values are wrapped in one.
             shown = given if isinstance(given, dict) else {"unreadable": given}
             blocks.append({"type": "tool_use", "id": call["id"], "name": function["name"], "input": shown})
         role = "user" if role == "tool" else role

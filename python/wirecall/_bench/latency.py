@@ -1,8 +1,8 @@
-"""`wirecall bench latency`: what a delta costs, for each parser on each work.
+"""`wirecall bench latency`: the cost of a delta, for each parser and each workload.
 
-A cell is one contestant on one work. First it must read the work right; who does not is not timed. Then all
-contestants take turns in every round, so that a slow spell of the machine meets all of them. At last a
-process of its own reads the work once more, for its memory.
+A cell is one contestant on one workload. First the contestant must parse the workload correctly; otherwise it
+is not timed. Then all contestants take turns in every round, so that a slow phase of the machine affects all
+of them. Finally a separate process parses the workload once more, to measure its memory.
 """
 
 from array import array
@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirecall._bench.artifact import Artifact, Cell
+from wirecall._bench.correctness import Entry, entries_of, judge
+from wirecall._bench.latency_report import CLOCK, rules, tables
 from wirecall._bench.memory import grown
 from wirecall._bench.peers import LIBRARIES, Contestant, contestants, written
 from wirecall._bench.progress import progress
-from wirecall._bench.reading import Entry, entries_of, judge
-from wirecall._bench.speeds import CLOCK, rules, tables
 from wirecall._bench.tables import show
 from wirecall._bench.timing import clock_alone, measure, microseconds
-from wirecall._bench.works import DELTA, Work, code_call, steps, works
+from wirecall._bench.workloads import DELTA, Workload, code_call, steps, workloads
 
-# What a parser reads before its memory is measured, and the works on which it is.
+# The warm-up before memory is measured, and the workloads on which it is measured.
 _WARM_UP = "4KB"
 _HELD = ("code", "streams")
 
@@ -27,7 +27,7 @@ _HELD = ("code", "streams")
 def command(
     *, lengths: Sequence[str], rounds: int, streams: int, limit: float, output: Path, resume: bool
 ) -> int:
-    """Run `wirecall bench latency`; returns its exit code."""
+    """Run `wirecall bench latency` and return its exit code."""
     options = {
         "lengths": list(lengths),
         "rounds": rounds,
@@ -35,16 +35,16 @@ def command(
         "limit": limit,
         "delta": DELTA,
     }
-    everything, who = works(lengths, streams), contestants()
+    everything, who = workloads(lengths, streams), contestants()
     begin = Artifact.resume if resume else Artifact.create
     with begin(output, "latency", options, libraries=LIBRARIES) as artifact:
-        left = [work for work in everything if not _is_done(artifact, work, who)]
+        left = [workload for workload in everything if not _is_done(artifact, workload, who)]
         each = len(who) * (rounds + 2)
         done = each * (len(everything) - len(left))
         with progress(each * len(everything), "bench latency", done=done, still=True) as shown:
             artifact.append(_clock_cell([clock_alone() for _ in range(rounds)]))
-            for work in left:
-                for found in cells(work, who, rounds, limit, shown.step):
+            for workload in left:
+                for found in cells(workload, who, rounds, limit, shown.step):
                     artifact.append(found)
         kept = list(artifact.cells.values())
     show(tables(kept, options))
@@ -54,33 +54,34 @@ def command(
     return 1 if any(found["status"] == "wrong" for found in ours) else 0
 
 
-def _is_done(artifact: Artifact, work: Work, who: Sequence[Contestant]) -> bool:
-    return all((contestant.name, work.name, work.length) in artifact.cells for contestant in who)
+def _is_done(artifact: Artifact, workload: Workload, who: Sequence[Contestant]) -> bool:
+    return all((contestant.name, workload.name, workload.length) in artifact.cells for contestant in who)
 
 
 def cells(
-    work: Work,
+    workload: Workload,
     who: Sequence[Contestant],
     rounds: int,
     limit: float,
     step: Callable[[int, str], None] = lambda count, note: None,
 ) -> list[Cell]:
-    """One work, read by all of them.
+    """Run all contestants on one workload.
 
     Args:
-        limit: Seconds after which a reading is cut off.
-        step: Is told how many of `rounds` + 2 steps of each are about to be done, and what.
+        limit: The time limit of one reading, in seconds.
+        step: Called before each part of the work with a number of steps (`rounds` + 2 for each contestant)
+            and a description.
     """
-    entries = entries_of(work, who)
+    entries = entries_of(workload, who)
     for entry in entries:
-        step(1, f"{entry.contestant.name} on {work}: is it right")
+        step(1, f"{entry.contestant.name} on {workload}: is it right")
         judge(entry, limit)
     able = [entry for entry in entries if entry.open_stream is not None and entry.correct is not False]
     step((rounds + 1) * (len(entries) - len(able)), "")
     measure(able, rounds, limit, step)
     for entry in able:
-        step(1, f"{entry.contestant.name} on {work}: memory")
-        if entry.cut is None and work.name in _HELD:
+        step(1, f"{entry.contestant.name} on {workload}: memory")
+        if entry.cut is None and workload.name in _HELD:
             entry.memory = _memory(entry, limit)
     return [_cell(entry) for entry in entries]
 
@@ -89,24 +90,24 @@ def _memory(entry: Entry, limit: float) -> int | None:
     warm_up = code_call(_WARM_UP)
     texts = [text for text, _ in written(warm_up, entry.contestant.reads)]
     before = (warm_up.tools, steps(texts, in_turn=False))
-    # Longer than it took here: the process has to start and to import.
-    return grown(entry.contestant, before, (entry.work.tools, entry.steps), 10 * limit + 120)
+    # Longer than in this process: the new one must start and import its modules.
+    return grown(entry.contestant, before, (entry.workload.tools, entry.steps), 10 * limit + 120)
 
 
 def _cell(entry: Entry) -> Cell:
-    """What was found of one contestant on one work.
+    """The results of one contestant on one workload.
 
-    - `status`: "ok", "cut" (the time was over after `done` steps of a reading), "wrong" (not timed) or
-      "skipped"; `reason` for the last two
-    - `correct`: None where it is not known, because it was cut off or reads nothing
+    - `status`: "ok", "cut" (the time limit was reached after `done` steps), "wrong" (not timed) or "skipped";
+      `reason` for the last two
+    - `correct`: None if unknown, because the reading was cut off or nothing is parsed
     - `deltas`: of one reading; `samples`: deltas and ends of messages that were timed
-    - `microseconds`: None where nothing was timed; the clock's own time is in them
+    - `microseconds`: None if nothing was timed; includes the clock's own time
     - `memory`: bytes, or None
     """
-    contestant, work = entry.contestant, entry.work
+    contestant, workload = entry.contestant, entry.workload
     return {
-        **_place(contestant.name, work.name, work.length),
-        "size": work.size,
+        **_place(contestant.name, workload.name, workload.length),
+        "size": workload.size,
         "reads": contestant.reads,
         "what": contestant.what,
         "status": _status(entry),
@@ -133,5 +134,10 @@ def _clock_cell(times: Sequence["array[int]"]) -> Cell:
     return {**_place(CLOCK, "nothing", "-"), **found}
 
 
-def _place(contestant: str, work: str, length: str) -> Cell:
-    return {"key": [contestant, work, length], "contestant": contestant, "work": work, "length": length}
+def _place(contestant: str, workload: str, length: str) -> Cell:
+    return {
+        "key": [contestant, workload, length],
+        "contestant": contestant,
+        "work": workload,
+        "length": length,
+    }

@@ -1,4 +1,4 @@
-"""The cells of `wirecall bench live`: what models answered, and how right it was."""
+"""`wirecall bench live`: what models answered, and how correct it was."""
 
 import itertools
 import json
@@ -10,57 +10,59 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wirecall._bench.artifact import BenchError, Cell, Key, key_of
-from wirecall._bench.asking import Asking
 from wirecall._bench.budget import Budget, Usage
 from wirecall._bench.catalogue import BUILT_IN, Case, catalogues
 from wirecall._bench.endpoints import Endpoint, unasked
 from wirecall._bench.judging import Judge, judge_folder, score
-from wirecall._bench.plan import Plan, ablation_options, choose
-from wirecall._bench.proof import Proof, proofs, violations
+from wirecall._bench.options import RunOptions
+from wirecall._bench.plan import LivePlan, ablation_options, choose
 from wirecall._bench.recording import Api
+from wirecall._bench.request_checks import RequestCheck, request_checks, violations
+from wirecall._bench.schedule import Trial, endings, is_unjudged, run_trials, tally
 from wirecall._bench.tables import Table, show
-from wirecall._bench.turns import Turn, carry_on, endings, is_unjudged, tally
+from wirecall._bench.variants import NATIVE, Variant, in_run_order, variant_of
 from wirecall._bench.vocabularies import Vocabulary, encoding
-from wirecall._bench.ways import NATIVE, Way, as_asked_for, way_of
 from wirecall.tokens import Count, compact
 
 # Before anything is sent ------------------------------------------------------------------------------------
 
 
-class Prepared(NamedTuple):
-    """The first request of a case and way, as it would be sent."""
+class PreparedRequest(NamedTuple):
+    """The first request of a case and variant, as it would be sent."""
 
     body: str
     sha256: str
 
 
-def prepare(plan: Plan, endpoints: Mapping[Way, Endpoint]) -> dict[tuple[Way, str], Prepared]:
-    """All first requests, by way and name of the case; a case without a prompt has none.
+def prepare(
+    plan: LivePlan, endpoints: Mapping[Variant, Endpoint]
+) -> dict[tuple[Variant, str], PreparedRequest]:
+    """All first requests, by variant and case; cases without a prompt have none.
 
     Raises:
-        BenchError: Two ways would send the same, or a tool cannot be used.
+        BenchError: Two variants would send the same request, or a tool cannot be used.
     """
-    prepared: dict[tuple[Way, str], Prepared] = {}
-    for case, way in itertools.product(plan.cases, plan.ways):
+    prepared: dict[tuple[Variant, str], PreparedRequest] = {}
+    for case, variant in itertools.product(plan.cases, plan.variants):
         if not case.prompt:
             continue
-        request = endpoints[way].prepare(plan.messages(case), plan.tools_of(case))
-        prepared[way, case.name] = Prepared(request.body, request.sha256)
-    _prove(
-        {**way.members, "case": case, "requests": [{"sha256": request.sha256}]}
-        for (way, case), request in prepared.items()
+        request = endpoints[variant].prepare(plan.messages(case), plan.tools_of(case))
+        prepared[variant, case.name] = PreparedRequest(request.body, request.sha256)
+    _check_requests(
+        {**variant.members, "case": case, "requests": [{"sha256": request.sha256}]}
+        for (variant, case), request in prepared.items()
     )
     return prepared
 
 
-def _prove(cells: Any) -> None:
+def _check_requests(cells: Any) -> None:
     if said := violations(cells):
         more = f" … and {len(said) - 3} more" if len(said) > 3 else ""
         raise BenchError(f"Two variants would send the same requests. {'; '.join(said[:3])}{more}.")
 
 
 def prompt_tokens(body: str, count: Count) -> int:
-    """What the texts and tools of a request are in tokens; how a provider renders them is not published."""
+    """The tokens of a request's texts and tools. How providers render them is not published."""
     request = json.loads(body)
     texts = [request.get("system") or "", *(message["content"] for message in request["messages"])]
     tools = request.get("tools")
@@ -72,28 +74,28 @@ def _plain(content: Any) -> str:
 
 
 def forecast(
-    plan: Plan,
-    prepared: Mapping[tuple[Way, str], Prepared],
+    plan: LivePlan,
+    prepared: Mapping[tuple[Variant, str], PreparedRequest],
     vocabulary: Vocabulary,
     budget: Budget,
 ) -> Table:
-    """What the plan would cost: what is sent as it is counted here, what comes back at its most."""
+    """The maximum cost of the plan: requests as counted here, and answers of the maximum length."""
     rows = []
     used = []
-    for way in plan.ways:
+    for variant in plan.variants:
         sizes = [
             prompt_tokens(request.body, vocabulary.count)
             for (of, _), request in prepared.items()
-            if of == way
+            if of == variant
         ]
-        asked = len(sizes) * plan.asking.reps
-        usage = Usage(sum(sizes) * plan.asking.reps, asked * plan.asking.max_output_tokens)
-        used.append((way.model, usage))
+        asked = len(sizes) * plan.run_options.reps
+        usage = Usage(sum(sizes) * plan.run_options.reps, asked * plan.run_options.max_output_tokens)
+        used.append((variant.model, usage))
         mean = sum(sizes) / len(sizes) if sizes else 0.0
         numbers = (asked, round(mean), usage.input, usage.output)
-        rows.append([*way, *(f"{one:,}" for one in numbers), _dollars(budget.cost(used[-1:]))])
+        rows.append([*variant, *(f"{one:,}" for one in numbers), _dollars(budget.cost(used[-1:]))])
     total = sum((usage for _, usage in used), Usage())
-    sums = ["total", "", "", f"{len(plan.turns()):,}", "", f"{total.input:,}", f"{total.output:,}"]
+    sums = ["total", "", "", f"{len(plan.trials()):,}", "", f"{total.input:,}", f"{total.output:,}"]
     rows.append([*sums, _dollars(budget.cost(used))])
     head = [
         "model",
@@ -122,23 +124,23 @@ def _dollars(usd: float | None) -> str:
 # The run ----------------------------------------------------------------------------------------------------
 
 
-class Run:
-    """Makes cells.
+class LiveRun:
+    """Produces cells.
 
     Args:
-        prepared: What `prepare` made of the plan.
-        cells: Those that there are; what they have sent must be what would be sent now. One that the judge
-            gave no verdict on is judged again, and not asked again.
-        endpoints: One for each way; all share the budget.
-        judge: Judges arguments that the schema does not find the same.
+        prepared: The requests from `prepare`.
+        cells: Existing cells. Their requests must be those that would be sent now. Cells that the judge gave
+            no verdict on are judged again, but not asked again.
+        endpoints: One for each variant; all share the budget.
+        judge: Judges arguments that are not equivalent according to the schema.
     """
 
     def __init__(
         self,
-        plan: Plan,
-        prepared: Mapping[tuple[Way, str], Prepared],
+        plan: LivePlan,
+        prepared: Mapping[tuple[Variant, str], PreparedRequest],
         cells: Iterable[Cell],
-        endpoints: Mapping[Way, Endpoint],
+        endpoints: Mapping[Variant, Endpoint],
         *,
         budget: Budget,
         judge: Judge | None = None,
@@ -152,25 +154,25 @@ class Run:
         for cell in cells:
             if is_unjudged(cell):
                 self._unjudged[key_of(cell)] = cell
-            self._check(way_of(cell), cell["case"], cell["requests"])
+            self._check(variant_of(cell), cell["case"], cell["requests"])
 
-    def cell(self, turn: Turn[Case]) -> Cell:
-        """Ask, and judge the answer."""
-        way, case = turn.way, turn.subject
-        if (earlier := self._unjudged.get(turn.key)) is not None:
+    def cell(self, trial: Trial[Case]) -> Cell:
+        """Ask the model, and judge the answer."""
+        variant, case = trial.variant, trial.subject
+        if (earlier := self._unjudged.get(trial.key)) is not None:
             return self._judged({**earlier, "judged_again": True}, case)
         if case.prompt:
-            answer = self._endpoints[way].ask(self.plan.messages(case), self.plan.tools_of(case))
+            answer = self._endpoints[variant].ask(self.plan.messages(case), self.plan.tools_of(case))
         else:
-            answer = unasked(self.plan.asking.api, "the case has no prompt")
+            answer = unasked(self.plan.run_options.api, "the case has no prompt")
         fields = answer.fields()
-        self._check(way, case.name, fields["requests"])
+        self._check(variant, case.name, fields["requests"])
         cell = {
-            **turn.members("case"),
+            **trial.members("case"),
             **fields,
             "scores": None,
             "judge": None,
-            "usd": self._budget.cost([(way.model, answer.usage)]),
+            "usd": self._budget.cost([(variant.model, answer.usage)]),
         }
         if answer.status != "ok":
             return cell
@@ -188,10 +190,10 @@ class Run:
         said = {**verdict.as_dict(), "usd": self._budget.cost([(verdict.model, verdict.usage)])}
         return {**cell, "scores": {**scores, "judged": verdict.same}, "judge": said}
 
-    def _check(self, way: Way, case: str, requests: list[dict[str, Any]]) -> None:
-        if requests and requests[0]["sha256"] != self._prepared[way, case].sha256:
+    def _check(self, variant: Variant, case: str, requests: list[dict[str, Any]]) -> None:
+        if requests and requests[0]["sha256"] != self._prepared[variant, case].sha256:
             raise BenchError(
-                f"{way}, case {case}: what was sent is not what would be sent now. A run is carried "
+                f"{variant}, case {case}: what was sent is not what would be sent now. A run is carried "
                 "on with the versions that it was begun with."
             )
 
@@ -200,7 +202,7 @@ class Run:
 
 
 def command(
-    asking: Asking,
+    run_options: RunOptions,
     *,
     ablations: Sequence[str],
     catalogue: str | None,
@@ -214,67 +216,73 @@ def command(
     judge_key_variable: str | None,
     judge_cache: Path | None,
 ) -> int:
-    """`wirecall bench live`; gives its exit code."""
+    """Run `wirecall bench live` and return its exit code."""
     (source,) = catalogues([catalogue or BUILT_IN])
-    plan = Plan(asking, source, choose(source, cases, groups), ablations, tools, system, judge)
-    budget, stop = asking.budget([*asking.models, *filter(None, [judge])]), threading.Event()
+    plan = LivePlan(run_options, source, choose(source, cases, groups), ablations, tools, system, judge)
+    budget, stop = run_options.budget([*run_options.models, *filter(None, [judge])]), threading.Event()
     with ExitStack() as stack:
 
-        def endpoint(of: Asking, way: Way) -> Endpoint:
-            options = ablation_options(way.ablation) if way.ablation else {}
-            made = of.endpoint(way.model, way.mode, options, budget=budget, stop=stop)
+        def endpoint(of: RunOptions, variant: Variant) -> Endpoint:
+            options = ablation_options(variant.ablation) if variant.ablation else {}
+            made = of.endpoint(variant.model, variant.mode, options, budget=budget, stop=stop)
             return stack.enter_context(closing(made))
 
-        endpoints = {one: endpoint(asking, one) for one in plan.ways}
+        endpoints = {one: endpoint(run_options, one) for one in plan.variants}
         prepared = prepare(plan, endpoints)
-        if asking.dry_run:
+        if run_options.dry_run:
             _show_requests(prepared)
-            show([forecast(plan, prepared, encoding(asking.encoding), budget)])
+            show([forecast(plan, prepared, encoding(run_options.encoding), budget)])
             return 0
         judging = None
         if judge is not None:
-            same = judge_api in (None, asking.api)
+            same = judge_api in (None, run_options.api)
             of = replace(
-                asking,
-                api=judge_api or asking.api,
-                base_url=judge_base_url or (asking.base_url if same else None),
-                key_variable=judge_key_variable or (asking.key_variable if same else None),
+                run_options,
+                api=judge_api or run_options.api,
+                base_url=judge_base_url or (run_options.base_url if same else None),
+                key_variable=judge_key_variable or (run_options.key_variable if same else None),
                 parameter={},
             )
-            judging = Judge(endpoint(of, Way(judge, NATIVE)), judge_cache or judge_folder())
-        artifact = stack.enter_context(asking.artifact("live", plan.options()))
+            judging = Judge(endpoint(of, Variant(judge, NATIVE)), judge_cache or judge_folder())
+        artifact = stack.enter_context(run_options.artifact("live", plan.options()))
         there = artifact.cells.values()
-        run = Run(plan, prepared, there, endpoints, budget=budget, judge=judging)
-        code = carry_on("live", asking, artifact, plan.turns(), run.cell, budget=budget, stop=stop)
-        _prove(there)
-        show([summary(plan, list(there), asking.output)])
+        run = LiveRun(plan, prepared, there, endpoints, budget=budget, judge=judging)
+        code = run_trials("live", run_options, artifact, plan.trials(), run.cell, budget=budget, stop=stop)
+        _check_requests(there)
+        show([summary(plan, list(there), run_options.output)])
         return code
 
 
-def _show_requests(prepared: Mapping[tuple[Way, str], Prepared]) -> None:
-    """One request of each way, whole."""
+def _show_requests(prepared: Mapping[tuple[Variant, str], PreparedRequest]) -> None:
+    """Print one complete request of each variant."""
     shown = set()
-    for (way, case), request in prepared.items():
-        if way not in shown:
-            shown.add(way)
+    for (variant, case), request in prepared.items():
+        if variant not in shown:
+            shown.add(variant)
             body = json.dumps(json.loads(request.body), indent=2, ensure_ascii=False)
-            print(f"{way}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
+            print(f"{variant}, case {case}, SHA-256 {request.sha256}:\n{body}\n")
 
 
-def summary(plan: Plan, cells: Sequence[Cell], path: Path) -> Table:
-    """What there is now. How good it is, is for the report, which has the intervals."""
+def summary(plan: LivePlan, cells: Sequence[Cell], path: Path) -> Table:
+    """The results so far. Scores with their intervals are in the report."""
     rows = []
-    for way in plan.ways:
-        _, counts = tally(way, cells)
-        rows.append([*way, *(f"{one:,}" for one in counts)])
-    notes = [_said(proof) for proof in proofs(as_asked_for(cells, plan.options())) if proof.way.ablation]
+    for variant in plan.variants:
+        _, counts = tally(variant, cells)
+        rows.append([*variant, *(f"{one:,}" for one in counts)])
+    notes = [
+        _said(check)
+        for check in request_checks(in_run_order(cells, plan.options()))
+        if check.variant.ablation
+    ]
     notes += endings(cells)
     notes.append(f"Scores with their intervals: wirecall bench report {path}")
     head = ["model", "mode", "ablation", "ok", "failed", "skipped", "input", "output"]
     return Table("What was asked", head, rows, left=3, notes=notes)
 
 
-def _said(proof: Proof) -> str:
-    what = "the request differs" if not proof.reading else "answers are read otherwise, the request differs"
-    differ, cases = len(proof.differ), len(proof.same) + len(proof.differ)
-    return f"{proof.way.model}, {proof.way.ablation}: {what} in {differ} of {cases} cases"
+def _said(check: RequestCheck) -> str:
+    what = (
+        "the request differs" if not check.parsing_only else "answers are read otherwise, the request differs"
+    )
+    differ, cases = len(check.differ), len(check.same) + len(check.differ)
+    return f"{check.variant.model}, {check.variant.ablation}: {what} in {differ} of {cases} cases"

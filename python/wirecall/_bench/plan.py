@@ -1,4 +1,4 @@
-"""What `wirecall bench live` asks: cases, in ways of asking."""
+"""The plan of `wirecall bench live`: cases and variants."""
 
 import hashlib
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from wirecall._bench.artifact import BenchError
-from wirecall._bench.asking import Asking
 from wirecall._bench.catalogue import Case, Catalogue
-from wirecall._bench.proof import ABLATED
-from wirecall._bench.turns import Turn, check, once, shared_options, take_turns
-from wirecall._bench.ways import Way
+from wirecall._bench.options import RunOptions
+from wirecall._bench.request_checks import ABLATED
+from wirecall._bench.schedule import Trial, check, once, schedule, shared_options
+from wirecall._bench.variants import Variant
 from wirecall._rewriting.options import Options
 from wirecall._tools.definitions import Definition
 from wirecall.tokens import compact
 
-# Options of `wrap` that an ablation may change.
+# The options of `wrap` that an ablation can change.
 ABLATIONS = ("syntax", "placement", "no-manual", "descriptions", "protocol", "strict")
 _FLAGS = frozenset({"no-manual", "strict"})
 
 
 def ablation_options(ablation: str) -> dict[str, Any]:
-    """The options of `wrap` that an ablation stands for: `syntax=json`, or `strict` for what is true or not.
+    """The options of `wrap` for an ablation: `syntax=json`, or `strict` for a flag.
 
     Raises:
-        BenchError: There is no such ablation, or no such value.
+        BenchError: The ablation or its value is unknown.
     """
     name, given, value = ablation.partition("=")
     if name not in ABLATIONS:
@@ -41,18 +41,18 @@ def ablation_options(ablation: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is asked, and so which cells there are.
+class LivePlan:
+    """What is run, which determines the cells.
 
     Attributes:
-        cases: Those of the catalogue that are asked.
-        tools: Which tools a case is sent with: "all", those of the cases of its "group", or its "own" only.
-        system: A system text of the application.
-        parameters: Further fields of every request.
+        cases: The selected cases of the catalogue.
+        tools: The tools in a request: "all", those of the cases in the same "group", or only the case's
+            "own".
+        system: The system prompt of the application.
         judge: The name of the judge, if there is one.
     """
 
-    asking: Asking
+    run_options: RunOptions
     catalogue: Catalogue
     cases: Sequence[Case]
     ablations: Sequence[str] = ()
@@ -61,13 +61,13 @@ class Plan:
     judge: str | None = None
 
     def __post_init__(self) -> None:
-        check(self.asking)
+        check(self.run_options)
         once("ablations", self.ablations)
-        if self.ablations and ABLATED not in self.asking.modes:
+        if self.ablations and ABLATED not in self.run_options.modes:
             raise BenchError(f"Ablations change the mode {ABLATED!r}, which is not in --modes.")
         for ablation in self.ablations:
             ablation_options(ablation)
-        if self.judge in self.asking.models:
+        if self.judge in self.run_options.models:
             raise BenchError(f"{self.judge} cannot be its own judge: choose another model.")
         if not self.cases:
             raise BenchError("No case of the catalogue was selected.")
@@ -78,20 +78,25 @@ class Plan:
             )
 
     @property
-    def ways(self) -> list[Way]:
-        kinds = [*((mode, "") for mode in self.asking.modes), *((ABLATED, one) for one in self.ablations)]
-        return [Way(model, mode, ablation) for model in self.asking.models for mode, ablation in kinds]
+    def variants(self) -> list[Variant]:
+        kinds = [
+            *((mode, "") for mode in self.run_options.modes),
+            *((ABLATED, one) for one in self.ablations),
+        ]
+        return [
+            Variant(model, mode, ablation) for model in self.run_options.models for mode, ablation in kinds
+        ]
 
-    def turns(self) -> list[Turn[Case]]:
-        return list(take_turns(self.ways, self.cases, self.asking))
+    def trials(self) -> list[Trial[Case]]:
+        return list(schedule(self.variants, self.cases, self.run_options))
 
     def options(self) -> dict[str, Any]:
-        """What a run has to share with the one that it carries on."""
+        """The options that a resumed run must share with the original one."""
         content = compact(
             [self.catalogue.tools, [[case.name, case.prompt, case.arguments] for case in self.cases]]
         )
         return {
-            **shared_options(self.asking),
+            **shared_options(self.run_options),
             "ablations": list(self.ablations),
             "catalogue": self.catalogue.name,
             "cases": [case.name for case in self.cases],
@@ -99,7 +104,7 @@ class Plan:
             "tools": self.tools,
             "system": self.system,
             "judge": self.judge,
-            "cells": len(self.turns()),
+            "cells": len(self.trials()),
         }
 
     def messages(self, case: Case) -> list[dict[str, Any]]:
@@ -107,7 +112,7 @@ class Plan:
         return [*system, {"role": "user", "content": case.prompt}]
 
     def tools_of(self, case: Case) -> list[Definition]:
-        """In the catalogue's order."""
+        """The tools for a case, in the catalogue's order."""
         if self.tools == "all":
             return self.catalogue.tools
         names = {case.tool}
@@ -120,10 +125,10 @@ class Plan:
 
 
 def choose(catalogue: Catalogue, patterns: Sequence[str] = (), groups: Sequence[str] = ()) -> list[Case]:
-    """The cases whose name is like one of the patterns, in one of the groups; all where nothing is said.
+    """The cases that match one of the patterns and are in one of the groups; all if neither is given.
 
     Raises:
-        BenchError: A pattern or group fits no case.
+        BenchError: A pattern or group matches no case.
     """
     for pattern in patterns:
         if not any(fnmatchcase(case.name, pattern) for case in catalogue.cases):

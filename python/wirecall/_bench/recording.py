@@ -1,7 +1,7 @@
-"""What goes over the network: requests as they are sent, answers as they come in, and when.
+"""HTTP traffic: the requests as sent, the answers as received, and when.
 
-Hooks of the HTTP client see all requests, also those that `wrap` makes when it asks again. Neither headers
-nor addresses are kept, so no keys are.
+Hooks of the HTTP client see all requests, including those that `wrap` makes for retries. Headers and URLs are
+not recorded, so no keys are.
 """
 
 import hashlib
@@ -22,21 +22,21 @@ from wirecall._clients import sse
 Api = Literal["openai", "anthropic"]
 
 
-# More calls than an answer has. A server that says otherwise would have as many made up.
+# More calls than any answer has. A larger index would create that many calls.
 _MOST_CALLS = 1000
 
 
-class Prepared(Exception):
-    """Stops a request that was only to be made, not sent."""
+class NotSentError(Exception):
+    """Stops a request that is only prepared, not sent."""
 
 
-class Malformed(Exception):
-    """What came is no event of the API."""
+class MalformedAnswerError(Exception):
+    """The server sent something that is not an event of the API."""
 
 
 @dataclass
-class Call:
-    """A call as the application receives it; `arguments` is what should be JSON text."""
+class ReceivedCall:
+    """A call as the application receives it. `arguments` should be JSON text."""
 
     id: str
     name: str
@@ -47,18 +47,18 @@ class Call:
 
 
 @dataclass
-class Said:
-    """An answer, taken event by event, with times of `time.perf_counter`.
+class ReceivedAnswer:
+    """An answer, built event by event, with times of `time.perf_counter`.
 
     Attributes:
-        first: When the first piece of text, reasoning or a call came.
-        first_call: When the arguments of the first call were whole.
-        ended: Whether it came to its end.
+        first: When the first piece of text, reasoning or a call arrived.
+        first_call: When the arguments of the first call were complete.
+        ended: Whether the answer is complete.
     """
 
     text: str = ""
     reasoning: str = ""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[ReceivedCall] = field(default_factory=list)
     finish: str | None = None
     usage: Usage | None = None
     first: float | None = None
@@ -66,15 +66,16 @@ class Said:
     ended: bool = False
 
     def take(self, now: float, event: dict[str, Any]) -> None:
-        """
+        """Process one event.
+
         Raises:
-            Malformed: It is no event of this API; then the answer has no end.
+            MalformedAnswerError: It is not an event of this API; the answer is then incomplete.
         """
         try:
             self._take(now, event)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             self.ended = False
-            raise Malformed(
+            raise MalformedAnswerError(
                 f"the answer contains an event that this API does not have: {type(error).__name__}: {error}"
             ) from error
 
@@ -87,7 +88,7 @@ class Said:
         if self.first is None and (text or reasoning):
             self.first = now
 
-    def _calls(self, now: float, call: Call, piece: str) -> None:
+    def _calls(self, now: float, call: ReceivedCall, piece: str) -> None:
         call.arguments += piece
         self.first = now if self.first is None else self.first
         if self.first_call is None and call is self.calls[0] and piece.rstrip().endswith("}"):
@@ -103,8 +104,8 @@ class Said:
             self.first_call = now
 
 
-class ChatSaid(Said):
-    """Of chat completions."""
+class ChatAnswer(ReceivedAnswer):
+    """An answer of chat completions."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
         if usage := event.get("usage"):
@@ -125,20 +126,20 @@ class ChatSaid(Said):
                 self._finishes(now, reason)
                 self.ended = True
 
-    def _call(self, part: dict[str, Any], function: dict[str, Any]) -> Call:
+    def _call(self, part: dict[str, Any], function: dict[str, Any]) -> ReceivedCall:
         index: int = part.get("index", 0)
         if not 0 <= index < _MOST_CALLS:
             raise ValueError(f"a call has the index {index}")
         while index >= len(self.calls):
-            self.calls.append(Call("", ""))
+            self.calls.append(ReceivedCall("", ""))
         call = self.calls[index]
         call.id = call.id or _word(part.get("id"))
         call.name = call.name or _word(function.get("name"))
         return call
 
 
-class MessagesSaid(Said):
-    """Of Anthropic's Messages."""
+class MessagesAnswer(ReceivedAnswer):
+    """An answer of Anthropic's Messages API."""
 
     def _take(self, now: float, event: dict[str, Any]) -> None:
         kind = event.get("type")
@@ -147,7 +148,7 @@ class MessagesSaid(Said):
         elif kind == "content_block_start":
             block = event["content_block"]
             if block.get("type") == "tool_use":
-                self.calls.append(Call(_word(block["id"]), _word(block["name"])))
+                self.calls.append(ReceivedCall(_word(block["id"]), _word(block["name"])))
                 self._calls(now, self.calls[-1], "")
             self._says(now, block.get("text") or "", block.get("thinking") or "")
         elif kind == "content_block_delta":
@@ -163,7 +164,9 @@ class MessagesSaid(Said):
             self.ended = True
 
     def _uses(self, usage: dict[str, Any]) -> None:
-        """Counts are of the whole answer so far, and what a cache has read or written is not in its input."""
+        """Counts are those of the whole answer so far. The input count does not include tokens read from or
+        written to the cache.
+        """
         before = self.usage or Usage()
         cached = usage.get("cache_read_input_tokens")
         fresh = usage.get("input_tokens")
@@ -192,11 +195,11 @@ def _word(word: object) -> str:
     return word or ""
 
 
-_SAID: dict[Api, type[Said]] = {"openai": ChatSaid, "anthropic": MessagesSaid}
+_SAID: dict[Api, type[ReceivedAnswer]] = {"openai": ChatAnswer, "anthropic": MessagesAnswer}
 
 
-def reader(api: Api) -> Said:
-    """Takes the events of an answer of this API."""
+def reader(api: Api) -> ReceivedAnswer:
+    """Processes the events of an answer of this API."""
     return _SAID[api]()
 
 
@@ -204,16 +207,16 @@ def reader(api: Api) -> Said:
 
 
 @dataclass
-class Exchange:
-    """One HTTP request and what came back.
+class HttpExchange:
+    """One HTTP request and its answer.
 
     Attributes:
-        path: Of the address.
-        body: As it was sent.
-        sha256: Of its bytes.
-        sent: When, by `time.perf_counter`.
-        status: None if nothing came back.
-        chunks: The bytes of the answer, and when each came.
+        path: The path of the URL.
+        body: The request's body.
+        sha256: The SHA-256 of the body.
+        sent: When the request was sent, by `time.perf_counter`.
+        status: None if there was no answer.
+        chunks: The bytes of the answer, with their arrival times.
     """
 
     path: str
@@ -223,23 +226,24 @@ class Exchange:
     status: int | None = None
     chunks: list[tuple[float, bytes]] = field(default_factory=list)
     encoding: str = ""
-    _said: Said | None = None
+    _said: ReceivedAnswer | None = None
 
-    def said(self, api: Api) -> Said:
-        """The model's own answer, before anything was read in it. Only when it has ended."""
+    def said(self, api: Api) -> ReceivedAnswer:
+        """The model's own answer, before anything was parsed in it. Only valid after the answer has ended."""
         if self._said is None:
             self._said = reader(api)
             parser, now = sse.Parser(), self.sent
-            with suppress(Malformed):
+            with suppress(MalformedAnswerError):
                 for now, data in self._decoded():
                     _take(self._said, now, parser.feed(data))
                 _take(self._said, now, parser.finish())
         return self._said
 
     def usage(self, api: Api) -> Usage:
-        """What it cost: nothing, if the provider refused it.
+        """The usage; nothing if the provider refused the request.
 
-        What broke off cost what nobody says; so did what was read for nothing, as no request is empty.
+        The usage of an answer that broke off is unknown. So is a reported usage without input tokens, as no
+        request is empty.
         """
         if self.status is None or not 200 <= self.status < 300:
             return Usage()
@@ -251,7 +255,7 @@ class Exchange:
     def _decoded(self) -> list[tuple[float, bytes]]:
         if self.encoding in ("", "identity"):
             return self.chunks
-        # Nobody asked for it, and other encodings than these are left alone.
+        # Only these encodings are decoded; none was requested.
         packed = zlib.decompressobj(zlib.MAX_WBITS | 32)
         try:
             return [(now, packed.decompress(data)) for now, data in self.chunks]
@@ -259,7 +263,7 @@ class Exchange:
             return []
 
 
-def _take(said: Said, now: float, events: list[sse.Event]) -> None:
+def _take(said: ReceivedAnswer, now: float, events: list[sse.Event]) -> None:
     for event in events:
         if event.data is not None and (value := sse.load(event.data)) is not None:
             said.take(now, value)
@@ -268,19 +272,19 @@ def _take(said: Said, now: float, events: list[sse.Event]) -> None:
 class Kept(NamedTuple):
     """What is recorded of one ask."""
 
-    exchanges: list[Exchange]
+    exchanges: list[HttpExchange]
     reservations: dict[int, Reservation]
     only_prepare: bool
 
 
-class Recorder:
-    """Hooks for the HTTP client of one endpoint; what a thread sends belongs to what that thread asks.
+class HttpRecorder:
+    """Hooks for the HTTP client of one endpoint. A thread's requests belong to what the thread asks.
 
     Args:
-        api: In which answers come.
-        model: Whose budget it is.
-        output: The tokens that one answer can have.
-        budget: Is asked before anything is sent.
+        api: The API of the answers.
+        model: The model, for the budget.
+        output: Maximum tokens of one answer.
+        budget: Checked before anything is sent.
     """
 
     def __init__(self, api: Api, model: str, output: int, budget: Budget) -> None:
@@ -292,8 +296,8 @@ class Recorder:
         self.hooks = {"request": [self._sends], "response": [self._receives]}
 
     @contextmanager
-    def recording(self, *, only_prepare: bool = False) -> Iterator[list[Exchange]]:
-        """The exchanges of this thread, as they come; with `only_prepare` the first one raises `Prepared`."""
+    def recording(self, *, only_prepare: bool = False) -> Iterator[list[HttpExchange]]:
+        """The exchanges of this thread, as they happen. `only_prepare` raises `NotSentError` at the first."""
         kept = self._local.kept = Kept([], {}, only_prepare)
         try:
             yield kept.exchanges
@@ -305,12 +309,12 @@ class Recorder:
     def _sends(self, request: httpx2.Request) -> None:
         kept: Kept = self._local.kept
         body = request.read()
-        exchange = Exchange(
+        exchange = HttpExchange(
             request.url.path, body.decode(), hashlib.sha256(body).hexdigest(), time.perf_counter()
         )
         if kept.only_prepare:
             kept.exchanges.append(exchange)
-            raise Prepared
+            raise NotSentError
         reservation = self._budget.reserve(self._model, len(body), self._output)
         exchange.sent = time.perf_counter()
         kept.reservations[id(exchange)] = reservation
@@ -325,7 +329,7 @@ class Recorder:
         assert isinstance(stream, httpx2.SyncByteStream)
         response.stream = _Tee(stream, exchange, lambda: self._settle(kept, exchange))
 
-    def _settle(self, kept: Kept, exchange: Exchange) -> None:
+    def _settle(self, kept: Kept, exchange: HttpExchange) -> None:
         """Once for each: when the answer was read, or was given up."""
         reservation = kept.reservations.pop(id(exchange), None)
         if reservation is not None:
@@ -334,9 +338,9 @@ class Recorder:
 
 
 class _Tee(httpx2.SyncByteStream):
-    """The bytes of an answer on their way to the SDK."""
+    """Records the bytes of an answer on their way to the SDK."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, exchange: Exchange, closed: Any) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, exchange: HttpExchange, closed: Any) -> None:
         self._stream = stream
         self._exchange = exchange
         self._closed = closed

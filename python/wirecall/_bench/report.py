@@ -1,7 +1,7 @@
-"""`wirecall bench report`: what artifacts say, as Markdown and as one page of HTML that needs nothing else.
+"""`wirecall bench report`: the results in artifacts, as Markdown and as one self-contained HTML page.
 
-A document is sections of paragraphs, tables and plots; both forms are written from it. What stands in an
-artifact came from models and servers, so every text is escaped.
+A document consists of sections with paragraphs, tables and plots; both forms are made from it. Artifacts
+contain text from models and servers, so all text is escaped.
 """
 
 import re
@@ -15,6 +15,8 @@ import jinja2
 
 from wirecall._bench.artifact import BenchError, Cell, Run, read
 from wirecall._bench.formats import BASELINE
+from wirecall._bench.latency_report import lines, rules
+from wirecall._bench.latency_report import tables as latency_tables
 from wirecall._bench.offline import Total, tables, totals, unit
 from wirecall._bench.outcomes import (
     JUDGED_BY,
@@ -27,18 +29,16 @@ from wirecall._bench.outcomes import (
     outcomes,
 )
 from wirecall._bench.plots import bars, growth, pareto, shares_of
-from wirecall._bench.proof import Proof, proofs
-from wirecall._bench.speeds import lines, rules
-from wirecall._bench.speeds import tables as speeds
+from wirecall._bench.request_checks import RequestCheck, request_checks
 from wirecall._bench.statistics import Difference, Interval
 from wirecall._bench.tables import Table
-from wirecall._bench.ways import Way, as_asked_for, baselines, case_of, way_of
-from wirecall._cli.inputs import harmless
+from wirecall._bench.variants import Variant, baselines, case_of, in_run_order, variant_of
+from wirecall._console import printable
 
 NO_DIFFERENCE = "no difference shown"
-# Reasons are what servers and models said: a table shows their beginning.
+# Reasons come from servers and models; tables show only the beginning.
 _REASON_CHARS = 160
-# What signs in tables and plots mean.
+# The meaning of signs in tables and plots.
 _INTERVALS, _DASHES = "├─┤", "┄┄"
 LEGEND = (
     ("64.2 [60.1, 68.0], N = 16", "a mean, its interval of 95 %, and how many cases it is over"),
@@ -49,18 +49,18 @@ LEGEND = (
     (_DASHES, "in plots, 100 %, or what no other way beats in both success and tokens"),
     ("bold row", "a sum"),
 )
-# How many of the cases whose requests are not as they must be are named.
+# How many cases with unexpected requests are listed.
 _NAMED = 5
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot, as SVG, and what a reader without it is told."""
+    """A plot as SVG, and its description in words."""
 
     title: str
     svg: str
     says: str
-    # The signs of the legend that it has.
+    # The signs of the legend that the figure has.
     signs: tuple[str, ...] = ()
 
 
@@ -79,10 +79,10 @@ class Report:
 
 
 def report(paths: Sequence[str | Path]) -> Report:
-    """What artifacts say, one section for each and one that says what was run.
+    """The results in artifacts, with one section for each and one section about the runs.
 
     Raises:
-        BenchError: A file cannot be read, or is no artifact.
+        BenchError: A file cannot be read, or is not an artifact.
     """
     runs = [(Path(path).name, read(path)) for path in paths]
     sections = [_what_was_run(runs)]
@@ -96,7 +96,7 @@ def report(paths: Sequence[str | Path]) -> Report:
 
 @contextmanager
 def _as_written(name: str, run: Run) -> Iterator[None]:
-    """What reads it may take for granted that the command wrote it."""
+    """Checks that the artifact has the members that the command writes."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -133,8 +133,8 @@ def _about(name: str, run: Run) -> list[str]:
 
 
 def _asked(name: str, run: Run) -> Section:
-    """The section of a run that asked models."""
-    cells = as_asked_for(run.cells, run.options)
+    """The section of a run that used models."""
+    cells = in_run_order(run.cells, run.options)
     found = outcomes(run.kind, cells)
     if not found:
         return Section(f"{run.kind}: {name}", ["There are no cells: nothing was run."])
@@ -161,11 +161,11 @@ def _asked(name: str, run: Run) -> Section:
 
 
 def _counts(found: Iterable[Outcome]) -> Table:
-    head = ["way", "cells", "ok", "failed", "skipped", *NOTED]
+    head = ["variant", "cells", "ok", "failed", "skipped", *NOTED]
     rows = []
     for of in found:
         counts = [of.cells, of.ok, of.failed, of.skipped, *(of.noted[member] for member in NOTED)]
-        rows.append([str(of.way), *map(str, counts)])
+        rows.append([str(of.variant), *map(str, counts)])
     notes = ["ok: an answer came, right or wrong.", "failed: none came.", *_glossary(NOTED.items())]
     return Table("What was asked", head, rows, notes=notes)
 
@@ -178,8 +178,8 @@ def _means(found: Iterable[Outcome], measures: Iterable[Measure]) -> list[Table]
     found = list(found)
     tables = []
     for title, chosen in _halves(measures):
-        head = ["way", *(_head(one) for one in chosen)]
-        rows = [[str(of.way), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
+        head = ["variant", *(_head(one) for one in chosen)]
+        rows = [[str(of.variant), *(_mean(of.interval(one), one) for one in chosen)] for of in found]
         notes = _glossary((one.name, one.means) for one in chosen)
         tables.append(Table(title, head, rows, notes=notes))
     return tables
@@ -212,16 +212,20 @@ def _figure(value: float, measure: Measure, *, signed: bool = False) -> str:
     return f"{value:{sign},.2f}" if measure.unit in ("s", "steps") else f"{value:{sign},.1f}"
 
 
-def _differences(found: Mapping[Way, Outcome], measures: Iterable[Measure]) -> list[Table]:
+def _differences(found: Mapping[Variant, Outcome], measures: Iterable[Measure]) -> list[Table]:
     pairs = baselines(found)
     if not pairs:
         return []
     tables = []
     for title, chosen in _halves(measures):
-        head = ["way", "beside", *(_head(one) for one in chosen)]
+        head = ["variant", "beside", *(_head(one) for one in chosen)]
         rows = [
-            [str(way), str(other), *(_change(found[way].beside(found[other], one), one) for one in chosen)]
-            for way, other in pairs.items()
+            [
+                str(variant),
+                str(other),
+                *(_change(found[variant].beside(found[other], one), one) for one in chosen),
+            ]
+            for variant, other in pairs.items()
         ]
         notes = [
             f'Paired by case. "{NO_DIFFERENCE}": the interval spans zero, or signs drawn by lot make as '
@@ -242,48 +246,48 @@ def _change(change: Difference, measure: Measure) -> str:
     return f"{says} [{span}], N = {found.n}{unpaired}"
 
 
-def _by_group(run: Run, found: Mapping[Way, Outcome]) -> list[Table]:
+def _by_group(run: Run, found: Mapping[Variant, Outcome]) -> list[Table]:
     groups = grouped(run.kind, run.cells)
     if len(groups) < 2:
         return []
     judged_by = JUDGED_BY[run.kind]
-    head = ["way", *groups]
+    head = ["variant", *groups]
     rows = [
         [
-            str(way),
+            str(variant),
             *(
-                _mean(own[way].interval(judged_by), judged_by) if way in own else "not asked"
+                _mean(own[variant].interval(judged_by), judged_by) if variant in own else "not asked"
                 for own in groups.values()
             ),
         ]
-        for way in found
+        for variant in found
     ]
     return [Table(f"By group: {_head(judged_by)}", head, rows)]
 
 
 def _missed(cells: Iterable[Cell]) -> list[Table]:
-    """What tasks of agents left undone, the most frequent first within a way."""
-    counts: dict[Way, Counter[tuple[str, str]]] = {}
+    """What agents did not complete, most frequent first for each variant."""
+    counts: dict[Variant, Counter[tuple[str, str]]] = {}
     for cell in cells:
         for what in cell.get("missed") or ():
-            counts.setdefault(way_of(cell), Counter())[case_of(cell), what] += 1
+            counts.setdefault(variant_of(cell), Counter())[case_of(cell), what] += 1
     rows = [
-        [str(way), task, what[:_REASON_CHARS], str(count)]
-        for way, found in counts.items()
+        [str(variant), task, what[:_REASON_CHARS], str(count)]
+        for variant, found in counts.items()
         for (task, what), count in found.most_common()
     ]
-    head = ["way", "task", "missed", "tries"]
+    head = ["variant", "task", "missed", "tries"]
     notes = ["missed: what should be so at the end. tries: in how many of them it was not."]
     return [Table("What was missed", head, rows, left=3, notes=notes)] if rows else []
 
 
 def _requests(cells: Iterable[Cell]) -> list[Table]:
-    found = proofs(cells)
+    found = request_checks(cells)
     if not found:
         return []
     rows = [
         [
-            str(one.way),
+            str(one.variant),
             str(one.other),
             str(len(one.same) + len(one.differ)),
             str(len(one.differ)),
@@ -291,43 +295,43 @@ def _requests(cells: Iterable[Cell]) -> list[Table]:
         ]
         for one in found
     ]
-    head = ["way", "beside", "cases of both", "requests that differ", "as it must be"]
+    head = ["variant", "beside", "cases of both", "requests that differ", "as required"]
     notes = ["By the SHA-256 of the first request's bytes."]
     return [Table("What was sent differed", head, rows, left=2, notes=notes)]
 
 
-def _as_it_must(one: Proof) -> str:
+def _as_it_must(one: RequestCheck) -> str:
     if one.void:
-        why = "the request must not change" if one.reading else "nothing was compared there"
+        why = "the request must not change" if one.parsing_only else "nothing was compared there"
         return f"no: {why}: {', '.join(one.void[:_NAMED])}"
-    return "yes: it changes how answers are read" if one.reading else "yes"
+    return "yes: it changes how answers are read" if one.parsing_only else "yes"
 
 
 def _reasons(found: Iterable[Outcome]) -> list[Table]:
     rows = [
-        [str(of.way), reason[:_REASON_CHARS], str(count)]
+        [str(of.variant), reason[:_REASON_CHARS], str(count)]
         for of in found
         for reason, count in of.reasons.most_common()
     ]
     return (
-        [Table("Why cells failed, were skipped or not judged", ["way", "reason", "cells"], rows, left=2)]
+        [Table("Why cells failed, were skipped or not judged", ["variant", "reason", "cells"], rows, left=2)]
         if rows
         else []
     )
 
 
-def _asked_figures(kind: str, found: Mapping[Way, Outcome]) -> list[Figure]:
+def _asked_figures(kind: str, found: Mapping[Variant, Outcome]) -> list[Figure]:
     judge = JUDGED_BY[kind]
-    judged = {str(way): interval for way, of in found.items() if (interval := of.interval(judge))}
+    judged = {str(variant): interval for variant, of in found.items() if (interval := of.interval(judge))}
     figures = []
     if judged:
         title = f"{judge.name}: share of cells that are right, with intervals of 95 %"
         svg = bars(judged, scale=100, unit="%", title=title)
         figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS,)))
     points = {
-        str(way): (tokens, judged[str(way)])
-        for way, of in found.items()
-        if (tokens := of.interval(TOKENS)) and str(way) in judged
+        str(variant): (tokens, judged[str(variant)])
+        for variant, of in found.items()
+        if (tokens := of.interval(TOKENS)) and str(variant) in judged
     }
     if len(points) > 1:
         title = (
@@ -346,7 +350,7 @@ def _says(found: Mapping[str, Interval], measure: Measure) -> str:
 
 
 def _counted(name: str, run: Run) -> Section:
-    """The section of a run that counted. Nothing in it is left to chance, so there are no intervals."""
+    """The section of a run that counted tokens. Nothing is random, so there are no intervals."""
     section = Section(f"offline: {name}")
     if not run.cells:
         section.paragraphs.append("There are no cells: nothing was counted.")
@@ -376,7 +380,7 @@ def _by_catalogue(found: Iterable[Total]) -> dict[tuple[str, str], list[Total]]:
 def _timed(name: str, run: Run) -> Section:
     """The section of a run that timed parsers."""
     section = Section(f"latency: {name}")
-    section.tables += speeds(run.cells, run.options)
+    section.tables += latency_tables(run.cells, run.options)
     if not section.tables:
         section.paragraphs.append("There are no cells: nothing was timed.")
         return section
@@ -405,7 +409,7 @@ _SECTIONS: dict[str, Callable[[str, Run], Section]] = {
 
 
 def markdown(document: Report) -> str:
-    """The document as GitHub's Markdown; of figures what they say."""
+    """The document as GitHub Markdown, with the descriptions of figures."""
     parts = [f"# {document.title}"]
     for section in document.sections:
         parts.append(f"## {_plain(section.title)}")
@@ -414,7 +418,7 @@ def markdown(document: Report) -> str:
             parts += [f"### {_plain(table.title)}"] if table.title else []
             parts.append(_grid(table))
             parts += [_plain(note) for note in table.notes]
-    return harmless("\n\n".join(parts) + "\n")
+    return printable("\n\n".join(parts) + "\n")
 
 
 def _grid(table: Table) -> str:
@@ -425,12 +429,12 @@ def _grid(table: Table) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Text that Markdown shows unchanged, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
 
 
 def _legend(document: Report) -> list[tuple[str, str]]:
-    """The entries of the legend that the page uses."""
+    """The entries of the legend that the page needs."""
     tables = [table for section in document.sections for table in section.tables]
     figures = [figure for section in document.sections for figure in section.figures]
     cells = [cell for table in tables for row in table.rows for cell in row]
@@ -447,9 +451,9 @@ def _legend(document: Report) -> list[tuple[str, str]]:
 
 
 def html(document: Report) -> str:
-    """The document as one page: no script, nothing from elsewhere, light or dark as the reader has it."""
+    """The document as one page without scripts or external resources, light or dark as the reader prefers."""
     loader = jinja2.PackageLoader("wirecall._bench", "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return harmless(
+    return printable(
         environment.get_template("report.html").render(document=document, legend=_legend(document))
     )

@@ -1,6 +1,5 @@
-"""Tables on standard output: on a terminal in pieces that fit it, elsewhere whole and plain."""
+"""Tables on standard output: split to fit a terminal, elsewhere whole and plain."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,10 +10,9 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from wirecall._cli.demo import OutputConsole
-from wirecall._cli.inputs import harmless
+from wirecall._console import OutputConsole, printable
 
-# The width of what goes to no terminal: no table is cut in pieces.
+# The width without a terminal: no table is split.
 _ENDLESS = 1 << 20
 
 
@@ -23,11 +21,11 @@ class Table:
     """One table.
 
     Attributes:
-        head: The first column says what a row is about, and comes again in every piece.
-        rows: As many cells each as `head` has.
-        left: How many columns, from the first, are flush left; the others are numbers.
-        sums: How many rows at the end are sums.
-        notes: Lines below it.
+        head: The first column names the subject of a row and is repeated in every part.
+        rows: Each has as many cells as `head`.
+        left: The number of columns, from the first, that are aligned left; the others are numbers.
+        sums: The number of rows at the end that are sums.
+        notes: Lines below the table.
     """
 
     title: str
@@ -39,10 +37,8 @@ class Table:
 
 
 def show(tables: Iterable[Table]) -> None:
-    """Write them to standard output."""
-    console = OutputConsole(highlight=False, markup=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = _ENDLESS
+    """Print tables to standard output."""
+    console = OutputConsole(width=_ENDLESS, markup=False)
     for table in tables:
         with console.capture() as captured:
             _print(console, table)
@@ -53,7 +49,7 @@ def show(tables: Iterable[Table]) -> None:
 
 def _print(console: Console, table: Table) -> None:
     console.print(Text(table.title, "bold"))
-    # A box has blanks of its own between two columns.
+    # A box has its own space between columns.
     look, gap = (box.SIMPLE_HEAD, 3) if console.is_terminal else (None, 2)
     for columns in _pieces(table, console.width, gap):
         grid = Grid(
@@ -73,14 +69,14 @@ def _print(console: Console, table: Table) -> None:
             )
         for index, row in enumerate(table.rows):
             is_sum = index >= len(table.rows) - table.sums
-            grid.add_row(*(harmless(row[column]) for column in columns), style="bold" if is_sum else None)
+            grid.add_row(*(printable(row[column]) for column in columns), style="bold" if is_sum else None)
         console.print(grid)
     for note in table.notes:
-        console.print(Text(harmless(note), "dim"))
+        console.print(Text(printable(note), "dim"))
 
 
 def _pieces(table: Table, width: int, gap: int) -> Iterator[list[int]]:
-    """The columns of each piece: as many as there is room for, and at least one beside the first."""
+    """The columns of each part: as many as fit, and at least one besides the first."""
     widths = [max(map(cell_len, column)) for column in zip(table.head, *table.rows, strict=True)]
     first = min(widths[0], width // 3)
     piece, used = [0], first

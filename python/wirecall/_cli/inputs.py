@@ -1,41 +1,65 @@
-"""Files that commands are given, what is said of those that cannot be read, and what others say."""
+"""The input of commands: files, standard input, and the errors for those that cannot be used."""
 
+import codecs
 import json
-import re
 import sys
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO
 
 import click
 
-# The keys that end what is typed at a terminal.
+# The keys that end input from a terminal.
 _END = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+# The maximum of one read; what is available is read at once, however little.
+_CHUNK_BYTES = 1 << 16
 
 
 class Failure(click.ClickException):
+    """An error that the user can fix."""
+
     exit_code = 2
 
 
-def open_file(path: str, expected: str) -> BinaryIO:
-    """A file, or standard input; a terminal is told what is `expected` there."""
+@contextmanager
+def blame(place: str) -> Iterator[None]:
+    """Turns the caller's mistakes into a `Failure` that names the place of the mistake."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:  # a ToolError is a ValueError
+        raise Failure(f"{place}: {error}") from error
+
+
+def reject_shared_stdin(*paths: str | None) -> None:
+    if paths.count("-") > 1:
+        raise click.UsageError("only one input can be standard input.")
+
+
+def title_of(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+@contextmanager
+def open_file(path: str, expected: str) -> Iterator[BinaryIO]:
+    """A file, or standard input; at a terminal, says what input is `expected`."""
     if path == "-":
         if sys.stdin is None:
             raise Failure("standard input is closed")
         if sys.stdin.isatty():
             click.echo(f"wirecall: reading {expected} from the terminal; {_END} ends it", err=True)
-        return sys.stdin.buffer
-    try:
-        return open(path, "rb")
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror or error}") from error
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(open(path, "rb"))
+        except OSError as error:
+            raise Failure(f"{path}: {error.strerror or error}") from error
+        yield stream
 
 
 def read_text(path: str, expected: str) -> str:
     """A whole file, which must be UTF-8."""
-    with ExitStack() as stack:
-        stream = open_file(path, expected)
-        if path != "-":
-            stack.enter_context(stream)
+    with open_file(path, expected) as stream:
         try:
             data = stream.read()
         except OSError as error:
@@ -46,41 +70,57 @@ def read_text(path: str, expected: str) -> str:
         raise Failure(f"{title_of(path)}: byte {error.start} is not valid UTF-8") from error
 
 
-def title_of(path: str) -> str:
-    return "standard input" if path == "-" else path
+def read_pieces(path: str, expected: str) -> Iterator[str]:
+    """Text as it arrives. Bytes that are not valid UTF-8 become U+FFFD."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    with open_file(path, expected) as stream:
+        # `read1` of a buffered reader returns the result of one system call.
+        read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        while True:
+            try:
+                chunk = read(_CHUNK_BYTES)
+            except IsADirectoryError as error:
+                raise Failure(f"{path}: {error.strerror}") from error
+            if piece := decoder.decode(chunk, final=not chunk):
+                yield piece
+            if not chunk:
+                return
+
+
+def read_calls(path: str) -> Iterator[tuple[str, str, Any]]:
+    """The place, name and arguments of each call: one JSON object on each line."""
+    expected = 'one call on each line, {"name": …, "arguments": {…}}'
+    for number, line in enumerate(_lines(path, "calls, a JSON object on each line,"), start=1):
+        place = f"{title_of(path)}, line {number}"
+        if not line.strip():
+            continue
+        call = load_json(line, title_of(path), expected, line=number)
+        if not isinstance(call, dict) or not isinstance(call.get("name"), str):
+            raise Failure(f"{place}: expected {expected}")
+        yield place, call["name"], call.get("arguments", {})
+
+
+def _lines(path: str, expected: str) -> Iterator[str]:
+    rest = ""
+    for piece in read_pieces(path, expected):
+        *lines, rest = (rest + piece).split("\n")
+        yield from lines
+    yield rest
 
 
 def load_json(text: str, title: str, expected: str, *, line: int | None = None) -> Any:
-    """The value of JSON text, which is a whole file, or one `line` of it (from 1)."""
+    """The value of JSON text: a whole file, or one `line` of it (from 1)."""
     if not text.strip():
         raise Failure(f"{title} is empty. Expected {expected}")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise no_json(error, title, expected, line) from error
-    except (ValueError, RecursionError) as error:  # an integer of thousands of digits, too deep
+        raise invalid_json(error, title, expected, line) from error
+    except (ValueError, RecursionError) as error:  # an integer of thousands of digits; nested too deeply
         place = title if line is None else f"{title}, line {line}"
         raise Failure(f"{place}: this JSON cannot be read: {error}") from error
 
 
-def no_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
+def invalid_json(error: json.JSONDecodeError, title: str, expected: str, line: int | None = None) -> Failure:
     place = f"{title}, line {line or error.lineno}, column {error.colno}"
     return Failure(f"{place}: not valid JSON: {error.msg}. Expected {expected}")
-
-
-# Half of a surrogate pair, which no file holds; what moves a terminal's cursor or turns a text around.
-_HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def harmless(text: str) -> str:
-    """A text of models or servers, for people to read."""
-    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def with_cause(error: BaseException) -> str:
-    """What an exception says, and the first one that it came from: why there is no connection."""
-    first = error
-    while first.__cause__ is not None:
-        first = first.__cause__
-    said = str(error) or type(error).__name__
-    return said if first is error else f"{said} {first}"

@@ -1,72 +1,42 @@
-"""Bytes in, bytes out: what a client's HTTP layer does with the dialects. There is no I/O.
+"""Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
-    send exchange.request; then, by the content type of the answer (and `streams`),
-        whole: exchange.whole(body); None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; if asks_again, send exchange.request
+    send exchange.request, and by the content type of the answer
+        exchange.whole(body); if None, send exchange.request again
+        exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
 
-What passes, passes byte for byte: comments, pings, unknown events, events that the dialect leaves alone,
-`[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
-ends the stream with the dialect's error. Half an event at the end of a stream stands behind what the dialect
-still had to say, so that it spoils nothing.
+These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
+events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
+API's error. Half an event at the end of a stream is sent after everything else.
 
-Middlewares transform a request in `open` (async ones in `aopen`), once, and nowhere else. They hear what the
-answer to it used; if there is nothing else to do with it, each chunk goes out as it came, at once.
+Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
+nothing else to do with an answer, each chunk goes out at once, as it came.
 """
 
 import functools
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
-from wirecall._apis.base import Dialect, DialectName, Refused, Stream
+from wirecall._apis.base import Api, UnsupportedRequestError, openai_refusal
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.registry import Route, find_route
+from wirecall._apis.streams import AnswerStream
 from wirecall._clients import sse
-from wirecall._clients.middleware import Chain
-from wirecall._rewriting.answer import CallFailed
+from wirecall._clients.driver import Driven
+from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
+from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
-# Beside the options stands what the application calls the conversation.
+# Beside the options: the application's name of the conversation.
 _SESSION = "session"
 
 _DONE = b"[DONE]"
-# What stands in each event that says what was used.
+# In each event that says what was used.
 _USAGE = b'"usage"'
-
-
-class _Route(NamedTuple):
-    dialect: DialectName
-    # Whether its answer is one of the model's; a token count is not.
-    answers: bool = True
-
-
-_ROUTES = {
-    "/chat/completions": _Route("chat"),
-    "/responses": _Route("responses"),
-    "/responses/input_tokens": _Route("responses", answers=False),
-    "/messages": _Route("messages"),
-    "/messages/count_tokens": _Route("messages", answers=False),
-}
-
-
-class _Asked(NamedTuple):
-    """A request, before anything is done with it."""
-
-    route: _Route
-    body: bytes
-    request: dict[str, Any]
-    options: Options
-    session: str | None
-    # It holds what is not for the provider, so its bytes cannot be sent.
-    overridden: bool
-    signed: bool
-    where: Where
-    # The URL without the ending that chose the dialect; with the model it is who refuses a stop sequence.
-    base_url: str
 
 
 class Reply(NamedTuple):
@@ -76,8 +46,8 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class BrokenAnswer(Exception):
-    """An answer's stream cannot be read on; what the stream's error event says."""
+class BrokenAnswerError(Exception):
+    """The rest of a stream cannot be read; the message of the stream's error event."""
 
 
 class Codec:
@@ -85,16 +55,16 @@ class Codec:
 
     Args:
         options: The host's.
-        dialects: Instead of the built-in ones.
-        chain: The host's middlewares. A token count is asked of the request as it is.
+        apis: Used instead of the built-in ones.
+        stack: The host's middlewares. They do not get requests for token counts.
     """
 
     def __init__(
-        self, options: Options, dialects: Mapping[str, Dialect] | None = None, chain: Chain | None = None
+        self, options: Options, apis: Mapping[str, Api] | None = None, stack: MiddlewareStack | None = None
     ) -> None:
         self.options = options
-        self._dialects = dialects
-        self._chain = chain or Chain()
+        self._apis = apis
+        self._stack = stack or MiddlewareStack()
 
     def open(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
@@ -102,118 +72,81 @@ class Codec:
         """Rewrites a request. None: it is sent as it is, and so is its answer.
 
         Args:
-            url: Or its path. The dialect is chosen by how the path ends.
+            url: Or its path. The API is chosen by how the path ends.
             headers: A body that is compressed, or signed, cannot be rewritten.
 
         Raises:
-            Refused: The request cannot work over text, or its body is signed.
+            UnsupportedRequestError: The request cannot work over text, or its body is signed.
             ToolError: A tool definition cannot work.
-            TypeError, ValueError: The overrides are none.
+            TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            request = self._chain.transform(request, asked.route.dialect, asked.session)
-        return self._opened(asked, request)
+        return run(self.opened(url, headers, body, method=method, is_async=False))
 
     async def aopen(
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str = "POST"
     ) -> "ByteExchange | None":
         """`open` for async clients, whose middlewares may wait."""
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            request = await self._chain.atransform(request, asked.route.dialect, asked.session)
-        return self._opened(asked, request)
+        return await self.opened(url, headers, body, method=method, is_async=True)
 
-    def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
-        route = _route(url, method)
-        if route is None:
-            return None
+    async def opened(
+        self, url: str, headers: Mapping[str, str], body: bytes, *, method: str, is_async: bool
+    ) -> "ByteExchange | None":
+        """`open` or `aopen`."""
+        route = self._route(url, method)
         lower = {name.lower(): value for name, value in headers.items()}
-        if lower.get("content-encoding", "identity") != "identity":
+        given = None
+        if route is not None and lower.get("content-encoding", "identity") == "identity":
+            given = sse.load(body)
+        if route is None or given is None:
             return None
-        request = sse.load(body)
-        if request is None:
-            return None
-        options, session, overridden = self.options, None, OVERRIDES in request
+        api, base_url, answers = route
+        # What is not for the provider must not be sent, so a request that holds it cannot be sent as it is.
+        options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
-            options, session = _overridden(options, request.pop(OVERRIDES))
-        signed = lower.get("authorization", "").startswith("AWS4-")
+            options, session = _overridden(options, given.pop(OVERRIDES))
+        request: Mapping[str, Any] = given
+        on_usage = None
+        if self._stack and answers:
+            request = await self._stack.on_request(given, api.name, session, is_async=is_async)
+            on_usage = functools.partial(self._stack.on_usage, api=api.name, session=session)
         where = Where.of(method, url, headers)
-        return _Asked(route, body, request, options, session, overridden, signed, where, _base_url(url))
-
-    def _opened(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
-        """What is done with a request, now that the middlewares have had it."""
-        dialect, answers = asked.route
-        exchange = Exchange(
-            self._dialect(dialect),
-            request,
-            asked.options,
-            asked.where,
-            served=(asked.base_url, str(request.get("model"))),
-        )
-        hears = None
-        if self._chain and answers:
-            hears = functools.partial(self._chain.answered, format=dialect, session=asked.session)
-        same = exchange.untouched and not asked.overridden and request is asked.request
-        reads = answers and not (exchange.untouched and hears is None and exchange.recorder is None)
+        exchange = Exchange(api, request, options, where, served=(base_url, str(request.get("model"))))
+        same = exchange.untouched and not overridden and request is given
+        reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
-        if asked.signed and not same:
-            raise Refused(
+        if not same and lower.get("authorization", "").startswith("AWS4-"):
+            raise UnsupportedRequestError(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
             )
-        body = asked.body if same else None
-        return ByteExchange(exchange, asked.where, body=body, reads=reads, hears=hears)
+        return ByteExchange(exchange, where, body=body if same else None, reads=reads, on_usage=on_usage)
 
-    @staticmethod
-    def serves(url: str, method: str = "POST") -> bool:
-        """Whether `open` looks at such a request at all: else its body need not be read."""
-        return _route(url, method) is not None
+    def serves(self, url: str, method: str = "POST") -> bool:
+        """Whether `open` looks at such a request; the bodies of others need not be read."""
+        return self._route(url, method) is not None
 
-    @staticmethod
-    def refuse(url: str, refused: Refused) -> Reply:
-        """What to answer instead of sending a refused request: an error in the shape of its API."""
-        route = _route(url, "POST")
-        body = refused.body
-        if body is None:
-            error: dict[str, Any] = {"type": "invalid_request_error", "message": str(refused)}
-            body = {"error": error}
-            if route is not None and route.dialect == "messages":
-                body = {"type": "error", "error": error}
-            else:
-                error.update(param=None, code="wirecall_refused")
-        return Reply(400, sse.dump(body))
+    def reply(self, url: str, error: Exception) -> Reply:
+        """An error in the form of the API, for a host that replies where others raise."""
+        route = self._route(url, "POST")
+        body = (openai_refusal if route is None else route.api.refusal)(error)
+        return Reply(_status(error), sse.dump(body))
 
-    def _dialect(self, name: DialectName) -> Dialect:
-        return self._dialects[name] if self._dialects is not None else _builtin(name)
+    def _route(self, url: str, method: str) -> Route | None:
+        return find_route(url, self._apis) if method.upper() == "POST" else None
 
 
-class ByteExchange:
-    """One request and its answer, as bytes.
+class ByteExchange(Driven):
+    """One request and its answers, as bytes.
 
     Args:
-        exchange: The same as dicts.
         where: Where the request goes.
         body: The request's own bytes, where they are to be sent.
         reads: As the attribute.
-        hears: Gets what the provider answers to the first request; what is asked again is longer than what
-            the host asked.
 
     Attributes:
-        request: The bytes to send now.
         reads: The answer is to be given here; else it is the host's, as it is.
-        asks_again: The answer that just ended is not the last: `request` is the next one to send, and its
-            answer comes here, too.
-        ended: Nothing more goes out, whatever comes: stop reading.
-        failure: With `ended`: to be raised in the caller, once what was returned so far has gone out.
     """
 
     def __init__(
@@ -223,57 +156,35 @@ class ByteExchange:
         *,
         body: bytes | None,
         reads: bool,
-        hears: Callable[[Mapping[str, Any]], None] | None,
+        on_usage: Callable[[Mapping[str, Any]], None] | None,
     ) -> None:
+        super().__init__(exchange, on_usage)
         self._where = where
-        self._exchange = exchange
+        self._body = body
         self._recorder = exchange.recorder
         self.reads = reads
-        self._hears = hears
-        self._listens = hears is not None or self._recorder is not None
-        self.asks_again = False
-        self.ended = False
-        self.failure: CallFailed | None = None
-        self._stream: Stream | None = None
+        self._stream: AnswerStream | None = None
         self._events = sse.Parser()
         self._stream_over = False
-        self.request = sse.dump(exchange.request) if body is None else body
 
     @property
-    def streams(self) -> bool:
-        """The answer was asked for as events, so it is what is no JSON, whatever its type says."""
-        return self._exchange.streams
+    def request(self) -> bytes:
+        return sse.dump(self._exchange.request) if self._body is None else self._body
 
-    @property
-    def attempt(self) -> int:
-        """0 for the first request; one more for each that is another one."""
-        return self._retries + self._exchange.dropped_stop
-
-    @property
-    def _retries(self) -> int:
-        turn = self._exchange.turn
-        return 0 if turn is None else turn.attempt
+    def is_stream(self, content_type: str) -> bool:
+        """Whether an answer is read as events. SDKs read what they asked for as events, whatever its type."""
+        kind = content_type.partition(";")[0].strip().lower()
+        return kind == "text/event-stream" or (self._exchange.streams and not kind.endswith("json"))
 
     def reads_error(self, status: int) -> bool:
-        """Whether the body of an error with this status is to be given to `answers`."""
         return status >= 400 and (self._recorder is not None or self._exchange.may_drop_stop)
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
-        """Notes the status of an answer, before the rest of it is given.
-
-        Args:
-            body: Of an error.
-
-        Returns:
-            Whether to send `request`, which is another one now, instead of handing the error over: the server
-            refused our stop sequence.
-        """
         if self._recorder is not None:
-            self._recorder.answers(status)
+            self._recorder.set_status(status)
             if body is not None:
-                self._recorder.receives(body)
+                self._recorder.add_received(body)
         if body is not None and self._exchange.drops_stop(status, body):
-            self.request = sse.dump(self._exchange.request)
             return True
         if status < 400:
             self._exchange.accepted()
@@ -281,22 +192,9 @@ class ByteExchange:
             self._gives(body)
         return False
 
-    def finish(self, error: BaseException | None = None) -> None:
-        """The answer is over, also where its end was never read: the record goes out.
-
-        Args:
-            error: What the application gets instead of it.
-        """
-        self._exchange.finish(error)
-
     def whole(self, body: bytes) -> bytes | None:
-        """The answer with native calls. None: send `request`, and give its answer here.
-
-        Raises:
-            CallFailed: As the options say.
-        """
         if self._recorder is not None:
-            self._recorder.receives(body)
+            self._recorder.add_received(body)
         out = self._whole(body)
         if out is not None:
             self._gives(out)
@@ -305,48 +203,47 @@ class ByteExchange:
 
     def _gives(self, out: bytes) -> bytes:
         if self._recorder is not None:
-            self._recorder.gives(out)
+            self._recorder.add_output(out)
         return out
 
     def _whole(self, body: bytes) -> bytes | None:
-        self.asks_again = False
+        self.should_retry = False
         given = sse.load(body.removeprefix(sse.BOM))
         if given is None:
             return body
         self._hear(given)
         read = self._exchange.whole(given)
         if read is None:
-            self.asks_again = True
-            self.request = sse.dump(self._exchange.request)
+            self.should_retry = True
             return None
         return body if read is given else sse.dump(read)
 
     def chunk(self, chunk: bytes) -> bytes:
-        """What goes out for a piece of the stream: whole events, or nothing. Then look at `ended`."""
         if self.ended:
             return b""
         if self._recorder is not None:
-            self._recorder.receives(chunk)
+            self._recorder.add_received(chunk)
         return self._gives(self._chunk(chunk))
 
     def _chunk(self, chunk: bytes) -> bytes:
         if self._exchange.untouched:
             self._overhear(lambda: self._events.feed(chunk))
             return chunk
-        if self.asks_again:
-            self.asks_again, self._stream_over = False, False
+        if self.should_retry:
+            self.should_retry, self._stream_over = False, False
             self._events = sse.Parser()
         try:
             events = self._events.feed(chunk)
-        except sse.TooLarge as error:
+        except sse.TooLargeError as error:
             return self._failed(str(error))
         out = self._take(events)
         if not out and not self._is_over() and self._reader().holds:
             return sse.KEEP_ALIVE
         return out
 
-    def end(self) -> bytes:
-        """The provider's stream is over: what still goes out. Then look at `asks_again`."""
+    def end(self, *, dropped: bool = False) -> bytes:
+        if dropped and not (self._is_over() or self._exchange.untouched or self._reader().should_retry):
+            self.ended = True
         return b"" if self._is_over() else self._gives(self._end())
 
     def _end(self) -> bytes:
@@ -364,38 +261,27 @@ class ByteExchange:
         out += tail
         if self._is_over():
             return out
-        if self._reader().asks_again:
-            self._exchange.ask_again()
-            self.request = sse.dump(self._exchange.request)
-            self.asks_again = True
+        if self._reader().should_retry:
+            self._exchange.retry()
+            self.should_retry = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE
         self.ended = True
         return out + half
 
-    def abort(self) -> bytes:
-        """The provider's stream broke off: what still goes out, which is nothing unless the answer was
-        complete. What may be the beginning of a call is not text. Then look at `asks_again`."""
-        if not (self._is_over() or self._exchange.untouched or self._reader().asks_again):
-            self.ended = True
-        return self.end()
+    def error_event(self, error: Exception) -> bytes:
+        """What ends a stream with an error of ours, for a host that does not raise it."""
+        return self._write(self._exchange.api.stream_error(error))
 
     def fail(self, message: str) -> bytes:
-        """Ends the stream with the dialect's error, behind what is still to go out."""
         return b"" if self._is_over() else self._gives(self._failed(message))
 
     def _failed(self, message: str) -> bytes:
         out = self._finish_stream()
         if not self._is_over():
-            self.ended, self.asks_again = True, False
-            out += self._write(self._exchange.dialect.error(BrokenAnswer(self._where.hides(message))))
+            self.ended, self.should_retry = True, False
+            out += self.error_event(BrokenAnswerError(self._where.hides(message)))
         return out
-
-    def _hear(self, given: Mapping[str, Any]) -> None:
-        if self._recorder is not None:
-            self._recorder.uses(given)
-        if self._hears is not None and self._retries == 0:
-            self._hears(given)
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
         """Hears what passes untouched."""
@@ -403,7 +289,7 @@ class ByteExchange:
             return
         try:
             events = read()
-        except sse.TooLarge:
+        except sse.TooLargeError:
             # The stream is not ours to end; what it used stays unknown.
             self._listens = False
             return
@@ -416,10 +302,10 @@ class ByteExchange:
                 self._hear(given)
 
     def _is_over(self) -> bool:
-        # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
+        # mypy believes that an attribute keeps its value while methods are called; not so that of a method.
         return self.ended
 
-    def _reader(self) -> Stream:
+    def _reader(self) -> AnswerStream:
         if self._stream is None:
             self._stream = self._exchange.stream()
         return self._stream
@@ -435,13 +321,13 @@ class ByteExchange:
                 out.append(self._finish_stream())
             given = None if event.data is None or done or self._stream_over else sse.load(event.data)
             if given is None:
-                if not stream.asks_again and not self.ended:
+                if not stream.should_retry and not self.ended:
                     out.append(event.raw)
                 continue
             self._hear(given)
             try:
                 read = stream.feed(given)
-            except CallFailed as failure:
+            except ToolCallError as failure:
                 self.failure, self.ended = failure, True
                 break
             if read is None:
@@ -452,46 +338,34 @@ class ByteExchange:
         return b"".join(out)
 
     def _finish_stream(self) -> bytes:
-        """Tells the dialect, once for each answer, that there are no more events."""
+        """Tells the API's stream, once for each answer, that there are no more events."""
         if self._stream_over or self.ended:
             return b""
         self._stream_over = True
         stream = self._reader()
         try:
             out = stream.end()
-        except CallFailed as failure:
+        except ToolCallError as failure:
             self.failure, self.ended = failure, True
             return b""
         self.ended = stream.ended
         return b"".join(map(self._write, out))
 
     def _write(self, event: Mapping[str, Any]) -> bytes:
-        # Chat chunks have no type; those of the others name the event.
-        kind = event.get("type")
-        named = self._exchange.dialect.name != "chat" and isinstance(kind, str)
-        return sse.format_event(event, name=kind if named else None)
+        kind = event.get("type") if self._exchange.api.names_events else None
+        return sse.format_event(event, name=kind if isinstance(kind, str) else None)
 
 
 def _is_complete(event: sse.Event) -> bool:
-    """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
+    """Whether the last event of a stream lacks only its blank line, and its data is not cut off."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
 
 
-def _route(url: str, method: str) -> _Route | None:
-    if method.upper() != "POST":
-        return None
-    path = urlsplit(url).path.rstrip("/")
-    for ending, route in _ROUTES.items():
-        if path.endswith(ending):
-            return route
-    return None
-
-
-def _base_url(url: str) -> str:
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    ending = next((ending for ending in _ROUTES if path.endswith(ending)), "")
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path.removesuffix(ending)}"
+def _status(error: Exception) -> int:
+    if isinstance(error, ToolCallError):
+        return 502  # The fault is the model's.
+    # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
+    return 400 if isinstance(error, (ValueError, TypeError)) else 500
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
@@ -505,9 +379,3 @@ def _overridden(options: Options, given: object) -> tuple[Options, str | None]:
         raise TypeError(f"{_SESSION} must be a str, not {type(session).__name__}")
     others = {name: value for name, value in given.items() if name != _SESSION}
     return options.with_overrides(others), session
-
-
-def _builtin(name: DialectName) -> Dialect:
-    # Each API's dialect is loaded when the first request of it comes.
-    dialect: Dialect = getattr(import_module(f"wirecall.dialects.{name}"), name)
-    return dialect

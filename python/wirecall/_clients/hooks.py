@@ -1,19 +1,25 @@
-"""Tool calling over text for any host, as three hooks over plain chat dicts: no HTTP, no SDK.
+"""Tool calling over text for any host, as three hooks over plain dicts of chat completions: no HTTP, no SDK.
 
-A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
-any other gives its request to one of the two at once. A hook is given the function that sends a request, so
-middlewares stack: what is sent may be another one's hook.
+A host with hooks of its own calls `transform_params`, then `wrap_generate` or `wrap_stream` with the result;
+others call one of the two with their request. A hook is given the function that sends a request, so hooks
+stack: that function may call another hook.
 """
 
+import functools
 import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Json, Stream
-from wirecall._apis.chat.api import chat
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
+from wirecall._apis.values import Json
+from wirecall._clients.driver import Driven, Driver, Head, passed
+from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
 
 if TYPE_CHECKING:
@@ -38,28 +44,42 @@ class Rewritten:
     params: Mapping[str, Any]
     toolset: Toolset | None
     _exchange: Exchange = field(repr=False, compare=False)
+    _on_usage: Callable[[Mapping[str, Any]], None] | None = field(default=None, repr=False, compare=False)
 
 
 class CompactTools:
-    """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
+    """The three hooks; made by `compact_tools`. It has no state, so one serves any number of requests at
     once.
 
-    Every hook takes options as keywords, which apply to this request only. Each raises at the call, before
-    anything is sent: `ToolError` for a tool definition and `Refused` for a request that cannot work,
-    `TypeError` for an option that does not exist.
+    Every hook takes options as keywords, which apply to this request only, and `session`, which tells the
+    middlewares which conversation a request belongs to. Each raises at the call, before anything is sent:
+    `ToolError` for a tool definition, `UnsupportedRequestError` for a request that cannot work, `TypeError`
+    for an option that does not exist. With middlewares, `awrap_stream` raises when it is iterated.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, middleware: Iterable[Middleware] = ()) -> None:
         self.options = options
+        self._stack = MiddlewareStack(middleware)
 
-    def transform_params(self, params: Request, **overrides: "Unpack[WrapOptions]") -> Rewritten:
-        """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
-        chosen = self.options.with_overrides(overrides) if overrides else self.options
-        exchange = Exchange(chat, params, chosen)
-        return Rewritten(exchange.request, exchange.toolset, exchange)
+    def transform_params(
+        self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
+    ) -> Rewritten:
+        """Rewrites a request: tools as a manual, calls and results as text."""
+        return run(self._transformed(params, session, overrides, is_async=False))
+
+    async def atransform_params(
+        self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
+    ) -> Rewritten:
+        """`transform_params` for async hosts, whose middlewares may wait."""
+        return await self._transformed(params, session, overrides, is_async=True)
 
     def wrap_generate(
-        self, generate: Generate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        generate: Generate,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Mapping[str, Any]:
         """An answer with native calls.
 
@@ -68,34 +88,32 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: As the options say.
+            ToolCallError: As the options say.
         """
-        exchange = self._exchange(params, overrides)
-        with exchange.recording():
-            while True:
-                answer = _answer(generate(exchange.request))
-                exchange.hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        driver = Driver(self._exchange(params, session, overrides), FunctionSource(generate))
+        answer: Mapping[str, Any] = run(driver.first())
+        return answer
 
     async def awrap_generate(
-        self, generate: AsyncGenerate, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        generate: AsyncGenerate,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Mapping[str, Any]:
         """`wrap_generate` for an async `generate`."""
-        exchange = self._exchange(params, overrides)
-        with exchange.recording():
-            while True:
-                answer = _answer(await generate(exchange.request))
-                exchange.hears(answer)
-                read = exchange.whole(answer)
-                if read is not None:
-                    exchange.gives(read)
-                    return read
+        exchange = await self._opened(params, session, overrides, is_async=True)
+        answer: Mapping[str, Any] = await Driver(exchange, FunctionSource(generate, is_async=True)).first()
+        return answer
 
     def wrap_stream(
-        self, stream: Streaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        stream: Streaming,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> Iterator[Any]:
         """The chunks of an answer, with native calls. What `stream` returns is closed in any case; if it
         fails, its exception is raised, and what was held back is not sent.
@@ -105,42 +123,156 @@ class CompactTools:
             params: The request, or what `transform_params` made of it.
 
         Raises:
-            CallFailed: From the iterator, as the options say.
+            ToolCallError: From the iterator, as the options say.
         """
-        return _stream(stream, self._exchange(params, overrides))
+        exchange = self._exchange(params, session, overrides)
+        return passed(Driver(exchange, FunctionSource(stream, streams=True)).rest())
 
     def awrap_stream(
-        self, stream: AsyncStreaming, params: Request | Rewritten, **overrides: "Unpack[WrapOptions]"
+        self,
+        stream: AsyncStreaming,
+        params: Request | Rewritten,
+        *,
+        session: str | None = None,
+        **overrides: "Unpack[WrapOptions]",
     ) -> AsyncIterator[Any]:
         """`wrap_stream` for async chunks; `stream` may be a coroutine function, too. It is not awaited
         itself: `async for chunk in middleware.awrap_stream(stream, params)`."""
-        return _astream(stream, self._exchange(params, overrides))
+        source = FunctionSource(stream, streams=True, is_async=True)
+        if not self._stack or isinstance(params, Rewritten):
+            return Driver(self._exchange(params, session, overrides), source).rest()
+        self._options(overrides)
 
-    def _exchange(self, params: Request | Rewritten, overrides: WrapOptions) -> Exchange:
+        async def opened_first() -> AsyncIterator[Any]:
+            exchange = await self._opened(params, session, overrides, is_async=True)
+            async with aclosing(Driver(exchange, source).rest()) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+
+        return opened_first()
+
+    def _options(self, overrides: WrapOptions) -> Options:
+        return self.options.with_overrides(overrides) if overrides else self.options
+
+    async def _transformed(
+        self, params: Request, session: str | None, overrides: WrapOptions, *, is_async: bool
+    ) -> Rewritten:
+        options = self._options(overrides)
+        request = await self._stack.on_request(params, "chat", session, is_async=is_async)
+        exchange = Exchange(chat, request, options)
+        on_usage = None
+        if self._stack:
+            on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
+        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
+
+    def _exchange(
+        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions
+    ) -> "DictExchange":
+        return run(self._opened(params, session, overrides, is_async=False))
+
+    async def _opened(
+        self, params: Request | Rewritten, session: str | None, overrides: WrapOptions, *, is_async: bool
+    ) -> "DictExchange":
         if not isinstance(params, Rewritten):
-            return self.transform_params(params, **overrides)._exchange
-        if overrides:
+            params = await self._transformed(params, session, overrides, is_async=is_async)
+        elif overrides or session is not None:
             raise TypeError("the request is already rewritten: pass the options to transform_params")
-        return params._exchange
+        return DictExchange(params._exchange, params._on_usage)
 
 
-def compact_tools(**options: "Unpack[WrapOptions]") -> CompactTools:
-    """A middleware for requests and answers in the form of chat completions.
+def compact_tools(*, middleware: Iterable[Middleware] = (), **options: "Unpack[WrapOptions]") -> CompactTools:
+    """The hooks for requests and answers in the form of chat completions.
 
         tools = compact_tools(on_error="text")
         answer = tools.wrap_generate(send, {"model": ..., "tools": [...], "messages": [...]})
 
     Args:
+        middleware: Each gets every request, in this order, before its tools are rewritten, and the usage of
+            each answer.
         options: Those of `WrapOptions`.
 
     Raises:
-        TypeError: An option that does not exist, or whose value has another type.
+        TypeError: A middleware lacks a method, an option does not exist, or its value has another type.
         ValueError: An option that is not one of its choices.
     """
-    return CompactTools(Options().with_overrides(options))
+    return CompactTools(Options().with_overrides(options), middleware)
 
 
-def _answer(body: object) -> Mapping[str, Any]:
+class DictExchange(Driven):
+    """One request and its answers, as dicts in the form of chat completions."""
+
+    def __init__(
+        self, exchange: Exchange, on_usage: Callable[[Mapping[str, Any]], None] | None = None
+    ) -> None:
+        super().__init__(exchange, on_usage)
+        self._reader = None if exchange.untouched else exchange.stream()
+
+    def whole(self, body: Any) -> Any:
+        given = _checked(body)
+        self._receive(given)
+        read = self._exchange.whole(given)
+        if read is not None:
+            self._exchange.gives(read)
+        return read
+
+    def chunk(self, chunk: Any) -> Iterable[Any]:
+        if self._listens and isinstance(chunk, dict):
+            self._receive(chunk)
+        return self._passing(self._read, chunk)
+
+    def end(self, *, dropped: bool = False) -> Iterable[Any]:
+        self.should_retry = False
+        if self._reader is None or self.ended or dropped:
+            return ()
+        out = self._passing(self._reader.end)
+        self.should_retry = self._reader.should_retry
+        if self.should_retry:
+            self._exchange.retry()
+        return out
+
+    def pieces(self, out: Any) -> Any:
+        return out
+
+    def _receive(self, given: Mapping[str, Any]) -> None:
+        if self._exchange.recorder is not None:
+            self._exchange.recorder.add_received(given)
+        self._hear(given)
+
+    def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:
+        try:
+            out = self._given(read(*given))
+        except ToolCallError as error:
+            self._failed(error)
+            return ()
+        self.ended = self._reader is not None and self._reader.ended
+        return out
+
+    def _read(self, chunk: Any) -> Iterable[Any]:
+        """What goes out instead of a chunk."""
+        reader = self._reader
+        if reader is None:
+            return (chunk,)
+        if not isinstance(chunk, dict):
+            if hasattr(chunk, "model_dump"):
+                name = type(chunk).__name__
+                raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
+            # Not a chunk ("[DONE]", a ping): only that of the last answer counts.
+            return () if reader.should_retry or reader.ended else (chunk,)
+        made: list[Json] | None = reader.feed(chunk)
+        return (chunk,) if made is None else made
+
+    def _given(self, out: Iterable[Any]) -> Iterable[Any]:
+        """What goes out, in the form of the host."""
+        if self._listens:
+            for one in out:
+                self._exchange.gives(one)
+        return out
+
+    def _failed(self, error: Exception) -> None:
+        self.failure, self.ended = error, True
+
+
+def _checked(body: object) -> Mapping[str, Any]:
     if isinstance(body, Mapping):
         return body
     if inspect.iscoroutine(body):
@@ -152,84 +284,39 @@ def _answer(body: object) -> Mapping[str, Any]:
     raise TypeError(f"an answer must be a dict in the form of chat completions, not {name}{advice}")
 
 
-def _read(exchange: Exchange, reader: Stream | None, event: Any) -> Iterable[Any]:
-    """What goes out instead of a chunk."""
-    if isinstance(event, dict):
-        exchange.hears(event)
-    read = _rewritten(reader, event)
-    for one in read:
-        exchange.gives(one)
-    return read
+class FunctionSource:
+    """Answers come from a function of the host.
 
+    Args:
+        send: Sends a request, and returns its answer, or its chunks.
+        streams: It returns chunks; if `is_async`, it may have to be awaited.
+        is_async: It is an async function.
+    """
 
-def _rewritten(reader: Stream | None, event: Any) -> Iterable[Any]:
-    if reader is None:
-        return (event,)
-    if not isinstance(event, dict):
-        if hasattr(event, "model_dump"):
-            name = type(event).__name__
-            raise TypeError(f"a chunk must be a dict, not {name}: yield its model_dump()")
-        # No chunk ("[DONE]", a ping): only that of the last answer counts.
-        return () if reader.asks_again or reader.ended else (event,)
-    made: list[Json] | None = reader.feed(event)
-    return (event,) if made is None else made
+    def __init__(self, send: Callable[[Any], Any], *, streams: bool = False, is_async: bool = False) -> None:
+        self._send = send
+        self._streams = streams
+        self.is_async = is_async
 
+    async def send(self, request: Any, attempt: int) -> Any:
+        answer = self._send(request)
+        waits = self.is_async and (not self._streams or inspect.isawaitable(answer))
+        return await answer if waits else answer
 
-def _last(exchange: Exchange, reader: Stream) -> Iterable[Json]:
-    """What goes out when a source has ended. Where it fails, nothing does: half a call is not text."""
-    read = reader.end()
-    for one in read:
-        exchange.gives(one)
-    return read
+    def head(self, answer: Any) -> Head:
+        return Head(streams=self._streams)
 
+    async def read_all(self, answer: Any) -> Any:
+        return answer
 
-def _stream(send: Streaming, exchange: Exchange) -> Iterator[Any]:
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            source = send(exchange.request)
-            try:
-                chunks = iter(source)
-                while reader is None or not reader.ended:
-                    try:
-                        event = next(chunks)
-                    except StopIteration:
-                        break
-                    yield from _read(exchange, reader, event)
-            finally:
-                if callable(close := getattr(source, "close", None)):
-                    close()
-            if reader is None:
-                return
-            yield from _last(exchange, reader)
-            if not reader.asks_again:
-                return
-            exchange.ask_again()
+    def chunks(self, answer: Any) -> Any:
+        return aiter(answer) if self.is_async else iter(answer)
 
+    async def close(self, answer: Any) -> None:
+        close = (self.is_async and getattr(answer, "aclose", None)) or getattr(answer, "close", None)
+        closing = close() if callable(close) else None
+        if self.is_async and inspect.isawaitable(closing):
+            await closing
 
-async def _astream(send: AsyncStreaming, exchange: Exchange) -> AsyncIterator[Any]:
-    reader = None if exchange.untouched else exchange.stream()
-    with exchange.recording():
-        while True:
-            given = send(exchange.request)
-            source: AsyncIterable[Any] = await given if inspect.isawaitable(given) else given
-            try:
-                chunks = source.__aiter__()
-                while reader is None or not reader.ended:
-                    try:
-                        event = await chunks.__anext__()
-                    except StopAsyncIteration:
-                        break
-                    for due in _read(exchange, reader, event):
-                        yield due
-            finally:
-                close = getattr(source, "aclose", None) or getattr(source, "close", None)
-                if callable(close) and inspect.isawaitable(closing := close()):
-                    await closing
-            if reader is None:
-                return
-            for due in _last(exchange, reader):
-                yield due
-            if not reader.asks_again:
-                return
-            exchange.ask_again()
+    def fail(self, error: Exception) -> Any:
+        raise error

@@ -1,51 +1,45 @@
-"""Middlewares of `wrap`: they get a request before its tools are rewritten, and hear what the answer used."""
+"""Middlewares get a request before its tools are rewritten, and what its answer says about usage."""
 
 import inspect
 import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
-from wirecall._apis.base import DialectName
+from wirecall._apis.names import ApiName
 
 log = logging.getLogger("wirecall")
 
-_METHODS = ("transform_request", "atransform_request", "answered")
+_METHODS = ("on_request", "aon_request", "on_usage")
 
 
 class Middleware(Protocol):
     """What `wrap(client, middleware=[…])` takes. One serves all requests of a client, of any thread and task.
 
-    Requests and answers are the API's own: of chat completions ("chat"), Responses ("responses") or
-    Anthropic's Messages ("messages"). A session is what the application calls one conversation, None where
-    it does not.
+    Requests and answers are those of the API: chat completions ("chat"), Responses ("responses") or
+    Anthropic's Messages ("messages"). A session is the application's name of a conversation, or None.
     """
 
-    def transform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+    def on_request(
+        self, request: Mapping[str, Any], /, *, api: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
-        """The request to send instead of one of a sync client: the very object where nothing is to be
-        changed. The given one is never mutated. What it raises reaches the caller, and nothing is sent."""
+        """Returns the request that a sync client sends instead: the same object if nothing is to be changed.
+        It must not change the given one. What it raises reaches the caller, and nothing is sent."""
 
-    async def atransform_request(
-        self, request: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
+    async def aon_request(
+        self, request: Mapping[str, Any], /, *, api: ApiName, session: str | None = None
     ) -> Mapping[str, Any]:
-        """The same for async clients."""
+        """`on_request` for async clients."""
 
-    def answered(
-        self, body: Mapping[str, Any], /, *, format: DialectName, session: str | None = None
-    ) -> object:
-        """Gets the provider's whole answer, or each event of a streamed one, that says what was used. The
-        next event waits for it, so it must be quick. What it raises is logged."""
+    def on_usage(self, body: Mapping[str, Any], /, *, api: ApiName, session: str | None = None) -> object:
+        """Gets the provider's whole answer, or the events of a streamed one, if it reports usage. The next
+        event waits for it, so it must be quick. What it raises is logged."""
 
 
-class Chain:
+class MiddlewareStack:
     """The middlewares of a client, in their order. It has no state.
 
-    Attributes:
-        members: They.
-
     Raises:
-        TypeError: One is none.
+        TypeError: One is not a middleware.
     """
 
     def __init__(self, given: Iterable[Middleware] = ()) -> None:
@@ -68,31 +62,26 @@ class Chain:
     def __bool__(self) -> bool:
         return bool(self.members)
 
-    def transform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
+    async def on_request(
+        self, request: Mapping[str, Any], api: ApiName, session: str | None, *, is_async: bool
     ) -> Mapping[str, Any]:
+        """The request as the last one returns it."""
         for member in self.members:
-            request = _request(member, member.transform_request(request, format=format, session=session))
-        return request
-
-    async def atransform(
-        self, request: Mapping[str, Any], format: DialectName, session: str | None
-    ) -> Mapping[str, Any]:
-        for member in self.members:
-            given = await member.atransform_request(request, format=format, session=session)
+            if is_async:
+                given = await member.aon_request(request, api=api, session=session)
+            else:
+                given = member.on_request(request, api=api, session=session)
             request = _request(member, given)
         return request
 
-    def answered(self, body: Mapping[str, Any], format: DialectName, session: str | None) -> None:
-        """Tells all of them, if this says what was used."""
-        if not _says_usage(body):
-            return
+    def on_usage(self, body: Mapping[str, Any], api: ApiName, session: str | None) -> None:
+        """Tells all of them what was used."""
         for member in self.members:
             try:
-                member.answered(body, format=format, session=session)
+                member.on_usage(body, api=api, session=session)
             except Exception as error:
                 # Never with its message, which may hold what a model or a user wrote.
-                log.warning("%s.answered raised %s", type(member).__name__, type(error).__name__)
+                log.warning("%s.on_usage raised %s", type(member).__name__, type(error).__name__)
 
 
 def _request(member: Middleware, given: object) -> Mapping[str, Any]:
@@ -101,13 +90,7 @@ def _request(member: Middleware, given: object) -> Mapping[str, Any]:
     advice = ""
     if inspect.iscoroutine(given):
         given.close()
-        advice = ": put async code into atransform_request, and wrap an async client"
+        advice = ": put async code into aon_request, and wrap an async client"
     raise TypeError(
         f"{type(member).__name__} must return the request as a dict, not {type(given).__name__}{advice}"
     )
-
-
-def _says_usage(body: Mapping[str, Any]) -> bool:
-    """At the top, or in what an event carries: `response` of Responses, `message` of Messages."""
-    carried = (body, body.get("response"), body.get("message"))
-    return any(isinstance(one, Mapping) and one.get("usage") for one in carried)

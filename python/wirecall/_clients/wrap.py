@@ -1,8 +1,9 @@
-"""`wrap`: a client that an application has already, with the codec in its HTTP layer.
+"""`wrap`: puts the codec into the HTTP layer of a client that an application already has.
 
-An SDK keeps its own retries, types, streams and helpers above the HTTP client that it is given, and its pool,
-proxies and certificates below. So it gets a client that rewrites what passes through `send`, and hands the
-rest to the one it had. Neither SDKs nor HTTP libraries are imported here: who has such a client has done so.
+An SDK keeps its own retries, types, streams and helpers above its HTTP client, and the pool, proxies and
+certificates below. So it is given an HTTP client that rewrites what passes through `send`, and leaves
+everything else to the original one. Neither SDKs nor HTTP libraries are imported here: an application with
+such a client has already imported them.
 """
 
 import functools
@@ -12,11 +13,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from wirecall._apis.base import Refused
+from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients import langchain
 from wirecall._clients.codec import Codec
-from wirecall._clients.middleware import Chain, Middleware
-from wirecall._clients.transport import AsyncAttachment, Layer, SyncAttachment
+from wirecall._clients.middleware import Middleware, MiddlewareStack
+from wirecall._clients.transport import AsyncTransport, HttpRewriter, SyncTransport
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 
@@ -30,7 +31,7 @@ _HTTP = ("httpx", "httpx2")
 
 class _Sdk(NamedTuple):
     clients: tuple[str, ...]
-    # Whose exceptions reach the caller as they are; older ones retry ours and wrap them.
+    # Older versions retry our exceptions, and wrap them.
     oldest: str
     error: str
     guard: Callable[[Any], None] | None = None
@@ -41,8 +42,8 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
 
     The given client stays as it is; the two share their connections, so closing one closes both. Errors reach
     the caller as exceptions of the SDK: a request that cannot work over text is its `BadRequestError` (and is
-    not sent); `CallFailed`, `ToolError` and errors in options keep their own types, and are also instances of
-    the SDK's base exception.
+    not sent); `ToolCallError`, `ToolError` and errors in options keep their own types, and are also instances
+    of the SDK's base exception.
 
     Args:
         client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic` (or one of a subclass that speaks
@@ -58,10 +59,10 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
         ValueError: An option does not allow the value, or the client is wrapped already.
         ImportError: The SDK is too old.
     """
-    chain = Chain(middleware)
-    codec = Codec(Options().with_overrides(options), chain=chain)
+    stack = MiddlewareStack(middleware)
+    codec = Codec(Options().with_overrides(options), stack=stack)
     if langchain.is_ours(client):
-        return langchain.wrap(client, functools.partial(wrap, middleware=chain.members, **options))
+        return langchain.wrap(client, functools.partial(wrap, middleware=stack.members, **options))
     for name, sdk in _SDKS.items():
         module = sys.modules.get(name)
         if module is not None and isinstance(client, tuple(getattr(module, kind) for kind in sdk.clients)):
@@ -69,7 +70,7 @@ def wrap(client: T, *, middleware: Iterable[Middleware] = (), **options: "Unpack
     for name in _HTTP:
         module = sys.modules.get(name)
         if module is not None and isinstance(client, (module.Client, module.AsyncClient)):
-            return cast(T, _attach(client, Layer(codec, module)))
+            return cast(T, _attach(client, HttpRewriter(codec, module)))
     kind: type = client if isinstance(client, type) else type(client)
     root = kind.__module__.partition(".")[0]
     if kind is client:
@@ -94,36 +95,36 @@ def _wrap_sdk(client: Any, codec: Codec, module: ModuleType, sdk: _Sdk) -> Any:
         if name in sys.modules
         and isinstance(inner, (sys.modules[name].Client, sys.modules[name].AsyncClient))
     )
-    layer = Layer(codec, http, error=getattr(module, sdk.error))
-    wrapped = client.with_options(http_client=_attach(inner, layer))
+    rewriter = HttpRewriter(codec, http, error=getattr(module, sdk.error))
+    wrapped = client.with_options(http_client=_attach(inner, rewriter))
     if sdk.guard is not None:
         sdk.guard(wrapped)
     return wrapped
 
 
-def _attach(inner: Any, layer: Layer) -> Any:
-    if isinstance(inner, (SyncAttachment, AsyncAttachment)):
+def _attach(inner: Any, rewriter: HttpRewriter) -> Any:
+    if isinstance(inner, (SyncTransport, AsyncTransport)):
         raise ValueError("This client is already wrapped. Wrap the client that it was made from.")
     kind: Any = type(inner)
-    attachment = _attachment_type(kind, isinstance(inner, layer.http.AsyncClient))
-    attached = attachment.__new__(attachment)
-    # One state for both: timeouts, cookies, transports, and whether it is closed.
+    transport = _transport_type(kind, isinstance(inner, rewriter.http.AsyncClient))
+    attached = transport.__new__(transport)
+    # Both share one state: timeouts, cookies, transports, and whether they are closed.
     attached.__dict__ = inner.__dict__
     attached._wirecall_inner = inner
-    attached._wirecall_layer = layer
+    attached._wirecall_rewriter = rewriter
     return attached
 
 
-# A host has few classes of clients.
+# Applications use few classes of clients.
 @functools.cache
-def _attachment_type(kind: Any, is_async: bool) -> Any:
-    mixin = AsyncAttachment if is_async else SyncAttachment
-    # A subclass of what the host really uses, so that its own methods and isinstance stay.
+def _transport_type(kind: Any, is_async: bool) -> Any:
+    mixin = AsyncTransport if is_async else SyncTransport
+    # A subclass of the host's own class, so that its methods and isinstance keep working.
     return type(kind.__name__, (mixin, kind), {"__slots__": (), "__module__": __name__})
 
 
 def _guard_openai(client: Any) -> None:
-    """WebSockets go past the HTTP layer: refused before they connect, also on copies."""
+    """WebSockets bypass the HTTP layer, so they are refused before they connect, also on copies."""
     client.websocket_base_url = _NoWebsockets()
     client._prepare_options = functools.partial(_refuse_websocket, client._prepare_options)
     client.copy = client.with_options = functools.partial(_guarded_copy, client)
@@ -131,7 +132,7 @@ def _guard_openai(client: Any) -> None:
 
 def _refuse_websocket(prepare: Any, options: Any) -> Any:
     if options.method == "get" and urlsplit(str(options.url)).path.endswith("/responses"):
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
     return prepare(options)
 
 
@@ -142,27 +143,27 @@ _WEBSOCKET = (
 
 
 class _NoWebsockets(str):
-    """In the place of the address: hosts that open connections of their own (openai-agents) read it."""
+    """Replaces the address, which hosts that open their own connections (openai-agents) read."""
 
     __slots__ = ()
 
     def __bool__(self) -> bool:
-        return True  # else a copy of the client falls back to another address
+        return True  # otherwise a copy of the client falls back to another address
 
-    # Who makes a URL of it measures it, or goes through it.
+    # Making a URL of it needs its length, or its characters.
     def __len__(self) -> int:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __iter__(self) -> Iterator[str]:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
     def __str__(self) -> str:
-        raise Refused(_WEBSOCKET)
+        raise UnsupportedRequestError(_WEBSOCKET)
 
 
 def _guarded_copy(client: Any, **options: Any) -> Any:
     copied = type(client).copy(client, **options)
-    if isinstance(copied._client, (SyncAttachment, AsyncAttachment)):
+    if isinstance(copied._client, (SyncTransport, AsyncTransport)):
         _guard_openai(copied)
     return copied
 

@@ -1,7 +1,7 @@
-"""Calls and results of a conversation, as the text that the model reads.
+"""Writes the calls and results of a conversation as the text that the model reads.
 
-One `History` for each request: it is told the turns in their order, and remembers which call an id was. It
-knows no API; the dialects walk through their own messages and ask it for text.
+Each request has a `History`: it gets the turns in order, and remembers the call of each id. It knows no API;
+the code of an API walks through its own messages and asks the history for text.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from wirecall._tools.toolset import Toolset
 
 _LONE_BACKSLASH = re.compile(r"(?<!\\)\\(?!\\)")
-# No API's parts are nested deeper, and no text that a model reads stands there.
+# No API nests parts deeper, and models read no text there.
 _DEEPEST = 64
 
 
@@ -22,9 +22,9 @@ class PastCall(NamedTuple):
     """A call in a history.
 
     Attributes:
-        id: None where it has none.
+        id: None if it has no id.
         name: The tool's name.
-        arguments: A mapping, or JSON text; whatever else is there is written, too.
+        arguments: A mapping or JSON text; any other value is written, too.
     """
 
     id: str | None
@@ -42,8 +42,8 @@ class History:
 
     Args:
         toolset: The request's tools; without tools the set is open.
-        shows: The types of parts (images, files) that may stand beside results; None for all.
-        stops: Whether the model is to be stopped where it begins to write a result.
+        shows: The types of parts (images, files) that may be shown beside results; None for all.
+        stops: Whether the model is stopped when it begins to write a result.
     """
 
     def __init__(self, toolset: Toolset, *, shows: frozenset[str] | None = None, stops: bool = True) -> None:
@@ -53,10 +53,10 @@ class History:
         self._calls: dict[str, _Known] = {}
 
     def calls(self, calls: Sequence[PastCall]) -> list[str]:
-        """The canonical text of the calls of one turn, one for each.
+        """The canonical text of each call of one turn.
 
-        Tools that are no longer declared and arguments that are no JSON are written all the same: nothing
-        of a history is lost or refused.
+        Calls of tools that are no longer declared, and arguments that are not valid JSON, are written, too:
+        no history is refused.
         """
         totals = Counter(call.name for call in calls)
         seen: Counter[str] = Counter()
@@ -70,10 +70,10 @@ class History:
         """The text of a result.
 
         Args:
-            id: Of its call. Of an unknown one the name is `name`, or "unknown".
+            id: The id of its call.
             content: Text, or any JSON value.
-            name: Where the host says it itself; the call's own name wins.
-            error: It says what was wrong.
+            name: The tool's name for an unknown id; "unknown" by default.
+            error: Whether the content is an error message.
         """
         known = self._calls.get(id) if id is not None else None
         if known is None:
@@ -81,28 +81,28 @@ class History:
         try:
             return self._toolset.encode_result(known.name, content, error=error, number=known.number)
         except (ValueError, TypeError):
-            # No JSON (NaN, too deep, a host's own object): said, so that nothing is lost.
+            # Not valid JSON (NaN, too deep, a host's own object).
             return self._toolset.encode_result(known.name, repr(content), error=error, number=known.number)
 
     @property
     def stop(self) -> str | None:
-        """What a result begins with: a stop sequence, since models invent results. None: it is not sent."""
+        """The beginning of a result, as a stop sequence, since models invent results; None: not sent."""
         return self._toolset.result_marks[0] if self._stops else None
 
     def shows(self, kind: str) -> bool:
-        """Whether a part of this type may stand beside a result."""
+        """Whether a part of this type may be shown beside a result."""
         return self._shows is None or kind in self._shows
 
     def user(self, text: str) -> str:
-        """A user's text, in which nothing can be taken for a result or a call: mostly the very same str."""
+        """A user's text, neutralised so that nothing is parsed as a result or a call; usually unchanged."""
         return self._toolset.neutralise(text)
 
     def foreign(self, value: Any, *, depth: int = 0) -> Any:
-        """A user's content, or a part of it: all its texts as `user` writes them. Encoded bytes have no
-        tags in them, so they stay as they are.
+        """A user's content, or a part of it, with all its texts as `user` writes them. Encoded bytes contain
+        no tags, so they do not change.
 
         Returns:
-            The very object where nothing is to be changed, which is nearly always.
+            The very object if nothing has to change, which is nearly always.
         """
         if isinstance(value, str):
             return self.user(value)
@@ -119,7 +119,7 @@ class History:
         return value
 
     def _uncut(self, parts: list[Any]) -> list[Any]:
-        """Parts, each of them neutral, whose texts hold no tag even when joined."""
+        """Neutralises tags that only appear when the texts of parts are joined."""
         spoken = [at for at, part in enumerate(parts) if _has_text(part)]
         if len(spoken) < 2:
             return parts
@@ -127,7 +127,7 @@ class History:
         safe = self.user(joined)
         if safe == joined:
             return parts
-        # Backslashes were put in, each behind the first character of a tag, and nothing else was changed.
+        # Backslashes were inserted, each after the first character of a tag, and nothing else has changed.
         put: list[int] = []
         for found in _LONE_BACKSLASH.finditer(safe):
             at = found.start() - len(put)
@@ -136,7 +136,7 @@ class History:
         written, end = list(parts), 0
         for at in spoken:
             begin, end = end, end + len(parts[at]["text"])
-            # What was put in between two parts goes into the second.
+            # A backslash inserted between two parts goes into the second.
             first, last = bisect_left(put, begin), bisect_left(put, end)
             if first < last:
                 written[at] = {**parts[at], "text": safe[begin + first : end + last]}
@@ -146,7 +146,7 @@ class History:
         try:
             return self._toolset.encode(call.name, _object(call.arguments))
         except (ValueError, TypeError):
-            # A name that no call can have, or values that are no JSON: said, so that nothing is lost.
+            # A name that no call can have, or values that are not valid JSON.
             said = f"[called {call.name!r} with {call.arguments!r}]"
             return self._toolset.neutralise(said)
 
@@ -156,7 +156,7 @@ def _has_text(part: object) -> bool:
 
 
 def _object(arguments: object) -> Mapping[str, Any] | str:
-    """The arguments, as an object whatever they are."""
+    """The arguments as an object, whatever they are."""
     if isinstance(arguments, Mapping):
         return arguments
     if arguments is None or arguments == "":
@@ -166,6 +166,6 @@ def _object(arguments: object) -> Mapping[str, Any] | str:
             read = json.loads(arguments)
         except (ValueError, RecursionError):
             return {"arguments": arguments}
-        # The text, not what was read: it keeps its digits.
+        # The text itself, because it keeps the digits of numbers.
         return arguments if isinstance(read, dict) else {"arguments": read}
     return {"arguments": arguments}

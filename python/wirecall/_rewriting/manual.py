@@ -1,47 +1,45 @@
 """What the model is told about its tools in one request."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 from wirecall._tools.definitions import definitions
 from wirecall._tools.toolset import Toolset
 
 T = TypeVar("T")
 
 
-class Manual(str):
-    """What the model is told, in one text and in its two parts, of which one may be empty.
+class Manual(NamedTuple):
+    """What the model is told, in two parts, of which one may be empty; `str` of it joins them.
 
     Attributes:
         text: The manual: the same bytes for the same tools and options, so that prompts stay cached.
-        rules: What `tool_choice` and its siblings ask for. They change from request to request, so they
-            come last, outside of a block with a cache breakpoint.
+        rules: What `tool_choice` and `parallel_tool_calls` ask for. They change from request to request, so
+            they come last, outside of a block with a cache breakpoint.
     """
 
     text: str
     rules: str
 
-    def __new__(cls, text: str, rules: str) -> "Manual":
-        manual = super().__new__(cls, "\n".join(filter(None, [text, rules])))
-        manual.text, manual.rules = text, rules
-        return manual
+    def __str__(self) -> str:
+        return "\n".join(filter(None, self))
 
 
 def write(
     toolset: Toolset, tools: Iterable[Mapping[str, Any]], choice: Choice, options: Options
 ) -> Manual | None:
-    """The manual of a request.
+    """Writes the manual of a request.
 
     Args:
-        tools: The definitions that the toolset was compiled of.
+        tools: The definitions that the toolset was compiled from.
 
     Returns:
-        None where nothing is to be said: no tools, `tool_choice` none, an empty template.
+        None if there is nothing to tell the model: no tools, `tool_choice` none, an empty template.
 
     Raises:
-        TypeError: The host's template returned no str.
+        TypeError: The host's template did not return a str.
     """
     if choice.mode == "none" or not toolset.names:
         return None
@@ -51,8 +49,8 @@ def write(
         text = options.template(definitions(tools))
         if not isinstance(text, str):
             raise TypeError(f"template must return a str, not {type(text).__name__}")
-    manual = Manual(text, "\n".join(_rules(choice)))
-    return manual or None
+    rules = "\n".join(_rules(choice))
+    return Manual(text, rules) if text or rules else None
 
 
 def _rules(choice: Choice) -> list[str]:
@@ -69,7 +67,7 @@ def _rules(choice: Choice) -> list[str]:
 
 
 def join(text: str, manual: Manual, options: Options) -> str:
-    """A system text with the manual in its place."""
+    """Puts the manual into a system text."""
     if not text:
         return str(manual)
     if options.placement == "last":
@@ -85,12 +83,12 @@ def place(
     *,
     cached: Callable[[str], T] | None = None,
 ) -> list[T]:
-    """The parts of a system text with the manual in its place, and its rules at the end.
+    """Puts the manual into the parts of a system text, and its rules at their end.
 
     Args:
         make: Makes a part.
-        cached: Makes the part of the manual, if it is another one.
+        cached: Makes the part of the manual, if it differs from the others.
     """
-    told = [(cached or make)(manual.text)] if manual.text else []
+    text = [(cached or make)(manual.text)] if manual.text else []
     rules = [make(manual.rules)] if manual.rules else []
-    return [*told, *parts, *rules] if options.placement == "first" else [*parts, *told, *rules]
+    return [*text, *parts, *rules] if options.placement == "first" else [*parts, *text, *rules]

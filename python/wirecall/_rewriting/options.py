@@ -1,4 +1,4 @@
-"""Options for rewriting requests and reading answers."""
+"""Options for rewriting requests and reading responses."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -16,14 +16,14 @@ NoticeKind = Literal["repair", "problem", "error", "retry", "missing_call", "sav
 
 
 class Notice(NamedTuple):
-    """Something that happened while a request was rewritten or an answer read, for `on_event`.
+    """Something that happened while a request was rewritten or a response read, for `on_event`.
 
     Attributes:
         kind: The kind of event.
-        tool: The tool it is about, if any.
+        tool: The tool that it is about, if any.
         detail: Details, without anything that the model or a user wrote. For "repair", "problem" and "error"
-            it begins with the kind of these; for "saved", which needs tiktoken and its vocabulary, it is the
-            number of tokens (o200k_base) that the shorter definitions save.
+            it begins with their kind; for "saved", which needs tiktoken and its vocabulary, it is the number
+            of tokens (o200k_base) that the shorter definitions save.
         raw: For "error", the call as the model wrote it.
     """
 
@@ -35,7 +35,7 @@ class Notice(NamedTuple):
 
 class WrapOptions(ToolsetOptions, total=False):
     """The options of `wrap`, `compact_tools` and the integrations, for hosts that keep them in a dict:
-    `wrap(client, **options)`. What they mean is in `Options`, and in docs/middleware.md."""
+    `wrap(client, **options)`. They are explained in `Options` and in docs/middleware.md."""
 
     placement: Literal["last", "first"]
     system_role: Literal["system", "user"]
@@ -70,34 +70,34 @@ class Options:
         placement: Whether the manual is "last" or "first" in the system text.
         system_role: "user" for models without a system role: system texts, and the manual in them, go into
             the first user message.
-        merge_user_turns: Merge messages of one role that follow each other, such as results and what the
-            user says next, for chat templates in which turns must alternate.
+        merge_user_turns: Merge consecutive messages of one role, such as results and the user's next
+            message, for chat templates in which turns must alternate.
         template: Returns the manual; gets the definitions of the request's tools, in order.
-        manual_header: Instead of the built-in header.
+        manual_header: Replaces the built-in header.
         no_manual: Send the tools' signatures only.
         cache_manual: Put a cache breakpoint after the manual (Anthropic).
         media: What happens to images and files in results: "model" puts those that a user message can hold
             beside the result, "placeholder" says in the text what was left out, and "auto" is "model" for
-            kinds that a user message of the request contains, too, which shows that the model accepts them.
+            kinds that a user message of the request also contains, which shows that the model accepts them.
         on_error: A bad call is retried ("retry"), shown as the text of its result ("text"), raised as
-            `CallFailed` ("raise"), or handed over as a native call with its raw text as arguments
+            `ToolCallError` ("raise"), or handed over as a native call with its raw text as arguments
             ("native"). After the last retry, a call whose arguments were read completely is handed over
             natively; for other bad calls the end user reads one plain sentence.
         max_retries: The maximum number of retries.
-        on_missing_call: What happens to an answer without the call that `tool_choice` requires.
+        on_missing_call: What happens to a response without the call that `tool_choice` requires.
         strip_preamble: Drop the text around calls, if there was a call.
         complete_calls_only: Hand over a call only if its own closing tag was read, not if the end of the
-            answer closed it: a stop sequence that the server adds, which is invisible, may have cut it off.
+            response closed it: an invisible stop sequence that the server adds may have cut it off.
         stop_sequence: Whether the beginning of a result is sent as a stop sequence, since models invent
-            results. "auto": not to models that are known to refuse one; and if a server answers 400 or 422
-            because of it, the request is sent once more without it, and the process remembers the refusal
+            results. "auto": not to models that are known to refuse one; and if a server responds with 400 or
+            422 because of it, the request is sent again without it, and the process remembers the refusal
             for this base URL and model.
         stream_arguments: Send the fragments of arguments as the model writes them, instead of whole calls.
-        emit_raw_on_error: Show a bad call as the model wrote it, instead of what was wrong with it.
+        emit_raw_on_error: Show a bad call as the model wrote it, instead of an error message.
         native_when: Gets the request; if it returns true, the request is passed on unchanged.
         on_event: Gets every `Notice`.
         on_record: Gets the `Record` of each exchange when it is over. Exceptions it raises are only logged.
-        record_content: Records include the content of requests and answers, not only lengths and hashes.
+        record_content: Records include the content of requests and responses, not only lengths and hashes.
         debug: Log one line for each exchange at DEBUG: the text of its record, without content.
     """
 
@@ -139,22 +139,22 @@ class Options:
         check({name: getattr(self, name) for name in _declared()}, _declared())
         if self.max_retries < 0:
             raise ValueError(f"max_retries is {self.max_retries}; it must be at least 0")
-        # The toolset checks its own, now and not at the first request.
+        # The toolset checks its own options: now, not at the first request.
         Toolset(**self._of_toolset())
 
     @property
     def adapts(self) -> bool:
-        """Whether requests are adapted to a chat template that takes fewer roles."""
+        """Whether requests are adapted to chat templates that accept fewer roles."""
         return self.merge_user_turns or self.system_role == "user"
 
     def with_overrides(self, given: Mapping[str, Any]) -> "Options":
-        """The same, with some options changed for one request.
+        """A copy with some options changed for one request.
 
         Raises:
             TypeError: There is no such option, or its value has another type.
             ValueError: The value is not one of the option's choices.
         """
-        # Names first: what is unknown would not reach the check of the types.
+        # `replace` would raise for unknown names before types are checked.
         check(given, _declared())
         return replace(self, **given)
 
@@ -162,7 +162,7 @@ class Options:
         return {name: getattr(self, name) for name in ToolsetOptions.__annotations__}
 
     def toolset(self, tools: Iterable[Mapping[str, Any]]) -> Toolset:
-        """The tools, compiled; those that were compiled before with these options are the same object.
+        """The tools, compiled; the same object if they were compiled with these options before.
 
         Raises:
             ToolError: As in `Toolset`.
@@ -173,7 +173,7 @@ class Options:
         try:
             key = json.dumps([listed, chosen], ensure_ascii=False, separators=(",", ":"))
         except (TypeError, ValueError, RecursionError):
-            # Functions and models, or what is no definition at all: compiled each time, or refused by name.
+            # Functions and models are compiled each time; other values are refused by name.
             return Toolset(listed, protocol=protocol, **chosen)
         return _compiled(key, protocol)
 
@@ -183,7 +183,7 @@ def _declared() -> Mapping[str, Any]:
     return get_type_hints(WrapOptions)
 
 
-# A host has few sets of tools; what is not used any more falls out.
+# A host has few sets of tools; those that are no longer used are evicted.
 @lru_cache(maxsize=128)
 def _compiled(key: str, protocol: str | Protocol) -> Toolset:
     tools, chosen = json.loads(key)

@@ -1,8 +1,8 @@
-"""A record of each exchange: what was sent, what came back, what was read in it, and when.
+"""Records of exchanges: what was sent, what was received, what was read in it, and when.
 
-Messages, arguments and results are recorded only if the host asks for them; otherwise their lengths, hashes
-and kinds are. Headers, queries and user information of URLs are not recorded, and secrets in them are removed
-from recorded content that quotes them.
+Messages, arguments and results are recorded only if the host asks for them; otherwise only their lengths,
+hashes and kinds are. Headers, queries and user information of URLs are not recorded, and their secrets are
+removed from recorded content.
 """
 
 import json
@@ -24,11 +24,9 @@ EventKind = Literal["text", "call_start", "call", "error"]
 
 # Parts of names of headers whose values are secret.
 _SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie", "signature", "credential")
-# A shorter text is found by accident in what is not secret.
+# Shorter texts occur by accident in content that is not secret.
 _SHORTEST_SECRET = 6
 _HIDDEN = "[secret]"
-# Where requests of the three APIs have what is said to the model.
-_SAID = ("system", "instructions", "messages", "input")
 _DIGITS = 16
 
 
@@ -37,9 +35,9 @@ class MessageOutline:
     """A message of a request, without its content.
 
     Attributes:
-        role: As the API names it; for an item of Responses that has no role, its type.
-        kinds: Types of its parts; "text" for a plain text.
-        length: Length of its content in characters, as compact JSON if it is not a text.
+        role: The role, in the API's words; for an item of Responses without a role, its type.
+        kinds: The types of its parts; "text" for plain text.
+        length: The length of its content in characters, as compact JSON if it is not text.
         sha256: The first 16 hexadecimal digits of the hash of its content.
     """
 
@@ -51,17 +49,17 @@ class MessageOutline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordEvent:
-    """Something that was read in an answer.
+    """Something that was read in a response.
 
     Attributes:
         time: Seconds after the start of the record.
-        kind: "text" (texts in a row are one event), "call_start", "call" (complete) or "error".
+        kind: "text" (consecutive texts are one event), "call_start", "call" (complete) or "error".
         tool: The tool, if it is declared.
-        text: Which of the answer's texts it is in (choices or blocks), from 0.
+        text: Which of the response's texts (choices or blocks) it is in, from 0.
         start, end: Offsets in that text, in characters; None for "call_start".
-        error: The kind of an error.
-        repairs: Names of the repairs.
-        problems: Kinds of the problems: what does not fit the schema.
+        error: The kind of the error.
+        repairs: The names of the repairs.
+        problems: The kinds of the problems: what does not fit the schema.
         content: With `record_content`: the text, the call's arguments, or the raw call of an error.
     """
 
@@ -79,21 +77,21 @@ class RecordEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One request to the provider, and its answer. Times are seconds after the start of the record.
+    """One request to the provider, and its response. Times are seconds after the start of the record.
 
     Attributes:
         reason: "first", "retry" (of a bad or missing call) or "without_stop" (the server refused the stop
             sequence).
         sent: When the request was ready.
-        first_byte, end: When the first and the last byte of the answer came; None if none came.
-        status: The HTTP status, None without HTTP.
+        first_byte, end: When the first and the last byte of the response came; None if none came.
+        status: The HTTP status; None without HTTP.
         messages: The messages of the request.
         parameters: Parameters of the request that are numbers, booleans or null, such as `temperature`.
-        request_length, request_sha256: Length of the request's JSON in bytes, and its hash.
+        request_length, request_sha256: The length of the request's JSON in bytes, and its hash.
         request: With `record_content`: the JSON that was sent.
-        answer_length, answer_sha256: Length of the raw answer in bytes, and its hash.
-        answer: With `record_content`: the raw answer, including the events of a stream.
-        events: What was read in the answer.
+        answer_length, answer_sha256: The length of the raw response in bytes, and its hash.
+        answer: With `record_content`: the raw response, including the events of a stream.
+        events: What was read in the response.
         usage: The usage that the provider reported.
     """
 
@@ -116,26 +114,27 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One exchange, from the application's request to the end of its answer; for `on_record`.
+    """One exchange, from the application's request to the end of its response; for `on_record`.
 
     `str` of it is one line, without content.
 
     Attributes:
         api: "chat", "responses" or "messages".
-        method, path: Of the HTTP request, without host and query; None for hosts without HTTP.
-        model: As the request names it.
+        method, path: The method of the HTTP request, and its path without host and query; None for hosts
+            without HTTP.
+        model: The model, as the request names it.
         stream: Whether a stream was requested.
         protocol: The name of the protocol of the calls.
-        tools: Names of the declared tools.
+        tools: The names of the declared tools.
         started: Wall-clock time, in UTC.
         duration: Seconds, by a monotonic clock.
-        attempts: Requests and answers, in order.
+        attempts: Requests and responses, in order.
         outcome: "calls" (calls were handed over), "text", "bad_call" (a call could not be handed over),
             "passed" (passed on without being rewritten), "refused" (not sent), "http_error", "broken" (the
-            connection broke during the answer), "failed" (another exception) or "closed" (the application
+            connection broke during the response), "failed" (another exception) or "closed" (the application
             closed the stream before its end).
         error: The name of the exception that the application got, or the kind of the call's error.
-        usage: The sum over all attempts.
+        usage: The sum of all attempts.
         output: With `record_content`: what the application got, as JSON or as events.
     """
 
@@ -169,10 +168,10 @@ class Record:
 
 
 class Where(NamedTuple):
-    """Where a request goes, without what is secret.
+    """Where a request goes, without secrets.
 
     Attributes:
-        method, path: Of the request.
+        method, path: The method and the path of the request.
         secrets: Texts that must not be recorded: keys in headers, in the query and before the host.
     """
 
@@ -194,7 +193,7 @@ class Where(NamedTuple):
         return cls(method.upper(), parts.path, tuple(long_first))
 
     def hides(self, text: str) -> str:
-        """A text without what is secret."""
+        """A text without the secrets."""
         for secret in self.secrets:
             text = text.replace(secret, _HIDDEN)
         return text
@@ -202,7 +201,7 @@ class Where(NamedTuple):
 
 @dataclass(slots=True)
 class _OpenText:
-    """A text to which more may be added."""
+    """A text that may continue."""
 
     time: float
     number: int
@@ -220,9 +219,9 @@ class _OpenText:
 
 @dataclass(slots=True)
 class _Open:
-    """An attempt that goes on."""
+    """An attempt that has not ended."""
 
-    # What is known when the request is sent.
+    # Fields of `Attempt` that are known when the request is sent.
     fixed: dict[str, Any]
     hash: Any
     first_byte: float | None = None
@@ -235,7 +234,7 @@ class _Open:
 
 
 class Recorder:
-    """Gathers one record, and hands it over once, when the exchange is finished.
+    """Collects one record, and delivers it once, when the exchange is finished.
 
     Args:
         deliver: Gets the record; None if it is only logged.
@@ -253,7 +252,7 @@ class Recorder:
         request: Mapping[str, Any],
         where: Where | None,
     ) -> None:
-        # Loaded for hosts that want records.
+        # Loaded only for hosts that want records.
         import hashlib
 
         self._sha256 = hashlib.sha256
@@ -278,16 +277,21 @@ class Recorder:
         self._started = datetime.now(timezone.utc)
         self._start = time.perf_counter()
 
-    def knows(self, tools: Iterable[str], protocol: str) -> None:
-        """Notes the tools of the request."""
+    def set_tools(self, tools: Iterable[str], protocol: str) -> None:
+        """Sets the tools of the request, and the protocol of their calls."""
         self._fixed.update(tools=tuple(tools), protocol=protocol)
 
-    def sends(self, request: Mapping[str, Any], reason: AttemptReason) -> None:
-        """A request is ready to be sent: the next attempt."""
-        said: list[MessageOutline] = []
-        for key in _SAID:
-            if key in request:
-                said += self._outlines(request[key], key)
+    def begin_attempt(
+        self,
+        request: Mapping[str, Any],
+        said: Iterable[tuple[object, object]],
+        reason: AttemptReason,
+    ) -> None:
+        """Begins the next attempt: a request is ready to be sent.
+
+        Args:
+            said: The role and the content of everything that the model is told.
+        """
         numbers = {
             key: value
             for key, value in request.items()
@@ -298,7 +302,7 @@ class Recorder:
         fixed = {
             "reason": reason,
             "sent": self._now(),
-            "messages": tuple(said),
+            "messages": tuple(self._outline(role, content) for role, content in said),
             "parameters": numbers,
             "request_length": len(written),
             "request_sha256": self._sha256(written).hexdigest()[:_DIGITS],
@@ -306,12 +310,12 @@ class Recorder:
         }
         self._attempts.append(_Open(fixed, self._sha256()))
 
-    def answers(self, status: int) -> None:
-        """The status of the answer came."""
+    def set_status(self, status: int) -> None:
+        """Sets the status of the response."""
         self._attempts[-1].status = status
 
-    def receives(self, given: object) -> None:
-        """A piece of the raw answer came: bytes, or a dict of a host without HTTP."""
+    def add_received(self, given: object) -> None:
+        """Adds a piece of the raw response: bytes, or a dict of a host without HTTP."""
         attempt, now = self._attempts[-1], self._now()
         raw = given if isinstance(given, bytes) else _dump(given)
         if attempt.first_byte is None:
@@ -322,26 +326,23 @@ class Recorder:
         if self._content:
             attempt.answer.append(raw)
 
-    def uses(self, answer: Mapping[str, Any]) -> None:
-        """Notes what an answer, or an event of a stream, says of tokens."""
-        for holder in (answer, answer.get("response"), answer.get("message")):
-            usage = holder.get("usage") if isinstance(holder, Mapping) else None
-            if isinstance(usage, Mapping):
-                # Counts grow within one answer.
-                self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
+    def add_usage(self, usage: Mapping[str, Any]) -> None:
+        """Adds the usage in a response, or in an event of a stream."""
+        # Counts grow within one response.
+        self._attempts[-1].usage.update((key, one) for key, one in usage.items() if one is not None)
 
-    def gives(self, out: object) -> None:
-        """The application gets this."""
+    def add_output(self, out: object) -> None:
+        """Adds what the application gets."""
         if self._content and out:
             self._output.append(out if isinstance(out, bytes) else _dump(out))
 
     def next_text(self) -> int:
-        """The number of the answer's next text."""
+        """The number of the response's next text."""
         self._texts += 1
         return self._texts - 1
 
-    def text(self, number: int, start: int, said: str) -> None:
-        """Text was read."""
+    def add_text(self, number: int, start: int, said: str) -> None:
+        """Adds text that was read."""
         events = self._attempts[-1].events
         last = events[-1] if events else None
         if not isinstance(last, _OpenText) or (last.number, last.end) != (number, start):
@@ -351,8 +352,8 @@ class Recorder:
         if self._content:
             last.pieces.append(said)
 
-    def event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
-        """Something else was read."""
+    def add_event(self, kind: EventKind, tool: str | None, content: str | None = None, **more: Any) -> None:
+        """Adds anything else that was read."""
         tool = tool if tool in self._fixed["tools"] else None
         kept = content if self._content else None
         self._attempts[-1].events.append(
@@ -361,7 +362,7 @@ class Recorder:
 
     @property
     def failure(self) -> Outcome:
-        """The outcome if an exception ends the exchange now."""
+        """The outcome of an exchange that an exception ends now."""
         if not self._attempts:
             return "refused"
         last = self._attempts[-1]
@@ -369,11 +370,11 @@ class Recorder:
 
     @property
     def usages(self) -> list[Mapping[str, Any]]:
-        """Of each attempt."""
+        """The usage of each attempt."""
         return [attempt.usage for attempt in self._attempts]
 
     def finish(self, outcome: Outcome, error: str | None, usage: Mapping[str, Any]) -> None:
-        """The exchange is over: the record goes out. Only the first call counts."""
+        """Ends the exchange and delivers the record. Only the first call has an effect."""
         if self._delivered:
             return
         self._delivered = True
@@ -399,7 +400,7 @@ class Recorder:
         try:
             self._deliver(record)
         except Exception as failure:
-            # Never with its message, which may quote the record.
+            # Without its message, which may quote the record.
             log.warning("on_record raised %s", type(failure).__name__)
 
     def _closed(self, attempt: _Open) -> Attempt:
@@ -422,26 +423,12 @@ class Recorder:
         return self._scrubbed(b"".join(pieces).decode(errors="replace")) if self._content else None
 
     def _read(self, event: RecordEvent | _OpenText) -> RecordEvent:
-        # A text is joined before it is searched, since a key may come in pieces.
+        # A text is joined before it is searched, since a secret may come in pieces.
         event = event.event(self._content) if isinstance(event, _OpenText) else event
         return event if event.content is None else replace(event, content=self._scrubbed(event.content))
 
     def _scrubbed(self, text: str) -> str:
         return text if self._where is None else self._where.hides(text)
-
-    def _outlines(self, said: object, key: str) -> Iterable[MessageOutline]:
-        if key in ("system", "instructions"):
-            return [self._outline("system", said)]
-        if isinstance(said, (list, tuple)):
-            return [self._message(one) for one in said]
-        return [self._outline("user", said)]
-
-    def _message(self, message: object) -> MessageOutline:
-        if not isinstance(message, Mapping):
-            return self._outline("unknown", message)
-        role = message.get("role", message.get("type"))
-        content = message.get("content") if "role" in message else message
-        return self._outline(role, content)
 
     def _outline(self, role: object, content: object) -> MessageOutline:
         parts = content if isinstance(content, (list, tuple)) else [content]
@@ -454,7 +441,7 @@ class Recorder:
 
 
 def _kind(given: object) -> str:
-    """A role or a type: a short name, else it may be content."""
+    """A role or a type, if it is a short name: anything else may be content."""
     fits = isinstance(given, str) and given.isidentifier() and len(given) <= 32
     return str(given) if fits else "unknown"
 

@@ -1,7 +1,7 @@
-"""Reading tool definitions: every form in which people hold tools, as name, description and JSON Schema.
+"""Reads tool definitions of every common form as name, description and JSON Schema.
 
-Nothing is judged here but the form; what stands in a schema is for the core. Nothing of the input is
-changed, and a schema that came as a dict goes out as the same object.
+Only the form is checked here; the core checks the schema. The input is never mutated, and a schema that is a
+dict is returned as the same object.
 """
 
 import json
@@ -19,9 +19,9 @@ class Definition(NamedTuple):
 
     Attributes:
         name: Not empty; whether it can be written in a call is checked when the toolset is built.
-        description: None where there is none.
+        description: None if there is none.
         parameters: JSON Schema of the arguments.
-        strict: The flag of the same name in the tools of OpenAI and Anthropic, None where it is not set.
+        strict: The flag of the same name in the tools of OpenAI and Anthropic; None if it is not set.
     """
 
     name: str
@@ -37,14 +37,14 @@ _FORMS = (
     'or a JSON Schema with "type": "object" and a "title" that is a name'
 )
 _NONE = object()
-# How deep the search for the culprit goes, once json has refused a schema. Cycles are found long before.
+# How deep the search for the cause goes, once json has refused a schema. Cycles are found long before.
 _MAX_DEPTH = 500
 _SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema", "schema")
 # Members of other APIs that look like misspelled ones.
 _NO_TYPOS = ("outputSchema", "output_schema")
 # How similar an unknown member must be to a known one to be a typo: `params` is one.
 _TYPO = 0.75
-# The keywords of all drafts, and OpenAPI's. Any key that begins with "$" or "x-" counts as one, too.
+# The keywords of all drafts, and OpenAPI's. Keys that begin with "$" or "x-" count as keywords, too.
 _KEYWORDS = frozenset(
     """
     additionalItems additionalProperties allOf anyOf const contains contentEncoding contentMediaType
@@ -94,7 +94,7 @@ def schema_text(definition: Definition) -> str:
     """The parameters as JSON text.
 
     Raises:
-        ToolError: They hold something that JSON cannot: the pointer says where.
+        ToolError: They contain something that JSON cannot express; the pointer says where.
     """
     try:
         text = json.dumps(definition.parameters, ensure_ascii=False, allow_nan=False)
@@ -116,7 +116,7 @@ def _is_no_list(tools: object) -> bool:
 
 
 def _mcp_schema(tool: object) -> object:
-    """The schema of an MCP tool object, else `_NONE`. Version 2 of the SDK writes it in snake case."""
+    """The schema of an MCP tool object, else `_NONE`. Version 2 of the SDK uses snake case."""
     if isinstance(tool, type) or not hasattr(tool, "name"):
         return _NONE
     return getattr(tool, "inputSchema", getattr(tool, "input_schema", _NONE))
@@ -164,7 +164,7 @@ def _read_dict(tool: Mapping[str, Any], where: str) -> Definition:
 
 
 def _refuse_typos(tool: Mapping[str, Any], where: str, *, has_schema: bool) -> None:
-    """Refuses a member that looks like a known one which is missing; any other unknown member is allowed."""
+    """Refuses a member that resembles a missing known one; other unknown members are allowed."""
     known = ("name", "description", "strict", *_SCHEMA_KEYS)
     missing = [key for key in known if key not in tool and not (has_schema and key in _SCHEMA_KEYS)]
     for key in tool:
@@ -221,7 +221,7 @@ def _is_keyword(key: object) -> bool:
 
 
 def _is_name(title: object) -> TypeGuard[str]:
-    """Whether a title can serve as a name: no white space, and no character that ends a name in a call."""
+    """Whether a title can be a tool name: no whitespace, and no character that ends a name in a call."""
     return isinstance(title, str) and re.fullmatch(r"""[^\s<{"'=]+""", title) is not None
 
 
@@ -230,7 +230,7 @@ def _unknown_form(tool: object, where: str) -> ToolError:
 
 
 def _offence(schema: object) -> tuple[str | None, str]:
-    """Where and why a schema is no JSON: the pointer, None if there is no single place, and a message."""
+    """Where and why a schema is not valid JSON: a pointer, None if there is no one place, and a message."""
     todo: list[tuple[str, object, tuple[int, ...]]] = [("", schema, ())]
     while todo:
         pointer, value, ancestors = todo.pop()

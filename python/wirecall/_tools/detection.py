@@ -1,4 +1,4 @@
-"""Which protocol a text is in."""
+"""Detects the protocol of a text."""
 
 import re
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from wirecall._tools.definitions import Definition, definitions
 from wirecall._tools.toolset import Toolset
 from wirecall.errors import ToolError
 
-# Elements that are part of another protocol, or of none: no tool's name is guessed from them.
+# Elements of other protocols, or of none: tool names are not guessed from them.
 _NO_TOOLS = frozenset(["call", "function", "parameter", "think", "tool_call", "tool_response"])
-# Names that are guessed at most; more would be a document.
+# The most names that are guessed; a text with more is a document.
 _MOST = 64
 _ELEMENT = re.compile(r"^<([A-Za-z_][\w.-]{0,127})[ \t]*/?>", re.MULTILINE)
-# A name that was guessed is worth less than one that was declared.
+# A guessed name counts less than a declared one.
 _GUESSED = 0.8
 _REPAIRED = 0.9
 
@@ -23,9 +23,9 @@ class Detection(NamedTuple):
     """What `detect` found.
 
     Attributes:
-        protocol: The name of the likeliest protocol; None where no protocol finds a call.
-        score: Of that protocol, from 0 (no call) to 1 (calls only, without repairs and problems).
-        scores: Of each protocol, the likeliest first.
+        protocol: The name of the most likely protocol; None if no protocol finds a call.
+        score: Its score, from 0 (no call) to 1 (calls only, without repairs and problems).
+        scores: The scores of all protocols, the most likely one first.
     """
 
     protocol: str | None
@@ -34,15 +34,15 @@ class Detection(NamedTuple):
 
 
 def detect(text: str, tools: Iterable[object] = ()) -> Detection:
-    """Says which protocol the calls in a text are in.
+    """Detects the protocol of the calls in a text.
 
     Args:
-        text: A message, or the beginning of one; a call counts once it is whole.
-        tools: Those that were declared, as for `Toolset`. Without them any name is a tool's; elements at
-            the start of a line then count as calls of xml and yaml, for less.
+        text: A message, or the beginning of one; only complete calls count.
+        tools: The declared tools, as for `Toolset`. Without them any name is a tool's; elements at the start
+            of a line then count as calls of xml and yaml, with a lower score.
 
     Returns:
-        The likeliest protocol and all scores. A score is the share of calls among calls and errors, less a
+        The most likely protocol and all scores. A score is the share of calls among calls and errors, minus a
         tenth for each kind of repair and for problems.
 
     Raises:
@@ -50,7 +50,7 @@ def detect(text: str, tools: Iterable[object] = ()) -> Detection:
     """
     declared = definitions(tools)
     scores = {name: _score(name, text, declared) for name in PROTOCOLS}
-    # The order of PROTOCOLS decides between equals.
+    # The order of PROTOCOLS decides between equal scores.
     ranked = dict(sorted(scores.items(), key=lambda item: -item[1]))
     best = next(iter(ranked))
     return Detection(best if ranked[best] else None, ranked[best], ranked)
@@ -69,7 +69,7 @@ def _score(protocol: str, text: str, declared: list[Definition]) -> float:
     except ToolError:
         if worth == 1.0:
             raise
-        # A name that was guessed is none that calls can have.
+        # A guessed name that no call can have.
         return 0.0
     message: Message = toolset.parse(text, truncated=False)
     if not message.calls:

@@ -1,10 +1,10 @@
-"""What Python functions and classes say about themselves, as a tool's name, description and JSON Schema.
+"""Describes Python functions and classes as tools: name, description and JSON Schema.
 
 Needs the extra `wirecall[pydantic]`: pydantic writes the schemas, docstring_parser reads the docstrings. Only
-`definitions.py` imports this module, and only when it meets a function or a class.
+`definitions.py` imports this module, and only for functions and classes.
 
-Annotations are evaluated here and types bring their own code into schema generation, so anything may be
-raised: every such exception becomes a `ToolError` that names the parameter.
+Annotations are evaluated and types run their own code in schema generation, so any exception may be raised:
+each becomes a `ToolError` that names the parameter.
 """
 
 import contextlib
@@ -35,11 +35,11 @@ Schema = dict[str, Any]
 def describe_class(cls: type) -> tuple[str | None, str | None, Schema]:
     """Title, description and schema of a pydantic model, a dataclass or a TypedDict.
 
-    The title is None where the class does not set one, the description is the docstring. Neither is left at
+    The title is None if the class does not set one; the description is the docstring. Both are removed from
     the root of the schema.
 
     Raises:
-        ToolError: The class is none of these, or a field's type has no JSON Schema.
+        ToolError: The class is not one of these, or a field's type has no JSON Schema.
     """
     name = cls.__name__
     if not (issubclass(cls, BaseModel) or is_dataclass(cls) or is_typeddict(cls)):
@@ -61,15 +61,15 @@ def describe_class(cls: type) -> tuple[str | None, str | None, Schema]:
 
 
 def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Schema]:
-    """Name, description and schema of anything that can be called.
+    """Name, description and schema of a callable.
 
     The description is the first paragraph of the docstring. The schema is an object with one property for
     each parameter, closed (`additionalProperties: false`) unless the function takes `**kwargs`. Arguments
     that a `functools.partial` has bound are not the model's to choose and are left out.
 
     Raises:
-        ToolError: The signature cannot be read, or has a parameter that no name reaches or whose type has
-            no JSON Schema.
+        ToolError: The signature cannot be read, or has a parameter that cannot be passed by name or whose
+            type has no JSON Schema.
     """
     inner, bound = function, set[str]()
     code: Callable[..., Any]
@@ -103,10 +103,10 @@ def describe_function(function: Callable[..., Any]) -> tuple[str, str | None, Sc
 
 
 class _SchemaWithoutNoise(GenerateJsonSchema):
-    """Without titles that only repeat a name, and without defaults that are no JSON."""
+    """Omits titles that only repeat a name, and defaults that are not valid JSON."""
 
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """Warnings tell of what is left out, which is what is wanted."""
+        """Warnings are about what is omitted on purpose."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -124,13 +124,13 @@ class _SchemaWithoutNoise(GenerateJsonSchema):
         try:
             encoded = super().encode_default(dft)
             json.dumps(encoded, allow_nan=False)
-        except Exception as error:  # what pydantic raises differs from version to version
+        except Exception as error:  # pydantic's exceptions differ between versions
             raise PydanticSerializationError(f"{type(dft).__name__} is not JSON") from error
         return encoded
 
 
 def _object_schema(tool: str, parameters: list[inspect.Parameter], texts: dict[str, str]) -> Schema:
-    """The schema of a function's arguments; `texts` are the descriptions that the docstring gives."""
+    """The schema of a function's arguments; `texts` are the descriptions in its docstring."""
     adapters: dict[str, TypeAdapter[Any]] = {}
     required: list[str] = []
     rest: str | None = None
@@ -200,7 +200,7 @@ def _is_required(parameter: inspect.Parameter) -> bool:
 
 
 def _annotated_text(annotation: Any) -> str | None:
-    """The description in `Annotated[..., "description"]`, also where that is a member of a union."""
+    """The description in `Annotated[..., "description"]`, also if that is a member of a union."""
     if get_origin(annotation) is Annotated:
         return next((text for text in annotation.__metadata__ if isinstance(text, str)), None)
     if get_origin(annotation) in (Union, UnionType):
@@ -210,10 +210,10 @@ def _annotated_text(annotation: Any) -> str | None:
 
 def _read_docstring(doc: str | None) -> tuple[str | None, dict[str, str]]:
     """The first paragraph, and the description of each parameter, each on one line."""
-    text = "\n" + (doc or "")  # without the line break, a parser would dedent what follows line one
+    text = "\n" + (doc or "")  # without the line break, parsers dedent all lines after the first
     readings = []
     for style in (DocstringStyle.NUMPYDOC, DocstringStyle.GOOGLE, DocstringStyle.REST):
-        # The parsers refuse, or stumble over, docstrings of another style; NumPy's takes anything.
+        # The parsers refuse docstrings of another style, or fail; NumPy's accepts anything.
         with contextlib.suppress(ParseError, IndexError):
             readings.append(docstring_parser.parse(text, style))
     parsed = max(readings, key=lambda reading: len(reading.meta))

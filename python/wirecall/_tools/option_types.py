@@ -1,4 +1,4 @@
-"""Checks options against their annotations: their names, their types and their choices."""
+"""Checks options against their annotations: names, types and choices."""
 
 import functools
 import inspect
@@ -12,8 +12,8 @@ T = TypeVar("T")
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorates a function whose keyword-only parameters are options: a wrong name or value is an error that
-    says what was expected."""
+    """Decorates a function whose keyword-only parameters are options: errors for a wrong name or value say
+    what was expected."""
     parameters = inspect.signature(function).parameters
     declared = {
         name: parameter.annotation
@@ -44,31 +44,35 @@ def check(given: Mapping[str, object], declared: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name not in declared:
             raise TypeError(unknown(name, declared))
-        kind = declared[name]
-        if _fits(value, kind):
+        kinds = _alternatives(declared[name])
+        if any(_fits(value, kind) for kind in kinds):
             continue
-        choices = _choices(kind)
+        choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
         if isinstance(value, str) and choices:
             listed = ", ".join(map(json.dumps, choices))
             raise ValueError(f"{name} is {json.dumps(value)}; it must be one of {listed}")
-        raise TypeError(f"{name} must be {_described(kind)}, not {_came(value)}")
+        # None is the default wherever it is allowed, so it need not be mentioned.
+        expected = " or ".join(dict.fromkeys(_described(kind) for kind in kinds if kind is not type(None)))
+        raise TypeError(f"{name} must be {expected}, not {'None' if value is None else type(value).__name__}")
 
 
-def unknown(name: object, known: Iterable[str], what: str = "option") -> str:
-    """What to say of an option that does not exist."""
+def unknown(name: str, known: Iterable[str], what: str = "option") -> str:
+    """The message for an option that does not exist. The extension uses it for limits."""
     # Loaded for errors only.
     from difflib import get_close_matches
 
     names = sorted(known)
-    near = get_close_matches(str(name), names, n=1)
+    near = get_close_matches(name, names, n=1)
     advice = f"did you mean {near[0]!r}?" if near else f"available: {', '.join(names)}"
     return f"there is no {what} {name!r}; {advice}"
 
 
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+
+
 def _fits(value: object, kind: Any) -> bool:
     origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        return any(_fits(value, one) for one in get_args(kind))
     if origin is Literal:
         return any(type(value) is type(choice) and value == choice for choice in get_args(kind))
     if origin is Callable or kind is Callable:
@@ -83,24 +87,12 @@ def _fits(value: object, kind: Any) -> bool:
     if isinstance(value, bool) and kind is int:
         return False
     container = origin or kind
-    # What is no class (a type variable, Any) admits all.
+    # A type variable, or Any, accepts everything.
     return not isinstance(container, type) or isinstance(value, container)
-
-
-def _choices(kind: Any) -> list[str]:
-    if get_origin(kind) is Literal:
-        return [choice for choice in get_args(kind) if isinstance(choice, str)]
-    if get_origin(kind) in (Union, types.UnionType):
-        return [choice for one in get_args(kind) for choice in _choices(one)]
-    return []
 
 
 def _described(kind: Any) -> str:
     origin = get_origin(kind)
-    if origin in (Union, types.UnionType):
-        # None is the default wherever it is allowed: nobody has to be told.
-        parts = [_described(one) for one in get_args(kind) if one is not type(None)]
-        return " or ".join(dict.fromkeys(parts))
     if origin is Literal:
         return f"one of {', '.join(map(json.dumps, get_args(kind)))}"
     if origin is Callable or kind is Callable:
@@ -109,7 +101,3 @@ def _described(kind: Any) -> str:
         return "a pair of str"
     name = getattr(origin or kind, "__name__", str(kind))
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
-
-
-def _came(value: object) -> str:
-    return "None" if value is None else type(value).__name__

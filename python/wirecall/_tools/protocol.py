@@ -1,4 +1,4 @@
-"""A protocol of your own: markers around a body that is read here, or around one that you read."""
+"""Custom protocols: markers around a body that is read here, or around one that you read."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from wirecall._tools.definitions import Definition
 
 
 class Protocol:
-    """How calls stand in text, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
+    """How calls are written in text, for `protocol=` of `Toolset`, `wrap` and `compact_tools`.
 
         acme = Protocol(open="[CALL]", close="[/CALL]", body="json", result=("[RESULT]", "[/RESULT]"))
 
@@ -18,21 +18,21 @@ class Protocol:
     `[]{}=\\`. For any other body, write a subclass with `parse` and `format_call`; its calls are reported
     whole, at their end. A subclass may also define `begins`, `format_result` and `format_tools`.
 
-    What the methods get and return is text between the markers. They must depend on nothing else: then it
-    cannot show how a stream was cut. `wirecall.testing.check_protocol` tries all laws on a protocol.
+    The methods get and return the text between the markers. They must depend on nothing else, so that the
+    result is the same however a stream is cut. `wirecall.testing.check_protocol` tests a protocol.
 
     Args:
-        name: For messages.
+        name: For error messages.
         open, close: The markers around a call.
-        result: The markers around a result. Only the host writes it: the model is stopped there, and
-            nothing in a result or a user's text can be taken for it or for `open`.
+        result: The markers around a result. Only the host writes results: the model is stopped there, and
+            nothing in a result or a user's text can be parsed as such a marker or as `open`.
         body: The body of a call: "json" or "pairs"; "own" in a class with `parse`.
-        header: Text before the tools in the manual; None for a general one.
+        header: Text before the tools in the manual; None for the default one.
 
     Raises:
-        ValueError: `body` is not one of its choices, or "own" without the methods (or the other way round).
+        ValueError: `body` is not one of its choices, or is "own" without the methods (or the reverse).
             (Markers that cannot work are a `ToolError` of the toolset.)
-        TypeError: A marker or header that is not a str, a result that is not a pair of str.
+        TypeError: A marker or the header is not a str, or the result is not a pair of str.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Protocol:
         self.name = name
         self.open = open
         self.close = close
-        self.result = begin, end
+        self.result: tuple[str, str] = (begin, end)
         self.body: Literal["json", "pairs", "own"] = chosen
         self.header = header
 
@@ -83,7 +83,7 @@ class Protocol:
         """Whether a call begins: else `open` is text.
 
         Args:
-            head: The 64 characters after `open`; fewer if `close` or the message's end comes first.
+            head: The 64 characters after `open`; fewer if `close` or the end of the message comes first.
         """
         return True
 
@@ -91,21 +91,21 @@ class Protocol:
         """Reads a call.
 
         Args:
-            body: The text from `open` to a `close`. It is the first one; then, as long as None is returned,
-                each one after it. (At the end of a message that is known to be complete, to its end.)
+            body: The text from `open` to the first `close`; while None is returned, to the next one. (If the
+                message is known to be complete, finally to its end.)
 
         Returns:
             The tool's name and its arguments, a mapping or the JSON text of an object; they need not fit the
-            schema yet. None: this is not the call's end, but part of a value.
+            schema yet. None: this `close` is not the end of the call, but part of a value.
 
         Raises:
-            ValueError: No call can be read, whatever follows. The model reads why; all other exceptions
+            ValueError: No call can be read, whatever follows. The model is told why; all other exceptions
                 reach the host.
         """
         raise NotImplementedError
 
     def format_call(self, name: str, arguments: str) -> str:
-        """What `parse` reads as this call: the text between `open` and `close`.
+        """The text between `open` and `close` that `parse` reads as this call.
 
         Args:
             name: The tool's name.
@@ -114,13 +114,13 @@ class Protocol:
         raise NotImplementedError
 
     def format_result(self, name: str, content: str, error: bool, number: int | None) -> str:
-        """The text between the markers of a result; whatever could be read as a marker there is neutralised.
+        """The text between the markers of a result; anything in it that resembles a marker is neutralised.
 
         Args:
             name: The tool's name.
             content: The result's text.
             error: Whether the content is an error message.
-            number: Which call of the same tool in one turn this answers, from 1; None where there is one.
+            number: Which call of the same tool in one turn this answers, from 1; None if there is only one.
         """
         said: dict[str, Any] = {"name": name}
         if number is not None:
@@ -137,7 +137,7 @@ class Protocol:
         """
         raise NotImplementedError
 
-    # What the parser asks for.
+    # For the parser.
 
     @classmethod
     def _defines(cls, method: str) -> bool:

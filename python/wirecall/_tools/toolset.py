@@ -1,4 +1,4 @@
-"""The toolset: a set of tools, compiled once for one protocol."""
+"""A toolset: tools, compiled once for one protocol."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -32,44 +32,44 @@ class ToolsetOptions(TypedDict, total=False):
 class Toolset(_core.Toolset):
     """Tools, compiled once: reads and writes their calls and results, and writes their manual.
 
-    Immutable: one may be used by any number of threads at once. Sections are those of docs/wire-format.md.
+    Immutable, so any number of threads may use it at once. Section numbers refer to docs/wire-format.md.
 
     Args:
         tools: Any mix of functions, pydantic models and the tool dicts of OpenAI, Anthropic and MCP;
-            `wirecall.definitions` lists the forms. Without tools the set is open: any name, untyped (in
-            "xml" and "yaml", which recognise calls only by the names of tools, no calls are read).
+            `wirecall.definitions` lists the forms. Without tools the set is open: any name is a tool, with
+            untyped arguments ("xml" and "yaml" recognise calls only by tool names, so they read none).
         protocol: How calls are written in text (docs/protocols.md): "wire", `<call>name key=value</call>`, or
-            what a model was trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml" ("morph-xml") or
-            "yaml" ("yaml-xml"). "auto" writes wire, and reads the protocol of each message's first call. A
-            `Protocol` object is a protocol of your own.
-        recover: Read calls in the other formats, too, and bare JSON objects that name a tool and give it
-            arguments, until a call in the toolset's own format; each is the repair `other_format`. Not if
-            `strict`.
+            a format that models are trained on: "hermes" (also "json"), "gemma", "qwen3coder", "xml"
+            ("morph-xml") or "yaml" ("yaml-xml"). "auto" writes wire, and reads the protocol of each message's
+            first call. A `Protocol` object is a custom protocol.
+        recover: Also read calls in other formats, and bare JSON objects with a tool name and arguments, until
+            a call in the toolset's own format; each is the repair `other_format`. Ignored if `strict`.
         syntax: How calls are written: "wire" as the protocol says, or "json" for an object body in every
             call.
         fallback_to_json: What happens to a tool that pairs, elements or parameters cannot express: "complex"
-            writes its calls as object bodies, "error" raises, "force" writes no object bodies.
+            writes its calls as object bodies, "error" raises, "force" never writes object bodies.
         strict: Refuse near misses instead of repairing them.
         validate: "report" lists arguments that do not fit the schema in `problems`; "error" checks the whole
             schema, and a call that does not fit is an error.
         code: How calls and results in Markdown code (fences and inline code) are read: "call" reads them like
-            any other, since some models put their calls into fences; "text" treats them as text, so that
-            examples of calls do not run. With "text", an unclosed fence makes the rest of the message text.
-        descriptions: Which descriptions go into the manual: "full", "tools" (not the fields'), "none".
+            any other, since some models write calls in fences; "text" treats them as text, so that examples
+            of calls do not run. With "text", an unclosed fence makes the rest of the message text.
+        descriptions: Which descriptions are in the manual: "full", "tools" (not of fields), "none".
         constraints: Show short bounds, patterns, formats and examples of fields in the manual. Manuals of
             JSON Schema ("hermes", "gemma") always have them.
-        delimiters: What opens and closes a call: OPEN and CLOSE (section 1); None for those of the protocol,
-            `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` take none.
-        reasoning: What opens and closes reasoning at the start of a message; None to turn it off.
-        limits: Bounds that differ from the defaults, by name; each is a positive int.
+        delimiters: The tags that open and close a call: OPEN and CLOSE (section 1); None for those of the
+            protocol, `<call>` and `</call>` for "wire". "xml", "yaml", "qwen3coder" and a `Protocol` have no
+            such option.
+        reasoning: The tags around reasoning at the start of a message; None to turn this off.
+        limits: Limits that differ from the defaults, by name; each is a positive int.
             "call_bytes": bytes of UTF-8 in one call, its delimiters included; 16777216 (16 MiB).
             "depth": levels of nesting, of which the arguments are the first; 128.
             "calls": calls in one message; 4096.
             "key_segments": segments in one key (`a.b[0]` has three); 16.
 
     Raises:
-        ToolError: A definition, a schema or a name that cannot work; it names the tool and the place in
-            its schema. Also a protocol that does not exist.
+        ToolError: A definition, a schema or a name cannot work; it names the tool and the place in its
+            schema. Also if the protocol does not exist.
         ValueError: An option that is not one of its choices, or delimiters, a reasoning tag or a limit that
             cannot work.
         TypeError: An option that does not exist, or whose value has another type.
@@ -118,10 +118,10 @@ class Toolset(_core.Toolset):
     _told: tuple[Protocol, list[Definition]] | None = None
 
     def manual(self, *, header: str | None = None) -> str:
-        """What the model is told: a header, and one line for each tool (section 9).
+        """The manual for the model: a header, and one line for each tool (section 9).
 
         Args:
-            header: Instead of the built-in one; "" leaves the tools' lines alone.
+            header: Replaces the built-in one; "" for none.
 
         Raises:
             TypeError: `format_tools` of a `Protocol` did not return a str.

@@ -1,6 +1,6 @@
-"""Long conversations kept short: durably, as lists that applications own, and in flight, for each request."""
+"""Keeps long conversations short: durably, in lists that applications own, or in flight, in each request."""
 
-from wirecall._apis.conversation import MixedFormats
+from wirecall._apis.conversation import MixedFormatsError
 from wirecall.compaction._compression import Compress, Compressed, ContextNotice
 from wirecall.compaction._context import CompactContext, compact_context
 from wirecall.compaction._durable import (
@@ -9,10 +9,11 @@ from wirecall.compaction._durable import (
     compact_messages,
     summarize_messages,
 )
-from wirecall.compaction._planning import CompactionPlan, Repair, plan_compaction
+from wirecall.compaction._planning import CompactionPlan, plan_compaction
 from wirecall.compaction._pruning import Clear, Prune
-from wirecall.compaction._summarizers import NoSummary, summarizer
+from wirecall.compaction._summarizers import SummaryError, summarizer
 from wirecall.compaction._truncation import Truncate
+from wirecall.compaction._turns import ResultRepair
 
 __all__ = [
     "Clear",
@@ -21,10 +22,10 @@ __all__ = [
     "Compress",
     "Compressed",
     "ContextNotice",
-    "MixedFormats",
-    "NoSummary",
+    "MixedFormatsError",
     "Prune",
-    "Repair",
+    "ResultRepair",
+    "SummaryError",
     "Truncate",
     "acompact_messages",
     "asummarize_messages",

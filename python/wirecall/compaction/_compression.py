@@ -1,27 +1,29 @@
-"""How requests are compressed: what is chosen, and what an application hears of it."""
+"""Options for compressing requests, and what an application is told about it."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Message, at_least, check_summarize
+from wirecall._apis.conversation import Message
+from wirecall._apis.names import ApiName
+from wirecall.compaction._checks import at_least, check_summarize
 from wirecall.compaction._durable import AsyncSummarize
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS
 
 Kind = Literal["compressed", "failed", "opened"]
 
 
 @dataclass(frozen=True)
 class Compress:
-    """How older turns become a summary.
+    """How older turns are summarised.
 
     Attributes:
-        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, with what it
-            shall do as the last one, and returns the summary; may be async. An empty summary is a failure.
-        keep_share: The share of the window that the recent turns may take, where there is a `count`.
-        keep_turns: How many turns at the end stay in any case; without a `count`, as many stay.
-        instructions: Added to what `summarize` is told to do.
+        summarize: As for `compact_messages`: gets the older turns as `[{"role", "content"}]`, followed by an
+            instruction, and returns the summary; may be async. An empty summary is a failure.
+        keep_share: The share of the window that the recent turns may take, if there is a `count`.
+        keep_turns: How many turns at the end are always kept; without a `count`, exactly these are kept.
+        instructions: Added to the instruction for `summarize`.
         tool_result_stub_threshold: As for `compact_messages`.
-        max_summary_tokens: What a summary may have; never more than a quarter of the window.
+        max_summary_tokens: The most tokens of a summary; never more than a quarter of the window.
     """
 
     summarize: AsyncSummarize
@@ -45,32 +47,32 @@ class Compress:
 
 
 class Compressed(NamedTuple):
-    """What became of a conversation, for `on_compress`: an application that stores it is not asked again.
+    """A compressed conversation, for `on_compress`: if the application stores it, it is not summarised again.
 
     Attributes:
-        session: Its id; None for the default one.
-        format: Of the messages.
+        session: The id of the session; None for the default one.
+        format: The API of the messages.
         messages: What can be stored instead of the request's messages: system messages, the summary, and the
             recent turns as they were given, neither truncated nor pruned.
         summary: The text of the summary.
-        replaced: How many of the request's messages it stands for, from the first on; system messages among
-            them stay.
+        replaced: How many of the request's first messages the summary replaces; system messages among them
+            stay.
     """
 
     session: str | None
-    format: DialectName
+    format: ApiName
     messages: list[Message]
     summary: str
     replaced: int
 
 
 class ContextNotice(NamedTuple):
-    """Something that happened, for `on_event`.
+    """What happened to a summary, for `on_event`.
 
     Attributes:
-        kind: "compressed", "failed" (a summary could not be made), or "opened" (it was the third failure in a
-            row: nothing is summarised until `reset`).
-        session: Its id; None for the default one.
+        kind: "compressed", "failed" (a summary could not be made), or "opened" (the third failure in a row:
+            nothing is summarised until `reset`).
+        session: The id of the session; None for the default one.
         detail: A sentence.
     """
 

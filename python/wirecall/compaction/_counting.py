@@ -1,39 +1,25 @@
 """How many tokens a model reads in a message.
 
-What counts: texts, names, arguments, results and reasoning, as they stand, and a little for what holds a
-message together. An image, a document or a recording has a fixed number, whatever its bytes. Signatures,
-encrypted content, ids and keys that no API reads count nothing.
+Texts, names, arguments, results and reasoning count, and a little for the frame of each message. An image, a
+document or a recording has a fixed number, whatever its size. Signatures, encrypted content, ids and keys
+that no API reads do not count.
 """
 
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from wirecall._apis.conversation import Message, dict_of
+from wirecall._apis.conversation import Message
+from wirecall._apis.registry import apis
+from wirecall._apis.values import dict_of
 
 Count = Callable[[str], float]
 
-# What roles and separators cost, about.
+# Roughly what the role and separators of a message cost.
 MESSAGE = 4
-# What providers ask for a picture of usual size, for some pages, and for half a minute of speech, about.
-MEDIA: Mapping[str, int] = {
-    **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), 1000),
-    **dict.fromkeys(("document", "file", "input_file", "container_upload"), 2000),
-    **dict.fromkeys(("audio", "input_audio"), 500),
-}
-
-# Keys of messages and of their parts behind which models read text.
-_READ = {
-    *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
-    *("input", "arguments", "output", "action", "operation", "queries", "code", "outputs", "results"),
-    *("title", "context", "url", "stdout", "stderr", "summary", "thinking"),
-}
-# The same reasoning under the names that servers have for it: the first one that is there counts.
-_REASONING = {"reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"}
-# Values of these are the model's own, or a tool's: every key in them is read.
-_VALUES = {"input", "arguments", "action", "operation"}
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _WIDE = re.compile(
@@ -42,7 +28,7 @@ _WIDE = re.compile(
 
 
 def estimate(text: str) -> float:
-    """Tokens of a text without a tokenizer: 0.3 a character, 1.5 one of Chinese, Japanese or Korean."""
+    """Estimates the tokens of a text: 0.3 for a character, 1.5 for a Chinese, Japanese or Korean one."""
     wide = 0 if text.isascii() else sum(map(len, _WIDE.findall(text)))
     return 0.3 * len(text) + 1.2 * wide
 
@@ -55,9 +41,10 @@ def tokens_of(message: Message, count: Count = estimate) -> int:
 def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
     """Tokens of messages, in any format."""
     read: list[str] = []
+    read_object, _ = _readers()
     others = 0
     for message in messages:
-        others += MESSAGE + _read(message if type(message) is dict else dict_of(message), read)
+        others += MESSAGE + read_object(message if type(message) is dict else dict_of(message), read)
     try:
         return others + math.ceil(sum(map(count, read)))
     except TypeError as error:
@@ -65,55 +52,71 @@ def tokens(messages: Iterable[Message], count: Count = estimate) -> int:
 
 
 def texts(value: object) -> list[str]:
-    """All that a model reads in a content, text by text."""
+    """The texts that a model reads in a content."""
     read: list[str] = []
-    _read_value(value, read)
+    _, read_value = _readers()
+    read_value(value, read)
     return read
 
 
-def _read(held: Mapping[str, Any], read: list[str]) -> int:
-    """Adds all texts; returns the tokens of what is none."""
-    kind = held.get("type")
-    if kind == "text":
-        return _read_value(held.get("text", ""), read)
-    if isinstance(kind, str) and kind in MEDIA:
-        source = dict_of(held.get("source"))
-        if source.get("type") in ("text", "content"):
-            return _read_value(source.get("data", source.get("content")), read)
-        return MEDIA[kind]
-    media = 0
-    reasoning = None
-    for key, value in held.items():
-        if key in _READ:
-            if type(value) is str:
-                read.append(value)
-            elif value is None:
-                continue
-            elif key in _VALUES:
-                # Also where it is empty: a model reads `{}`.
-                read.append(written(value))
-            else:
-                media += _read_value(value, read)
-        elif key in _REASONING:
-            reasoning = reasoning or value
-    if reasoning is not None:
-        media += _read_value(reasoning, read)
-    return media
+def media() -> Mapping[str, int]:
+    """Types of parts that are not text, and what they cost."""
+    return {kind: cost for api in apis().values() for kind, cost in api.message_format.media.items()}
 
 
-def _read_value(value: object, read: list[str]) -> int:
-    if isinstance(value, str):
-        read.append(value)
-        return 0
-    if not isinstance(value, (list, tuple)):
-        return _read(dict_of(value), read)
-    media = 0
-    for part in value:
-        # Nearly all are dicts.
-        media += _read(part, read) if type(part) is dict else _read_value(part, read)
-    return media
+@cache
+def _readers() -> tuple[Callable[[Mapping[str, Any], list[str]], int], Callable[[object, list[str]], int]]:
+    """Functions that add the texts of an object, and of any value, to a list, and return the tokens of
+    everything else. They know the keys of all APIs; lookups in a closure are fast."""
+    formats = [api.message_format for api in apis().values()]
+    text_keys = {key for format in formats for key in format.text_keys}
+    value_keys = {key for format in formats for key in format.value_keys}
+    reasoning_keys = {key for format in formats for key in format.reasoning_keys}
+    costs = media()
+
+    def read_object(held: Mapping[str, Any], read: list[str]) -> int:
+        kind = held.get("type")
+        if kind == "text":
+            return read_value(held.get("text", ""), read)
+        if isinstance(kind, str) and kind in costs:
+            source = dict_of(held.get("source"))
+            if source.get("type") in ("text", "content"):
+                return read_value(source.get("data", source.get("content")), read)
+            return costs[kind]
+        others = 0
+        reasoning = None
+        for key, value in held.items():
+            if key in text_keys:
+                if type(value) is str:
+                    read.append(value)
+                elif value is None:
+                    continue
+                elif key in value_keys:
+                    # Also if it is empty: a model reads `{}`.
+                    read.append(written(value))
+                else:
+                    others += read_value(value, read)
+            elif key in reasoning_keys:
+                reasoning = reasoning or value
+        if reasoning is not None:
+            others += read_value(reasoning, read)
+        return others
+
+    def read_value(value: object, read: list[str]) -> int:
+        if isinstance(value, str):
+            read.append(value)
+            return 0
+        if not isinstance(value, (list, tuple)):
+            return read_object(dict_of(value), read)
+        others = 0
+        for part in value:
+            # Nearly all are dicts.
+            others += read_object(part, read) if type(part) is dict else read_value(part, read)
+        return others
+
+    return read_object, read_value
 
 
 def written(value: object) -> str:
-    """A value as compact JSON; a string as it is."""
+    """A value as compact JSON; a string is returned unchanged."""
     return value if isinstance(value, str) else _encode(value)

@@ -1,21 +1,18 @@
-"""Compaction of lists that an application owns and stores: what it gets back is ready to be stored."""
+"""Compaction of lists that an application owns and stores: the result is ready to be stored."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import (
-    MAX_SUMMARY_TOKENS,
-    Flat,
-    Message,
-    check_summarize,
-    dict_of,
-)
-from wirecall._apis.detection import FORMATS
+from wirecall._apis.conversation import Message
+from wirecall._apis.names import ApiName
+from wirecall._apis.registry import api_named
+from wirecall._apis.values import dict_of
+from wirecall._sync import run
+from wirecall.compaction._checks import check_summarize
 from wirecall.compaction._counting import Count
+from wirecall.compaction._host import ASYNC, SYNC, Host
 from wirecall.compaction._planning import CompactionPlan, plan_compaction
-from wirecall.compaction._steps import Call, Steps, adrive, drive
-from wirecall.compaction._summary import cleaned, question, wrapped
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS, Flat, cleaned, question, wrapped
 
 Summarize = Callable[[Flat], str | None]
 AsyncSummarize = Callable[[Flat], "Awaitable[str | None]"] | Summarize
@@ -34,27 +31,27 @@ def compact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
-    """The system messages, one summary of the older turns, and the recent turns as they are.
+    """The system messages, one summary of the older turns, and the recent turns unchanged.
 
     Args:
         messages: As for `plan_compaction`. Never mutated.
-        summarize: Gets the older turns as `[{"role", "content"}]`, texts of users and assistants, with what
-            it shall do as the last one, and returns the summary. `summarizer(client, model=…)` makes one.
+        summarize: Gets the older turns as `[{"role", "content"}]`, texts of users and assistants, followed by
+            an instruction, and returns the summary. `summarizer(client, model=…)` makes one.
         keep_recent_turns: As for `plan_compaction`, as are `max_tokens`, `count`, `usage`,
             `max_summary_tokens` and `format`.
-        tool_result_stub_threshold: Of results of more characters `summarize` is given the length only.
-        instructions: Added to what `summarize` is told to do.
-        merge_summary: Puts the summary into the first message that is kept, if it is a user's, for templates
-            that want users and assistants to alternate.
+        tool_result_stub_threshold: Of results with more characters, `summarize` gets only the length.
+        instructions: Added to the instruction for `summarize`.
+        merge_summary: Puts the summary into the first kept message, if it is a user's, for templates that
+            require users and assistants to alternate.
 
     Returns:
-        What was given, the same object, where nothing is old enough or the summary is empty: None, blank, no
-        letter or digit, only an analysis, or words like "none" and "N/A".
+        The given list itself if nothing is old enough or the summary is empty: None, whitespace, no letter or
+        digit, only an analysis, or words like "none" and "N/A".
 
     Raises:
-        MixedFormats: The messages are not of one format.
+        MixedFormatsError: The messages are not all of one API.
         TypeError: `summarize` cannot be called, is async, or returned neither text nor None.
         Exception: Whatever `summarize` raises.
     """
@@ -90,11 +87,11 @@ async def acompact_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     merge_summary: bool = False,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> Messages | list[Message]:
     """`compact_messages` with a `summarize` that may be async.
 
-    What is appended to `messages` meanwhile stands at the end of the result.
+    Messages that are appended to `messages` meanwhile are at the end of the result.
     """
     given = len(messages)
     plan = plan_compaction(
@@ -126,22 +123,14 @@ def summarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
-    """The summary alone; "" where it is empty, and without a call where there is nothing to summarise.
+    """The summary alone; "" if it is empty, and without a call if there is nothing to summarise.
 
     Takes the arguments of `compact_messages`.
     """
-    return drive(
-        _summary(
-            messages,
-            summarize,
-            tool_result_stub_threshold=tool_result_stub_threshold,
-            instructions=instructions,
-            max_summary_tokens=max_summary_tokens,
-            format=format,
-        )
-    )
+    stub = tool_result_stub_threshold
+    return run(_summary(SYNC, messages, summarize, stub, instructions, max_summary_tokens, format))
 
 
 async def asummarize_messages(
@@ -151,30 +140,36 @@ async def asummarize_messages(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> str:
     """`summarize_messages` with a `summarize` that may be async."""
-    return await adrive(
-        _summary(
-            messages,
-            summarize,
-            tool_result_stub_threshold=tool_result_stub_threshold,
-            instructions=instructions,
-            max_summary_tokens=max_summary_tokens,
-            format=format,
-        )
-    )
+    stub = tool_result_stub_threshold
+    return await _summary(ASYNC, messages, summarize, stub, instructions, max_summary_tokens, format)
 
 
-def _summary(messages: Sequence[Message], summarize: AsyncSummarize, **options: Any) -> Steps[str]:
+async def _summary(
+    host: Host,
+    messages: Sequence[Message],
+    summarize: AsyncSummarize,
+    stub: float | None,
+    instructions: str | None,
+    max_tokens: int,
+    format: ApiName | None,
+) -> str:
     check_summarize(summarize)
-    asked = question(messages, **options)
-    return cleaned((yield Call(summarize, asked))) if asked else ""
+    asked = question(
+        messages,
+        tool_result_stub_threshold=stub,
+        instructions=instructions,
+        max_summary_tokens=max_tokens,
+        format=format,
+    )
+    return cleaned(await host.call(summarize, asked)) if asked else ""
 
 
 def compacted(plan: CompactionPlan, summary: str, *, merge: bool = False) -> list[Message]:
-    """The conversation with a summary in the place of what it stands for."""
-    of = FORMATS[plan.format]
+    """The conversation with a summary instead of what it summarises."""
+    of = api_named(plan.format).message_format
     text = wrapped(summary)
     first = dict_of(plan.to_keep[0]) if merge and plan.to_keep else {}
     if first and of.see(first).role == "user":

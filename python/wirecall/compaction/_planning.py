@@ -1,92 +1,16 @@
-"""Where a conversation is cut: between turns, with every result beside its call.
-
-A turn is a user's message, or what the model said at once with all results of its calls. System and developer
-messages are no turns, nor is the summary that an earlier compaction left at the front.
-"""
+"""Plans a compaction: which turns are summarised, and which are kept."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from wirecall._apis.base import DialectName, listed
-from wirecall._apis.conversation import (
-    INTRODUCTION,
-    MAX_SUMMARY_TOKENS,
-    OPENING,
-    Call,
-    Format,
-    Message,
-    Result,
-    Seen,
-    dict_of,
-)
-from wirecall._apis.detection import read
+from wirecall._apis.conversation import Message
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.names import ApiName
+from wirecall.compaction._checks import above_zero, whole_turns
 from wirecall.compaction._counting import Count, estimate, tokens
-
-
-class Repair(NamedTuple):
-    """What was mended, since a provider would refuse it.
-
-    Attributes:
-        kind: "orphan_result": dropped, no call has this id, or it has its result already.
-            "missing_result": a placeholder stands for it. "late_result": stands behind its call now.
-        at: Index of the message in the list that was given: of the result, or of the call without one.
-        id: Of the call.
-        name: Of the tool; None where nobody says it.
-    """
-
-    kind: Literal["orphan_result", "missing_result", "late_result"]
-    at: int
-    id: str
-    name: str | None
-
-
-@dataclass(slots=True)
-class Turn:
-    """Messages that stay together.
-
-    Attributes:
-        said: The user's message, or the model's, with what results stand between them.
-        at: Index of the first of them in the list.
-        results: Messages with results of its calls, behind all that was said.
-        open: Calls that have no result yet, with the index of their message, by their ids.
-        mended: Results were put to it, or taken away.
-    """
-
-    said: list[Message]
-    at: int
-    results: list[Message] = field(default_factory=list)
-    open: dict[str, list[tuple[Call, int]]] = field(default_factory=dict)
-    mended: bool = False
-
-    def missing(self) -> Iterator[tuple[Call, int]]:
-        """Calls without a result, for which one can stand in."""
-        return ((call, index) for waiting in self.open.values() for call, index in waiting if call.textual)
-
-    def messages(self, format: Format, *, ended: bool) -> list[Message]:
-        """In their order. Where the turn has `ended`, missing results have placeholders."""
-        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
-        if not missing and not self.mended:
-            return [*self.said, *self.results]
-        return [*self.said, *format.answered(self.results, missing)]
-
-
-class Conversation(NamedTuple):
-    """A list of messages, cut into turns.
-
-    Attributes:
-        system: System and developer messages.
-        summary: The one of an earlier compaction; [] if there is none.
-        turns: All others.
-        repairs: What was mended.
-    """
-
-    format: Format
-    system: list[Message]
-    summary: list[Message]
-    turns: list[Turn]
-    repairs: list[Repair]
+from wirecall.compaction._summary import INTRODUCTION, MAX_SUMMARY_TOKENS
+from wirecall.compaction._turns import Conversation, ResultRepair, joined, turns_of
 
 
 @dataclass(frozen=True)
@@ -94,13 +18,13 @@ class CompactionPlan:
     """A conversation in three parts; `system + to_summarize + to_keep` is all of it.
 
     Attributes:
-        system: System and developer messages, in their order: the same objects.
-        to_summarize: The older turns, behind an earlier summary; [] if nothing is old enough.
-        to_keep: The recent turns: the same objects, but for what `repairs` names.
-        turns: How many turns there are.
+        system: System and developer messages, in order: the same objects.
+        to_summarize: The older turns, after an earlier summary; [] if nothing is old enough.
+        to_keep: The recent turns: the same objects, except for those in `repairs`.
+        turns: The number of turns.
         kept_turns: How many of them are kept.
-        repairs: What was mended, since a provider would refuse it.
-        format: Of the messages.
+        repairs: Results that were repaired, because a provider would refuse the conversation.
+        format: The API of the messages.
     """
 
     system: list[Message]
@@ -108,8 +32,8 @@ class CompactionPlan:
     to_keep: list[Message]
     turns: int
     kept_turns: int
-    repairs: tuple[Repair, ...]
-    format: DialectName
+    repairs: tuple[ResultRepair, ...]
+    format: ApiName
 
 
 def plan_compaction(
@@ -120,37 +44,39 @@ def plan_compaction(
     count: Count | None = None,
     usage: float | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> CompactionPlan:
-    """Says what a compaction would summarise and what it would keep. Takes linear time.
+    """Plans what a compaction summarises and what it keeps, in linear time.
 
-    Where both `keep_recent_turns` and `max_tokens` are given, what keeps less counts.
+    If both `keep_recent_turns` and `max_tokens` are given, the one that keeps less applies.
 
     Args:
-        messages: Of chat completions, items of Responses, or messages of Anthropic: dicts, or what SDKs
-            return. Never mutated.
-        keep_recent_turns: Rounded down; 0 summarises all. A last turn that waits for results is kept all the
-            same.
-        max_tokens: Of all that is left. Nothing is summarised if the messages have no more, else as many
-            turns are kept as fit beside the system messages and a summary; at least one. So it has to be much
-            more than `max_summary_tokens`. Results without a call do not count.
-        count: Tokens of a text. By default those of tiktoken's o200k_base (extra `wirecall[tokens]`).
-        usage: The provider's count of input tokens for these very messages. An estimate of each message is
-            scaled to it, so that no tokenizer is needed.
-        max_summary_tokens: How much of `max_tokens` is left for the summary, however long it is.
-        format: "chat", "responses" or "messages"; by default what the messages look like.
+        messages: Messages of chat completions, items of Responses, or messages of Anthropic: dicts, or
+            objects of their SDKs. Never mutated.
+        keep_recent_turns: Rounded down; 0 summarises everything. A last turn that waits for results is
+            always kept.
+        max_tokens: The most tokens of the result. Nothing is summarised if the messages have no more; else as
+            many turns are kept as fit beside the system messages and a summary, at least one. So it has to be
+            much more than `max_summary_tokens`. Results without a call do not count.
+        count: Returns the number of tokens of a text. By default that of tiktoken's o200k_base (extra
+            `wirecall[tokens]`).
+        usage: The provider's count of input tokens for exactly these messages. An estimate of each message is
+            scaled to it, so no tokenizer is needed.
+        max_summary_tokens: How much of `max_tokens` is reserved for the summary, however long it is.
+        format: "chat", "responses" or "messages"; by default it is detected.
 
     Raises:
-        MixedFormats: The messages are not of one format.
-        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, `messages` are no messages of these
-            APIs, or `count` is no function that returns a number.
-        ValueError: `keep_recent_turns` is no number, or one of the others is none above 0.
+        MixedFormatsError: The messages are not all of one API.
+        TypeError: Neither `keep_recent_turns` nor `max_tokens` is given, `messages` are not messages of these
+            APIs, or `count` is not a function that returns a number.
+        ValueError: `keep_recent_turns` is not a number, or one of the others is not above 0.
         VocabularyError: There is no `count`, no `usage`, and no tiktoken.
     """
     if keep_recent_turns is None and max_tokens is None:
         raise TypeError("give keep_recent_turns=…, max_tokens=…, or both")
     keep = math.inf if keep_recent_turns is None else whole_turns(keep_recent_turns)
-    of = conversation(messages, format)
+    found, mappings = read_conversation(messages, format)
+    of = turns_of(found, messages, mappings)
     if max_tokens is not None:
         keep = min(keep, affordable(of, max_tokens, count, usage, max_summary_tokens))
     return cut(of, keep)
@@ -159,11 +85,11 @@ def plan_compaction(
 def affordable(
     of: Conversation, max_tokens: float, count: Count | None, usage: float | None, max_summary_tokens: float
 ) -> int:
-    """How many of the last turns `max_tokens` leave room for, beside the system messages and a summary."""
-    limit = _above_zero("max_tokens", max_tokens)
-    max_summary_tokens = _above_zero("max_summary_tokens", max_summary_tokens)
+    """How many of the last turns fit into `max_tokens`, beside the system messages and a summary."""
+    limit = above_zero("max_tokens", max_tokens)
+    max_summary_tokens = above_zero("max_summary_tokens", max_summary_tokens)
     if usage is not None:
-        usage = _above_zero("usage", usage)
+        usage = above_zero("usage", usage)
         count = count or estimate
     if not of.turns:
         return 0
@@ -182,7 +108,7 @@ def affordable(
         sizes = list(sizes)
         scale = usage / (system + tokens(of.summary, count) + sum(sizes))
         limit, max_summary_tokens = limit / scale, max_summary_tokens / scale
-    # A summary counts the same whatever its length, so that a list that was compacted is left alone.
+    # A summary counts the same whatever its length, so that a compacted list is not compacted again.
     summarised = system + max_summary_tokens + tokens([of.format.user(INTRODUCTION)], count)
     whole = summarised if of.summary else system
     kept = 0
@@ -196,21 +122,8 @@ def affordable(
     return len(of.turns)
 
 
-def whole_turns(given: object) -> float:
-    """Rounded down, at least 0; may be infinite."""
-    if not isinstance(given, (int, float)) or math.isnan(given):
-        raise ValueError(f"keep_recent_turns is {given!r}; it must be a number of turns, such as 10")
-    return given if math.isinf(given) and given > 0 else max(0, math.floor(max(given, 0)))
-
-
-def _above_zero(name: str, given: object) -> float:
-    if not isinstance(given, (int, float)) or isinstance(given, bool) or not given > 0:
-        raise ValueError(f"{name} is {given!r}; it must be a number above 0")
-    return given
-
-
 def cut(of: Conversation, keep: float) -> CompactionPlan:
-    """The last `keep` turns are kept, and one that waits for results."""
+    """Keeps the last `keep` turns, and a last turn that waits for results."""
     count = len(of.turns)
     waits = bool(of.turns and of.turns[-1].open)
     kept = int(max(min(keep, count), waits))
@@ -225,155 +138,3 @@ def cut(of: Conversation, keep: float) -> CompactionPlan:
         tuple(of.repairs),
         of.format.name,
     )
-
-
-def joined(format: Format, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
-    """The messages of turns. What the last one waits for may still come, unless it has `ended`."""
-    return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
-
-
-def conversation(messages: Sequence[Message], format: DialectName | None = None) -> Conversation:
-    """Cuts a list into turns.
-
-    Raises:
-        MixedFormats: The messages are not of one format.
-    """
-    of, mappings = read(messages, format)
-    return turns_of(of, messages, mappings)
-
-
-def turns_of(
-    format: Format, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]
-) -> Conversation:
-    """`conversation` of what is known to be of a format; nothing is refused."""
-    return _Reader(format).read(messages, mappings)
-
-
-def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
-    """The summary that a user's message begins with, and the rest of it if it was merged, or None."""
-    content = message.get("content")
-    parts = listed(content)
-    text = dict_of(parts[0]).get("text") if parts else content
-    if not isinstance(text, str) or not text.startswith(OPENING):
-        return None
-    if len(parts) < 2:
-        return message, None
-    return {**message, "content": [parts[0]]}, {**message, "content": [*parts[1:]]}
-
-
-def placeholder(call: Call) -> str:
-    """What stands in the place of a result that never came."""
-    return f"[No result of {call.name} is available]"
-
-
-class _Reader:
-    def __init__(self, format: Format) -> None:
-        self.format = format
-        self.turns: list[Turn] = []
-        self.repairs: list[Repair] = []
-        # What the model said last, if nobody else has spoken since.
-        self.last: Seen | None = None
-        # Turns that ended before all results were there, by the ids of these.
-        self.waiting: dict[str, Turn] = {}
-
-    def read(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
-        system: list[Message] = []
-        summary: list[Message] = []
-        for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
-            seen = self.format.see(mapping)
-            if seen.role == "system":
-                system.append(message)
-            elif seen.role == "result":
-                self._results(index, message, seen)
-            elif seen.role == "assistant":
-                self._said(index, message, seen)
-            elif self.turns or summary or (found := summary_in(mapping)) is None:
-                self._user(index, message)
-            else:
-                merged, rest = found
-                if rest is None:
-                    summary = [message]
-                else:
-                    summary = [merged]
-                    self._user(index, rest)
-        self.repairs += (
-            Repair("missing_result", index, call.id, call.name)
-            for turn in self.turns[:-1]
-            if turn.open
-            for call, index in turn.missing()
-        )
-        self.repairs.sort(key=lambda repair: repair.at)
-        return Conversation(self.format, system, summary, self.turns, self.repairs)
-
-    def _user(self, index: int, message: Message) -> None:
-        self._begin(index, message)
-        self.last = None
-
-    def _begin(self, index: int, message: Message) -> Turn:
-        if self.turns and self.turns[-1].open:
-            self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
-        turn = Turn([message], index)
-        self.turns.append(turn)
-        return turn
-
-    def _said(self, index: int, message: Message, seen: Seen) -> None:
-        if self._goes_on(seen):
-            turn = self.turns[-1]
-            if self.format.interleaves:
-                turn.said += turn.results
-                turn.results.clear()
-            turn.said.append(message)
-        else:
-            turn = self._begin(index, message)
-        self.last = seen
-        for call in seen.calls:
-            self.waiting.pop(call.id, None)
-            turn.open.setdefault(call.id, []).append((call, index))
-
-    def _goes_on(self, seen: Seen) -> bool:
-        """Whether the model says this at once with what it said last."""
-        if self.last is None:
-            return False
-        turn = self.turns[-1]
-        if turn.open and self.format.merges:
-            return True
-        return not turn.results and (seen.joins or self.last.binds)
-
-    def _results(self, index: int, message: Message, seen: Seen) -> None:
-        late: dict[int, Turn] = {}
-        orphans: set[int] = set()
-        for place, result in enumerate(seen.results):
-            if self.turns and self._close(self.turns[-1], result):
-                continue
-            turn = self.waiting.get(result.id)
-            if turn is not None and self._close(turn, result):
-                late[place] = turn
-                self.repairs.append(Repair("late_result", index, result.id, result.name))
-            else:
-                orphans.add(place)
-                self.repairs.append(Repair("orphan_result", index, result.id, result.name))
-        if not late and not orphans:
-            self.turns[-1].results.append(message)
-            return
-        groups = {**dict.fromkeys(orphans), **{place: id(turn) for place, turn in late.items()}}
-        parts, rest = self.format.split(message, groups)
-        for turn in {id(turn): turn for turn in late.values()}.values():
-            turn.results.append(parts[id(turn)])
-            turn.mended = True
-        if rest is None:
-            return
-        if len(late) + len(orphans) < len(seen.results):
-            self.turns[-1].results.append(rest)
-            self.turns[-1].mended = True
-        else:
-            self._user(index, rest)
-
-    @staticmethod
-    def _close(turn: Turn, result: Result) -> bool:
-        waiting = turn.open.get(result.id)
-        if not waiting:
-            return False
-        waiting.pop(0)
-        if not waiting:
-            del turn.open[result.id]
-        return True

@@ -1,4 +1,4 @@
-"""What old messages can do without: reasoning, calls with their results, and the contents of results."""
+"""Removes from old messages: reasoning, calls with their results, and the contents of results."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from wirecall._apis.conversation import Format, Message, at_least, dict_of
+from wirecall._apis.conversation import Message, MessageFormat
+from wirecall._apis.values import dict_of
+from wirecall.compaction._checks import at_least
 
 CLEARED = "[Old tool result content cleared]"
-# What the model is told where placeholders stand.
+# What the model is told about placeholders.
 EXPLANATION = (
     f"To save room, the contents of older tool results are replaced with {CLEARED}. Call a tool again if "
     "you need what it said."
@@ -21,15 +23,15 @@ _WHICH = ("all", "old", None)
 
 @dataclass(frozen=True)
 class Prune:
-    """Reasoning and calls that requests go without.
+    """Reasoning and calls that are left out of requests.
 
     Attributes:
-        reasoning: "all", or "old": that in front of the last `keep_messages` messages. What stands behind the
-            last user's message always stays: the model is at work there, and providers want it back.
-        calls: "all", or "old", with their results. A call goes with all or nothing: one whose result is not
-            old stays, and so does one without a result.
+        reasoning: "all", or "old": that before the last `keep_messages` messages. Reasoning after the last
+            user's message always stays: the model is still working, and providers require it.
+        calls: "all", or "old", with their results. A call and its result stay or go together: a call whose
+            result is not old stays, and so does a call without a result.
         keep_messages: How many messages at the end are not old.
-        tools: Names of tools, or patterns such as `"read_*"`, whose calls are meant; all by default.
+        tools: Names of tools, or patterns such as `"read_*"`, whose calls are left out; all by default.
     """
 
     reasoning: Which = None
@@ -49,8 +51,8 @@ class Prune:
 
 @dataclass(frozen=True)
 class Clear:
-    """Contents of tool results that requests go without: placeholders stand for them, and the system text
-    says so; in chat completions where there is one.
+    """Replaces the contents of tool results with placeholders, and says so in the system text (in chat
+    completions only if there is one).
 
     Attributes:
         keep_recent: How many results at the end stay; rounded down, at least 1.
@@ -69,8 +71,8 @@ class Clear:
         return given if given == math.inf else max(1, math.floor(max(given, 1)))
 
 
-def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
-    """Each message, or None in its place; those that stay whole are the same objects."""
+def pruned(format: MessageFormat, messages: Sequence[Message], rule: Prune) -> list[Message | None]:
+    """Each message, or None if it is left out; unchanged ones are the same objects."""
     limit = {"all": len(messages), "old": max(0, len(messages) - rule.keep_messages)}
     left: list[Message | None] = list(messages)
     if rule.calls is not None:
@@ -80,8 +82,8 @@ def pruned(format: Format, messages: Sequence[Message], rule: Prune) -> list[Mes
     return left
 
 
-def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Message]:
-    """The messages with placeholders for all results but the last `keep`."""
+def cleared(format: MessageFormat, messages: Sequence[Message], keep: float) -> list[Message]:
+    """The messages with placeholders for all but the last `keep` results."""
     left = list(messages)
     for index in range(len(left) - 1, -1, -1):
         results = format.see(dict_of(left[index])).results
@@ -93,7 +95,7 @@ def cleared(format: Format, messages: Sequence[Message], keep: float) -> list[Me
     return left
 
 
-def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequence[str]) -> None:
+def _calls(format: MessageFormat, left: list[Message | None], limit: int, tools: Sequence[str]) -> None:
     waiting: dict[str, list[tuple[int, bool]]] = {}
     gone: dict[int, set[str]] = {}
     for index, message in enumerate(left[:limit]):
@@ -115,8 +117,8 @@ def _calls(format: Format, left: list[Message | None], limit: int, tools: Sequen
         _drop_dangling(format, left, limit)
 
 
-def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> None:
-    """Reasoning whose call has gone goes, too."""
+def _drop_dangling(format: MessageFormat, left: list[Message | None], limit: int) -> None:
+    """Drops reasoning whose call was dropped."""
     behind: Message | None = None
     for index in range(len(left) - 1, -1, -1):
         message = left[index]
@@ -130,7 +132,7 @@ def _drop_dangling(format: Format, left: list[Message | None], limit: int) -> No
             behind = message
 
 
-def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
+def _reasoning(format: MessageFormat, left: list[Message | None], limit: int) -> None:
     asked = max((at for at, one in _there(left) if _role(format, one) == "user"), default=0)
     limit = min(limit, asked)
     index = 0
@@ -140,8 +142,8 @@ def _reasoning(format: Format, left: list[Message | None], limit: int) -> None:
         index = end
 
 
-def _end_of_answer(format: Format, left: list[Message | None], index: int) -> int:
-    """Behind the messages that the model said at once; at least one message on."""
+def _end_of_answer(format: MessageFormat, left: list[Message | None], index: int) -> int:
+    """The index after the messages that the model said at once; at least `index + 1`."""
     end = index + 1
     if left[index] is not None and _role(format, left[index]) == "assistant":
         while end < len(left) and (left[end] is None or _role(format, left[end]) == "assistant"):
@@ -149,8 +151,8 @@ def _end_of_answer(format: Format, left: list[Message | None], index: int) -> in
     return end
 
 
-def _without_reasoning(format: Format, left: list[Message | None], answer: range, limit: int) -> None:
-    """Of one answer; it keeps its reasoning if the API would not take the rest without it."""
+def _without_reasoning(format: MessageFormat, left: list[Message | None], answer: range, limit: int) -> None:
+    """Drops the reasoning of one answer, unless the API would refuse the rest without it."""
     made: dict[int, Message | None] = {}
     unbound = False
     for index in answer:
@@ -173,5 +175,5 @@ def _there(messages: Sequence[Message | None]) -> Iterable[tuple[int, Message]]:
     return ((index, message) for index, message in enumerate(messages) if message is not None)
 
 
-def _role(format: Format, message: Message) -> str:
+def _role(format: MessageFormat, message: Message) -> str:
     return format.see(dict_of(message)).role

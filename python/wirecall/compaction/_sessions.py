@@ -1,6 +1,7 @@
-"""What is kept from one request of a session to the next, for as many sessions as were used last."""
+"""What is kept from one request of a session to the next, for the most recently used sessions."""
 
 import json
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -8,18 +9,21 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from wirecall._apis.conversation import Message, dict_of, log
+from wirecall._apis.conversation import Message
+from wirecall._apis.values import dict_of
+
+log = logging.getLogger("wirecall")
 
 # Conversations under one id (branches, sub-agents, hosts without ids) each have a summary of their own.
 _REMEMBERED = 8
 
 
 class Remembered(NamedTuple):
-    """A summary, and the messages that it stands for.
+    """A summary, and the messages that it replaces.
 
     Attributes:
-        length: How many, from the first on.
-        digest: Of these.
+        length: How many of the first messages it replaces.
+        digest: Their digest.
         text: The summary.
     """
 
@@ -29,12 +33,12 @@ class Remembered(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A summary in the making.
+    """A summary that is being made.
 
     Attributes:
-        fed: What was fed, before the check.
-        messages: Of the request.
-        done: Has a result when it has ended, however that went.
+        fed: `Session.fed` before the check.
+        messages: The messages of the request.
+        done: Has a result once the job has ended, with or without a summary.
     """
 
     fed: int | None
@@ -44,16 +48,16 @@ class Job(NamedTuple):
 
 @dataclass
 class Session:
-    """The state of one session. Whoever reads or changes it holds `lock`, and never waits meanwhile.
+    """The state of one session. Hold `lock` to read or change it, and never wait meanwhile.
 
     Attributes:
-        fed: Input tokens of the last answer; None if they are not known, or were looked at.
-        skips: The next check is left out, or at least what was fed; that stays.
-        failures: In a row.
-        firings: How often it was compressed, or tried.
-        remembered: The summaries that were used last.
-        jobs: Summaries in the making.
-        version: Changes when one is begun, and when one is there.
+        fed: Input tokens of the last answer; None if they are unknown, or a check has used them.
+        skips: The next check does not use `fed`, which stays.
+        failures: The number of failures in a row.
+        attempts: The number of summaries that were made or tried.
+        remembered: The most recently made summaries.
+        jobs: Summaries that are being made.
+        version: Changes when a job begins, and when its summary is remembered.
     """
 
     id: str | None
@@ -61,14 +65,13 @@ class Session:
     fed: int | None = None
     skips: bool = False
     failures: int = 0
-    firings: int = 0
+    attempts: int = 0
     remembered: list[Remembered] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     version: int = 0
 
     def check(self, messages: Sequence[Message], *, over: bool) -> Job | None:
-        """Counts a check, or the one that is left out. If there are too many tokens, the job is the caller's,
-        who ends it with `end`."""
+        """Counts a check. If there are too many tokens, it returns a job, which the caller must `end`."""
         fed = self.fed
         if self.skips:
             self.skips = False
@@ -82,12 +85,17 @@ class Session:
         return job
 
     def undo(self, job: Job) -> None:
-        """The job was cancelled: as if there had been no check."""
+        """The job was cancelled: undoes its check."""
         if self.fed is None:
             self.fed = job.fed
 
     def end(self, job: Job) -> None:
         self.jobs = [other for other in self.jobs if other is not job]
+
+    def add_attempt(self, *, failed: bool) -> None:
+        self.skips = True
+        self.attempts += 1
+        self.failures = self.failures + 1 if failed else 0
 
     def remember(self, one: Remembered) -> None:
         kept = [old for old in self.remembered if old.digest != one.digest]
@@ -96,7 +104,7 @@ class Session:
 
 
 class Sessions:
-    """Sessions by id; at most so many, else the one that was used longest ago is forgotten."""
+    """Sessions by id. If there are more than `most`, the least recently used one is forgotten."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -108,7 +116,7 @@ class Sessions:
         return len(self._all)
 
     def of(self, id: object) -> Session:
-        """The session of an id: a str with something in it. All others share the default session."""
+        """The session with this id, a non-blank str. All other ids share the default session."""
         key = self._key(id)
         with self._lock:
             session = self._all.get(key)
@@ -138,7 +146,7 @@ class Sessions:
 
 
 def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> Remembered | None:
-    """The summary that stands for most of the first messages."""
+    """The summary that replaces the most of these messages."""
     fitting = {one.digest: one for one in remembered if one.length < len(messages)}
     counts = sorted({one.length for one in fitting.values()})
     found = None
@@ -148,7 +156,7 @@ def recalled(remembered: Sequence[Remembered], messages: Sequence[Message]) -> R
 
 
 def making(jobs: Sequence[Job], messages: Sequence[Message]) -> Job | None:
-    """The job for what the messages begin with."""
+    """A job whose messages these begin with."""
     return next((job for job in jobs if _begins_with(messages, job.messages)), None)
 
 
@@ -159,8 +167,8 @@ def _begins_with(messages: Sequence[Message], others: Sequence[Message]) -> bool
 
 
 def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[bytes]:
-    """Digests of the first so many messages. `counts` ascend."""
-    # Slow to load, and seldom needed.
+    """Digests of the first messages, for each of `counts`, which ascend."""
+    # Slow to load, and rarely needed.
     from hashlib import sha256
 
     hashed = sha256()
@@ -176,7 +184,7 @@ def digests(messages: Sequence[Message], counts: Sequence[int]) -> Iterator[byte
 def _bytes(message: Message) -> bytes:
     given = dict_of(message)
     try:
-        # A store may give back keys in another order.
+        # A store may return keys in another order.
         return json.dumps(given, sort_keys=True, default=_plain).encode()
     except (TypeError, ValueError, RecursionError):
         return repr(given).encode("utf-8", "backslashreplace")

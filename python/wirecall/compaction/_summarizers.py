@@ -1,24 +1,23 @@
 """Summaries by a model, through the clients of OpenAI and Anthropic, wrapped or bare. No SDK is imported."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, overload
 
-from wirecall._apis.base import listed
-from wirecall._apis.conversation import MAX_SUMMARY_TOKENS, Flat, dict_of
+from wirecall._apis.conversation import AnswerText, MessageFormat
+from wirecall._apis.registry import apis
+from wirecall._apis.values import dict_of
+from wirecall.compaction._summary import MAX_SUMMARY_TOKENS, Flat
 
-# Why an answer ended that is no summary, or half of one.
-_CUT = ("length", "max_tokens", "model_context_window_exceeded")
-_REFUSED = ("content_filter", "refusal")
-# Anthropic's API wants a user to speak first.
+# Anthropic's API requires that a user speaks first.
 _FIRST = {"role": "user", "content": "[The conversation begins]"}
 
 
-class NoSummary(Exception):
-    """The model refused to summarise, or its summary was cut off; nothing is compacted."""
+class SummaryError(Exception):
+    """The model refused to summarise, or its summary was cut off. Nothing is compacted."""
 
 
 class AsyncClient(Protocol):
-    """What tells an async client from a sync one."""
+    """What distinguishes an async client from a sync one."""
 
     async def __aenter__(self) -> Any: ...
 
@@ -38,39 +37,33 @@ def summarizer(
 def summarizer(
     client: Any, *, model: str, max_tokens: int = MAX_SUMMARY_TOKENS, **parameters: Any
 ) -> Callable[[Flat], str] | Callable[[Flat], Awaitable[str]]:
-    """A `summarize` that asks a model, and raises `NoSummary` if the answer is cut off or a refusal.
+    """A `summarize` that asks a model, and raises `SummaryError` if the answer is cut off or a refusal.
 
     Args:
-        client: `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or one with the same
-            methods. With an async one the result is a coroutine function, for `acompact_messages`.
-        model: Its name.
-        max_tokens: Of the answer. What a model thinks counts, too, so models that reason need more. Sent to
+        client: An `OpenAI`, `AsyncOpenAI`, `Anthropic` or `AsyncAnthropic`, wrapped or not, or a client with
+            the same methods. With an async one the result is a coroutine function, for `acompact_messages`.
+        model: The name of the model.
+        max_tokens: The most tokens of the answer. Reasoning counts, so models that reason need more. Sent to
             OpenAI itself as `max_completion_tokens`.
-        parameters: For the request, such as `temperature`.
+        parameters: Other parameters of the request, such as `temperature`.
 
     Raises:
-        TypeError: `client` is none of these.
+        TypeError: `client` is not one of these.
     """
-    chat = getattr(getattr(client, "chat", None), "completions", None)
-    create = getattr(chat or getattr(client, "messages", None), "create", None)
-    if create is None:
-        raise TypeError(f"a summarizer needs a client of openai or anthropic, not {type(client).__name__}")
-    answered = _chat_answer if chat else _messages_answer
-    is_openai = "api.openai.com" in str(getattr(client, "base_url", ""))
-    limit = "max_completion_tokens" if is_openai or "max_completion_tokens" in parameters else "max_tokens"
-    given = {"model": model, limit: max_tokens, **parameters}
+    create, format = _method(client)
+    given = {"model": model, format.limit_key(client, parameters): max_tokens, **parameters}
 
     def ask(messages: Flat) -> str:
-        return answered(dict_of(create(messages=_alternating(messages), **given)))
+        return _checked(format.answer_text(dict_of(create(messages=_alternating(messages), **given))))
 
     async def ask_async(messages: Flat) -> str:
-        return answered(dict_of(await create(messages=_alternating(messages), **given)))
+        return _checked(format.answer_text(dict_of(await create(messages=_alternating(messages), **given))))
 
     return ask_async if hasattr(client, "__aenter__") else ask
 
 
 def _alternating(messages: Flat) -> Flat:
-    """Users and assistants in turn, a user first, as Anthropic's API and many templates of chat want them."""
+    """Alternates users and assistants, a user first, as Anthropic's API and many chat templates require."""
     merged: Flat = []
     for message in messages if messages[0]["role"] == "user" else [_FIRST, *messages]:
         if merged and merged[-1]["role"] == message["role"]:
@@ -81,24 +74,22 @@ def _alternating(messages: Flat) -> Flat:
     return merged
 
 
-def _chat_answer(answer: Mapping[str, Any]) -> str:
-    choices = listed(answer.get("choices"))
-    choice = dict_of(choices[0]) if choices else {}
-    message = dict_of(choice.get("message"))
-    if message.get("refusal"):
-        raise NoSummary(f"the model refused to summarise: {message['refusal']}")
-    return _whole(str(message.get("content") or ""), choice.get("finish_reason"))
+def _method(client: object) -> tuple[Any, MessageFormat]:
+    """The method that sends a request, and the format of its messages."""
+    for api in apis().values():
+        format, found = api.message_format, client
+        for name in format.client_method:
+            found = getattr(found, name, None)
+        if found is not None and format.client_method:
+            return found, format
+    raise TypeError(f"a summarizer needs a client of openai or anthropic, not {type(client).__name__}")
 
 
-def _messages_answer(answer: Mapping[str, Any]) -> str:
-    blocks = [dict_of(block) for block in listed(answer.get("content"))]
-    text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
-    return _whole(text, answer.get("stop_reason"))
-
-
-def _whole(text: str, reason: object) -> str:
-    if reason in _REFUSED:
-        raise NoSummary(f"the model did not summarise: its answer ended with {reason!r}")
-    if reason in _CUT and "</summary>" not in text:
-        raise NoSummary(f"the summary was cut off ({reason!r}): raise max_tokens of the summarizer")
-    return text
+def _checked(answer: AnswerText) -> str:
+    if answer.refusal:
+        raise SummaryError(f"the model refused to summarise: {answer.refusal}")
+    if answer.is_refused:
+        raise SummaryError(f"the model did not summarise: its answer ended with {answer.reason!r}")
+    if answer.is_cut and "</summary>" not in answer.text:
+        raise SummaryError(f"the summary was cut off ({answer.reason!r}): raise max_tokens of the summarizer")
+    return answer.text

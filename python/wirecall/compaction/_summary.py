@@ -1,13 +1,28 @@
-"""What a model that summarises is given, what it may answer, and how its summary stands in a list."""
+"""What a summarising model is given, how its answer is read, and how a summary is written into a list."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.base import DialectName
-from wirecall._apis.conversation import INTRODUCTION, MAX_SUMMARY_TOKENS, OPENING, Format, Message
-from wirecall._apis.detection import read
+from wirecall._apis.conversation import Message, MessageFormat
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.names import ApiName
 from wirecall.compaction._counting import texts, written
+
+# What a summarising model is given: texts of users and assistants, as `[{"role", "content"}]`.
+Flat = list[dict[str, str]]
+
+# The first line of each summary. A message that begins with it is a summary: it is not a turn, and the next
+# summary replaces it.
+OPENING = "[Summary of the conversation so far]"
+# Precedes each summary.
+INTRODUCTION = (
+    f"{OPENING}\n"
+    "The conversation goes on; its earlier part was replaced by the summary below. Continue from where it "
+    "is now, without a recap and without questions about what the summary says.\n\n"
+)
+# The most tokens of a summary, by default.
+MAX_SUMMARY_TOKENS = 2048
 
 _INSTRUCTION = (
     "Summarise the conversation above, so that another model can continue it without having seen it. Keep "
@@ -22,7 +37,7 @@ _INSTRUCTION = (
 _ANALYSIS = re.compile(r"<(/?)analysis>", re.IGNORECASE)
 _OPENS, _CLOSES = re.compile("<summary>", re.IGNORECASE), re.compile("</summary>", re.IGNORECASE)
 _LINE_BREAKS = re.compile(r"\n{3,}")
-# What says no more than nothing, compared without case and without the signs around it.
+# Answers that say nothing, compared without case and without the punctuation around them.
 # fmt: off
 FILLERS = frozenset((
     "empty", "empty summary", "n/a", "na", "nil", "no content", "no conversation", "no messages",
@@ -34,12 +49,12 @@ FILLERS = frozenset((
 
 
 def wrapped(summary: str) -> str:
-    """A summary as it stands in the conversation."""
+    """A summary as it is written into the conversation."""
     return INTRODUCTION + summary
 
 
 def instruction(added: str | None = None, max_summary_tokens: int = MAX_SUMMARY_TOKENS) -> str:
-    """What the summarising model is told, behind the conversation."""
+    """What the summarising model is told after the conversation."""
     if added is not None and not isinstance(added, str):
         raise TypeError(f"instructions must be a str, not {type(added).__name__}")
     text = _INSTRUCTION.format(tokens=max_summary_tokens)
@@ -52,9 +67,9 @@ def question(
     tool_result_stub_threshold: float | None = None,
     instructions: str | None = None,
     max_summary_tokens: int = MAX_SUMMARY_TOKENS,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> list[dict[str, str]]:
-    """What a summarising model is given; [] where there is nothing to summarise."""
+    """What a summarising model is given; [] if there is nothing to summarise."""
     flat = flatten(messages, tool_result_stub_threshold=tool_result_stub_threshold, format=format)
     if not flat:
         return []
@@ -65,16 +80,16 @@ def flatten(
     messages: Sequence[Message],
     *,
     tool_result_stub_threshold: float | None = None,
-    format: DialectName | None = None,
+    format: ApiName | None = None,
 ) -> list[dict[str, str]]:
     """Messages as texts of users and assistants. System messages and reasoning are left out.
 
     Args:
         messages: In any format.
-        tool_result_stub_threshold: Results of more characters than this are named with their length instead.
-        format: "chat", "responses" or "messages"; by default what the messages look like.
+        tool_result_stub_threshold: Of results with more characters than this, only the length is given.
+        format: "chat", "responses" or "messages"; by default it is detected.
     """
-    of, mappings = read(messages, format)
+    of, mappings = read_conversation(messages, format)
     limit: Any = float("inf") if tool_result_stub_threshold is None else tool_result_stub_threshold
     if not isinstance(limit, (int, float)) or not limit >= 0:
         raise ValueError(f"tool_result_stub_threshold is {limit!r}; it must be a number of characters")
@@ -91,8 +106,7 @@ def flatten(
             if len(text) > limit:
                 text = f"[Tool {name} returned {len(text)} chars; omitted before summarization]"
             lines.append(f"[Tool result ({result.id}): {text}]")
-        if not (seen.results and of.name == "chat"):  # where the message is the result
-            lines += _said(of, mapping)
+        lines += _said(of, mapping)
         for call in seen.calls:
             names[call.id] = call.name
             arguments = "{}" if call.arguments is None else written(call.arguments)
@@ -104,12 +118,12 @@ def flatten(
     return flat
 
 
-def _said(of: Format, mapping: Mapping[str, Any]) -> list[str]:
+def _said(of: MessageFormat, mapping: Mapping[str, Any]) -> list[str]:
     return [*of.attachments(mapping), of.text(mapping)]
 
 
-def _shown(of: Format, content: object) -> str:
-    """What a result says."""
+def _shown(of: MessageFormat, content: object) -> str:
+    """The text of a result."""
     if isinstance(content, str):
         return content
     lines = _said(of, {"role": "user", "content": content})
@@ -117,10 +131,10 @@ def _shown(of: Format, content: object) -> str:
 
 
 def cleaned(answer: object) -> str:
-    """What a model answered, without its analysis and out of its tags; "" where it says nothing.
+    """The summary in a model's answer, without its analysis and tags; "" if it says nothing.
 
     Raises:
-        TypeError: It is neither text nor None.
+        TypeError: The answer is neither text nor None.
     """
     if answer is None:
         return ""
@@ -136,7 +150,7 @@ def cleaned(answer: object) -> str:
 
 
 def _without_analysis(text: str) -> str:
-    """Without all closed ones; of one that is not closed, what stands behind <summary> is left."""
+    """Removes each closed analysis, and an unclosed one up to <summary>."""
     kept, at, opened = [], 0, -1
     for tag in _ANALYSIS.finditer(text):
         if tag[1] and opened >= 0:

@@ -1,29 +1,35 @@
-"""Large results of tools, shortened for a request: how they begin and end, and what was left out."""
+"""Shortens large tool results: their beginning, their end, and a note of what was left out."""
 
+import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from wirecall._apis.conversation import Format, Message, at_least, dict_of, log
+from wirecall._apis.conversation import Message, MessageFormat
+from wirecall._apis.values import dict_of
+from wirecall.compaction._checks import at_least
+
+log = logging.getLogger("wirecall")
 
 
 @dataclass(frozen=True)
 class Truncate:
-    """Which results are shortened, and how. Lengths are in code points.
+    """Which tool results are shortened, and how. Lengths are in code points.
 
-    A result of parts is shortened text by text; images and files stay.
+    If a result has parts, each text is shortened by itself; images and files stay.
 
     Attributes:
-        threshold: A text that is longer is shortened, unless `head` and `tail` are all of it.
-        head: How much of its beginning stays.
-        tail: How much of its end stays.
-        overrides: For tools whose names match a pattern, such as `"read_*"`: another rule, or None to leave
-            their results whole. The last pattern that matches counts.
-        store: Gets a whole text that is shortened, and returns where to find it (a path, a URI), which the
-            model is told. It is called for each request, so let it name what it stores by its content. If it
-            fails, this is logged, and the text is shortened without it. An override without one has this one.
+        threshold: Longer texts are shortened, unless `head` and `tail` cover them.
+        head: How much of the beginning stays.
+        tail: How much of the end stays.
+        overrides: For tools whose names match a pattern, such as `"read_*"`: another rule, or None to keep
+            their results whole. The last matching pattern applies.
+        store: Gets the whole text before it is shortened, and returns where to find it (a path, a URI), which
+            the model is told. It is called for each request, so derive the name from the content. If it
+            fails, this is logged, and the text is shortened without it. An override without `store` uses
+            this one.
     """
 
     threshold: int
@@ -49,7 +55,7 @@ class Truncate:
                 )
 
     def rule(self, tool: str) -> "Truncate | None":
-        """What counts for a tool; None: its results stay whole."""
+        """The rule for a tool; None: its results stay whole."""
         chosen: Truncate | None = self
         for pattern, rule in self.overrides.items():
             if fnmatchcase(tool, pattern):
@@ -57,8 +63,8 @@ class Truncate:
         return chosen
 
 
-def truncated(format: Format, messages: Sequence[Message], rule: Truncate) -> list[Message]:
-    """The messages with shortened results; those without any are the same objects."""
+def truncated(format: MessageFormat, messages: Sequence[Message], rule: Truncate) -> list[Message]:
+    """The messages with shortened results; unchanged ones are the same objects."""
     names: dict[str, str] = {}
     made = []
     for message in messages:

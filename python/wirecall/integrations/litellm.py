@@ -1,20 +1,23 @@
 """litellm: a provider in front of its other providers.
 
-`register()` once, then the model `wirecall/<inner model>` has tools over text: the provider rewrites the
-request, has litellm itself call the inner model, and reads the answer. Whatever inner model it is, litellm
-speaks the chat dialect on both sides of it.
+After `register()`, the model `wirecall/<inner model>` has tools over text: the provider rewrites the request,
+lets litellm call the inner model, and reads the answer. litellm speaks chat completions with all models.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from wirecall._apis.base import Refused
-from wirecall._apis.chat.api import chat
+from wirecall._apis.base import UnsupportedRequestError
+from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._clients.codec import OVERRIDES
+from wirecall._clients.driver import Driver, passed
+from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
-from wirecall._rewriting.answer import CallFailed
 from wirecall._rewriting.options import Options, WrapOptions
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall.errors import ToolError, both
 
 if TYPE_CHECKING:
@@ -27,9 +30,11 @@ import litellm  # noqa: E402
 from litellm import ModelResponse, ModelResponseStream  # noqa: E402
 from litellm.types.utils import all_litellm_params  # noqa: E402
 
+__all__ = ["register"]
+
 Json = dict[str, Any]
 
-# What litellm tells its providers and sets by itself, or what goes to the inner call by a name of its own.
+# What litellm tells its providers and sets by itself, or what the inner call is given by another name.
 _ITS_OWN = frozenset(
     {
         "acompletion",
@@ -57,26 +62,26 @@ _ITS_OWN = frozenset(
 )
 
 
-def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> "Provider":
+def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litellm.CustomLLM:
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
-        name: What the models begin with.
-        **options: Those of `wirecall.WrapOptions`. One request's own are its parameter `wirecall`, a dict.
+        name: The prefix of the models.
+        **options: Those of `wirecall.WrapOptions`. For one request: its parameter `wirecall`, a dict.
 
     Raises:
-        TypeError, ValueError: There is no such option, or no such choice.
+        TypeError, ValueError: An option does not exist, or does not allow the value.
     """
-    provider = Provider(name, Options().with_overrides(options))
+    provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
-    # litellm does the same at each call, but counts tokens and finds capabilities without it.
+    # litellm does this at each call, but not when it counts tokens or looks for capabilities.
     litellm.utils.custom_llm_setup()
     return provider
 
 
-class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
-    """Serves any number of requests at once: what changes lives in the request's `_Talk`."""
+class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
+    """Serves any number of requests at once: what changes is in the request's `_Talk`."""
 
     def __init__(self, name: str, options: Options) -> None:
         super().__init__()
@@ -84,70 +89,63 @@ class Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         self._options = options
 
     def completion(self, *_: Any, **given: Any) -> ModelResponse:
-        talk = _Talk(self._name, self._options, given)
-        with talk.exchange.recording():
-            while True:
-                answer = talk.read(talk.complete())
-                if answer is not None:
-                    return answer
+        found: ModelResponse = run(self._driver(given, is_async=False).first())
+        return found
 
     async def acompletion(self, *_: Any, **given: Any) -> ModelResponse:
-        talk = _Talk(self._name, self._options, given)
-        with talk.exchange.recording():
-            while True:
-                answer = talk.read(await talk.acomplete())
-                if answer is not None:
-                    return answer
+        found: ModelResponse = await self._driver(given, is_async=True).first()
+        return found
 
     def streaming(self, *_: Any, **given: Any) -> Iterator[ModelResponseStream]:
-        talk = _Talk(self._name, self._options, given)
+        driver = self._driver(given, is_async=False, stream=True)
         # Here and not in the generator: what fails before the first chunk fails in `litellm.completion`, as
-        # without us, where it is tried again and falls back.
-        try:
-            first = talk.complete(stream=True)
-        except BaseException as error:
-            talk.exchange.finish(error)
-            raise
-        return _streamed(talk, first)
+        # without us, where it is retried and falls back.
+        run(driver.first())
+        return passed(driver.rest())
 
     async def astreaming(self, *_: Any, **given: Any) -> AsyncIterator[ModelResponseStream]:
-        # litellm wants an iterator at once, so that the first request goes out with the first `anext`; what
-        # is to be tried again must be so in there.
+        # litellm wants an iterator at once, so the first request is sent with the first `anext`, and its
+        # retries must happen in there.
+        async with aclosing(self._driver(given, is_async=True, stream=True).rest()) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def _driver(self, given: Mapping[str, Any], *, is_async: bool, stream: bool = False) -> Driver:
         talk = _Talk(self._name, self._options, given)
-        with talk.exchange.recording():
-            while True:
-                inner = await talk.acomplete(**talk.retries, stream=True)
-                try:
-                    async for chunk in inner:
-                        for event in talk.feed(chunk):
-                            yield event
-                finally:
-                    await inner.aclose()
-                for event in talk.end():
-                    yield event
-                if talk.over:
-                    return
+        more = {**(talk.retries if is_async else {}), "stream": True} if stream else {}
+        call = litellm.acompletion if is_async else litellm.completion
+
+        def send(request: Json) -> Any:
+            return call(**{**talk.settings, **request, **more})
+
+        return Driver(talk, _Source(send, talk, streams=stream, is_async=is_async))
 
 
-def _streamed(talk: "_Talk", inner: Any) -> Iterator[ModelResponseStream]:
-    with talk.exchange.recording():
-        while True:
-            try:
-                for chunk in inner:
-                    yield from talk.feed(chunk)
-            finally:
-                close_stream(inner)
-            yield from talk.end()
-            if talk.over:
-                return
-            inner = talk.complete(stream=True)
+class _Source(FunctionSource):
+    def __init__(self, call: Callable[[Any], Any], talk: "_Talk", *, streams: bool, is_async: bool) -> None:
+        super().__init__(call, streams=streams, is_async=is_async)
+        self._talk = talk
+
+    async def send(self, request: Any, attempt: int) -> Any:
+        try:
+            return await super().send(request, attempt)
+        except litellm.BadRequestError as error:
+            if not self._talk.drops_stop(error):
+                raise
+        return await self.send(self._talk.request, attempt)
+
+    async def close(self, answer: Any) -> None:
+        if self.is_async:
+            await super().close(answer)
+        else:
+            close_stream(answer)
 
 
 def close_stream(inner: Any) -> None:
-    """Closes a synchronous stream of litellm's, which litellm leaves to the garbage collector.
+    """Closes a sync stream, which litellm leaves to the garbage collector.
 
-    That may run while httpx holds the lock of its connections, which closing one needs, too: the thread would
-    wait for itself, for ever. An open stream is therefore never dropped.
+    That may run while httpx holds the lock of its connections, which closing one needs as well: a deadlock.
+    So an open stream is never dropped.
     """
     for attribute in ("", "completion_stream", "streaming_response"):
         inner = getattr(inner, attribute, None) if attribute else inner
@@ -157,143 +155,101 @@ def close_stream(inner: Any) -> None:
             return
 
 
-class _Talk:
+class _Talk(DictExchange):
     """One request to us, and the requests to the inner model that it needs."""
 
     def __init__(self, name: str, options: Options, given: Mapping[str, Any]) -> None:
         self._name = name
         self._model = str(given["model"])
         if self._model.startswith(f"{name}/"):
-            raise self._raised(Refused(f"{name}/{self._model}: the prefix {name}/ is given twice"))
+            raise self._raised(
+                UnsupportedRequestError(f"{name}/{self._model}: the prefix {name}/ is given twice")
+            )
         params = {key: value for key, value in given["optional_params"].items() if value is not None}
         overrides = params.pop(OVERRIDES, {})
         params.pop("stream", None)
         self.retries = {"num_retries": params["max_retries"]} if params.get("max_retries") else {}
-        self._settings = _settings(given)
+        self.settings = _settings(given)
         if allowed := self._allowed(params):
-            self._settings["allowed_openai_params"] = allowed
+            self.settings["allowed_openai_params"] = allowed
         request = {
             "model": self._model,
             "messages": [_plain(message) for message in given["messages"]],
             **params,
         }
         try:
-            self.exchange = Exchange(
+            exchange = Exchange(
                 chat,
                 request,
                 options.with_overrides(overrides),
-                served=(str(self._settings.get("api_base")), self._model),
-                # A stop sequence of ours is a favour, not worth an error of models that have none.
+                served=(str(self.settings.get("api_base")), self._model),
+                # Our stop sequence only saves tokens: models without stop sequences do without it.
                 takes_stop=self._supports("stop"),
             )
-        except (Refused, ToolError, TypeError, ValueError) as error:
+        except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
-        self._stream = None if self.exchange.untouched else self.exchange.stream()
+        super().__init__(exchange)
         self._last: list[ModelResponseStream] = []
-        # Of several choices litellm streams one finish, and anywhere: what comes behind it is read, too.
+        # Of several choices litellm streams one finish reason, at any place: what follows it is read, too.
         self._several = (params.get("n") or 1) > 1
         self._finish: list[Json] = []
-        self.over = False
 
-    def complete(self, **more: Any) -> Any:
-        """The inner call."""
-        while True:
-            try:
-                inner = litellm.completion(**self._arguments(more))
-            except litellm.BadRequestError as error:
-                if not self.exchange.drops_stop(400, str(error).encode()):
-                    raise
-            else:
-                self.exchange.accepted()
-                return inner
+    def drops_stop(self, error: Exception) -> bool:
+        """Whether the error refuses our stop sequence. Then `request` is the same without it."""
+        return self._exchange.drops_stop(400, str(error).encode())
 
-    async def acomplete(self, **more: Any) -> Any:
-        """The same for async hosts."""
-        while True:
-            try:
-                inner = await litellm.acompletion(**self._arguments(more))
-            except litellm.BadRequestError as error:
-                if not self.exchange.drops_stop(400, str(error).encode()):
-                    raise
-            else:
-                self.exchange.accepted()
-                return inner
+    @property
+    def _unread(self) -> bool:
+        return self._exchange.untouched and self._exchange.recorder is None
 
-    def _arguments(self, more: Json) -> Json:
-        return {**self._settings, **self.exchange.request, **more}
-
-    def read(self, answer: ModelResponse) -> ModelResponse | None:
-        """None: `request` is the next one to send."""
-        if self.exchange.untouched and self.exchange.recorder is None:
-            return answer
-        given = answer.model_dump()
-        self.exchange.hears(given)
-        if self.exchange.untouched:
-            self.exchange.gives(given)
-            return answer
+    def whole(self, body: ModelResponse) -> ModelResponse | None:
+        if self._unread:
+            return body
         try:
-            read = self.exchange.whole(given)
-        except CallFailed as error:
+            read = super().whole(body.model_dump())
+        except ToolCallError as error:
             raise self._raised(error) from error
-        if read is None:
-            return None
-        self.exchange.gives(read)
+        if read is None or self._exchange.untouched:
+            return body if self._exchange.untouched else None
         rewritten = ModelResponse(**read)
-        # Costs, headers and the like, which are no part of the body.
-        rewritten._hidden_params = answer._hidden_params
-        if getattr(answer, "_response_headers", None) is not None:
-            rewritten._response_headers = answer._response_headers
+        # Costs, headers and the like, which are not part of the body.
+        rewritten._hidden_params = body._hidden_params
+        if getattr(body, "_response_headers", None) is not None:
+            rewritten._response_headers = body._response_headers
         return rewritten
 
-    def feed(self, chunk: ModelResponseStream) -> list[ModelResponseStream]:
-        """The chunks that are certain now."""
-        if self._stream is None and self.exchange.recorder is None:
+    def chunk(self, chunk: ModelResponseStream) -> list[ModelResponseStream]:
+        if self._unread:
             return self._in_order([chunk])
         event = chunk.model_dump()
-        self.exchange.hears(event)
-        if self._stream is None:
-            self.exchange.gives(event)
-            return self._in_order([chunk])
-        if self._several and _finishes(chunk):
+        if self._several and self._reader is not None and _finishes(chunk):
+            self._receive(event)
             self._finish.append(event)
             return []
-        return self._take(event)
+        chunks = super().chunk(event)
+        return self._in_order([chunk] if self._reader is None else chunks)
 
-    def _take(self, event: Json) -> list[ModelResponseStream]:
-        assert self._stream is not None
-        try:
-            read = self._stream.feed(event)
-        except CallFailed as error:
-            raise self._raised(error) from error
-        return self._in_order(self._chunks([event] if read is None else read))
+    def end(self, *, dropped: bool = False) -> list[ModelResponseStream]:
+        if dropped:
+            return []
+        chunks = [
+            chunk for event in self._finish if not self.ended for chunk in self._passing(self._read, event)
+        ]
+        chunks = self._in_order([*chunks, *super().end()])
+        return chunks if self.should_retry or self.failure is not None else chunks + self._last
 
-    def end(self) -> list[ModelResponseStream]:
-        """One answer of the inner model is over; with it the stream, if `over`."""
-        self.over = True
-        if self._stream is not None:
-            chunks = [chunk for event in self._finish for chunk in self._take(event)]
-            try:
-                events = self._stream.end()
-            except CallFailed as error:
-                raise self._raised(error) from error
-            chunks += self._in_order(self._chunks(events))
-            if self._stream.asks_again:
-                self.exchange.ask_again()
-                self.over = False
-                return chunks
-            return chunks + self._last
-        return self._last
-
-    def _chunks(self, events: list[Json]) -> Iterator[ModelResponseStream]:
-        for event in events:
+    def _given(self, out: Iterable[Any]) -> list[ModelResponseStream]:
+        for event in out:
             if "choices" not in event:
-                # A call that failed behind its first fragment: the stream ends so.
-                raise self._raised(CallFailed(event["error"]["message"]))
-            self.exchange.gives(event)
-            yield ModelResponseStream(**event)
+                # A call that failed after its first fragment: the stream ends so.
+                raise ToolCallError(event["error"]["message"])
+        return [ModelResponseStream(**event) for event in super()._given(out)]
+
+    def _failed(self, error: Exception) -> None:
+        super()._failed(self._raised(error))
 
     def _in_order(self, chunks: Iterable[ModelResponseStream]) -> list[ModelResponseStream]:
-        """Without those that finish: they come last, since litellm reads nothing behind them, no usage."""
+        """Without those that finish: they come last, since litellm reads nothing after them."""
         now: list[ModelResponseStream] = []
         for chunk in chunks:
             (self._last if _finishes(chunk) else now).append(chunk)
@@ -318,6 +274,7 @@ class _Talk:
         raised: Exception = joined.__new__(joined)
         litellm.BadRequestError.__init__(raised, str(error), self._model, self._name)
         vars(raised).update(vars(error))
+        raised.__cause__ = error
         return raised
 
 

@@ -24,7 +24,7 @@ pub fn raised() -> PyResult<()> {
 /// What the protocol is made of.
 pub fn custom(protocol: &Bound<'_, PyAny>) -> PyResult<core::Custom> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall.protocol", "Protocol")?)? {
+    if !protocol.is_instance(CLASS.import(protocol.py(), "wirecall._tools.protocol", "Protocol")?)? {
         let kind = protocol.get_type().qualname()?;
         return Err(PyTypeError::new_err(format!("protocol must be a str or a wirecall.Protocol, not {kind}")));
     }

@@ -23,6 +23,8 @@ def test_they_are_refused_before_they_connect(kind: Any, copied: str) -> None:
             async with inside(client.responses.connect()):
                 raise AssertionError("connected")
 
-        with pytest.raises(wirecall.Refused, match="WebSocket connections cannot be rewritten"):
+        with pytest.raises(
+            wirecall.UnsupportedRequestError, match="WebSocket connections cannot be rewritten"
+        ):
             run(OPENAI.made(kind, server), connect)
         assert server.requests == []

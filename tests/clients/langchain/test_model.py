@@ -181,17 +181,17 @@ def test_middlewares_get_its_requests(
     class Noting:
         asked, heard = 0, 0
 
-        def transform_request(self, request: Any, *, format: str, session: str | None = None) -> Any:
+        def on_request(self, request: Any, *, api: str, session: str | None = None) -> Any:
             assert session == "s"
-            assert format == {"anthropic": "messages"}.get(kind, kind)
+            assert api == {"anthropic": "messages"}.get(kind, kind)
             assert "tools" in request
             Noting.asked += 1
             return request
 
-        async def atransform_request(self, request: Any, **told: Any) -> Any:
-            return self.transform_request(request, **told)
+        async def aon_request(self, request: Any, **told: Any) -> Any:
+            return self.on_request(request, **told)
 
-        def answered(self, body: Any, *, format: str, session: str | None = None) -> None:
+        def on_usage(self, body: Any, *, api: str, session: str | None = None) -> None:
             assert body["usage"]
             Noting.heard += 1
 

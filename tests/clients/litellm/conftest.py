@@ -15,7 +15,8 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import litellm
 from playing import play as play
 
-from wirecall.integrations.litellm import Provider, register
+from wirecall.integrations.litellm import _Provider as Provider
+from wirecall.integrations.litellm import register
 
 T = TypeVar("T")
 

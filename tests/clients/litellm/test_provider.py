@@ -17,7 +17,8 @@ from server import Answer, Call, Delivery, Failure, Server, Thinking, Usage
 
 import wirecall
 from wirecall.integrations import litellm as integration
-from wirecall.integrations.litellm import Provider, register
+from wirecall.integrations.litellm import _Provider as Provider
+from wirecall.integrations.litellm import register
 
 Run = Callable[[Any], Any]
 USER = [{"role": "user", "content": "Hi"}]
@@ -273,12 +274,12 @@ def test_timeouts_pass(play: Callable[..., Server], provider: Provider) -> None:
 def test_call_failed_reaches_the_caller(play: Callable[..., Server], run: Run, asynchronous: bool) -> None:
     register(on_error="raise")
     server = play(lambda _: Answer("<call>nothing</call>"))
-    with pytest.raises(wirecall.CallFailed) as caught:
+    with pytest.raises(wirecall.ToolCallError) as caught:
         ask(server)
     assert caught.value.error is not None
     assert caught.value.error.name == "nothing"
     assert isinstance(caught.value, litellm.BadRequestError)
-    with pytest.raises(wirecall.CallFailed):
+    with pytest.raises(wirecall.ToolCallError):
         run(stream(server, asynchronous))
 
 
@@ -290,7 +291,7 @@ def test_streamed_arguments(play: Callable[..., Server], run: Run, asynchronous:
     deltas = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or ()]
     assert "".join(call.function.arguments or "" for call in deltas) == '{"text":"abc def"}'
     assert len(deltas) > 2
-    with pytest.raises(wirecall.CallFailed):
+    with pytest.raises(wirecall.ToolCallError):
         run(stream(server, asynchronous))
 
 

@@ -147,7 +147,6 @@ class Hooked:
         self.chat = self.completions = self
         self._client = client
         self._hooks = hooks
-        self._tools = wirecall.compact_tools()
 
     def __enter__(self) -> "Hooked":
         return self
@@ -158,30 +157,26 @@ class Hooked:
     def create(self, **params: Any) -> Any:
         if params.get("stream"):
             return self._events(params)
-        answer = self._hooks.wrap_generate(
-            lambda sent: self._tools.wrap_generate(lambda asked: self._send(asked).model_dump(), sent), params
-        )
+        answer = self._hooks.wrap_generate(lambda sent: self._send(sent).model_dump(), params)
         return openai.types.chat.ChatCompletion.model_validate(answer)
 
     @contextmanager
     def _events(self, params: Json) -> Iterator[Any]:
         chunks = self._hooks.wrap_stream(
-            lambda sent: self._tools.wrap_stream(
-                lambda asked: (chunk.model_dump() for chunk in self._send(asked)), sent
-            ),
-            params,
+            lambda sent: (chunk.model_dump() for chunk in self._send(sent)), params
         )
         yield map(openai.types.chat.ChatCompletionChunk.model_validate, chunks)
 
-    def _send(self, asked: Json) -> Any:
-        return self._client.chat.completions.create(**asked)
+    def _send(self, sent: Json) -> Any:
+        return self._client.chat.completions.create(**sent)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
-def test_with_hooks_stacked_on_those_of_tools(stream: bool) -> None:
+def test_as_a_middleware_of_hooks(stream: bool) -> None:
     with watched() as server:
         client = bare(server, "chat")
-        seen = run(Hooked(client, context(client)), "chat", stream=stream)
+        hooks = wirecall.compact_tools(middleware=[context(client)])
+        seen = run(Hooked(client, hooks), "chat", stream=stream)
     assert seen == control("chat")
 
 

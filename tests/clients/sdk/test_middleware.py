@@ -32,21 +32,19 @@ class Noting:
         self.asked: list[tuple[Any, ...]] = []
         self.heard: list[tuple[Any, ...]] = []
 
-    def transform_request(self, request: Request, *, format: str, session: str | None = None) -> Request:
-        self.asked.append(("sync", format, session))
+    def on_request(self, request: Request, *, api: str, session: str | None = None) -> Request:
+        self.asked.append(("sync", api, session))
         return self.change(request)
 
-    async def atransform_request(
-        self, request: Request, *, format: str, session: str | None = None
-    ) -> Request:
+    async def aon_request(self, request: Request, *, api: str, session: str | None = None) -> Request:
         await asyncio.sleep(0)
-        self.asked.append(("async", format, session))
+        self.asked.append(("async", api, session))
         return self.change(request)
 
-    def answered(self, body: Request, *, format: str, session: str | None = None) -> None:
+    def on_usage(self, body: Request, *, api: str, session: str | None = None) -> None:
         for held in (body, body.get("response"), body.get("message")):
             if isinstance(held, Mapping) and held.get("usage"):
-                self.heard.append((held["usage"], format, session))
+                self.heard.append((held["usage"], api, session))
 
 
 def fed(heard: list[tuple[Any, ...]], session: str | None = None) -> int:
@@ -197,7 +195,7 @@ def test_it_may_ask_a_model_of_the_same_sdk(play: Play, sdk: Sdk, kind: Any) -> 
     async def asks(request: Any, **_: Any) -> Any:
         return await sdk.create(original)
 
-    noting.atransform_request = asks  # type: ignore[method-assign]
+    noting.aon_request = asks  # type: ignore[method-assign]
     noting.change = lambda request: sdk.create(original).send(None)
     with pytest.raises(sdk.module.RateLimitError, match="Too many"):
         run(lambda: wirecall.wrap(original, middleware=[noting]), sdk.create)

@@ -12,8 +12,8 @@ from server import Answer, Failure, Server, serve
 from server.answers import Refusal, Thinking
 
 import wirecall
-from wirecall._apis.conversation import OPENING
-from wirecall.compaction import NoSummary, acompact_messages, compact_messages, summarizer
+from wirecall.compaction import SummaryError, acompact_messages, compact_messages, summarizer
+from wirecall.compaction._summary import OPENING
 
 SUMMARY = Answer(["<analysis>hm</analysis>\n<summary>They like tea.</summary>"])
 Make = Callable[[Server], Any]
@@ -115,7 +115,7 @@ def test_an_async_client_needs_the_async_function(make: Make) -> None:
 )
 def test_an_answer_that_is_no_summary_is_an_error(make: Make, answer: Any, error: str) -> None:
     given = messages(make)
-    errors = (NoSummary, openai.APIError, anthropic.APIError)
+    errors = (SummaryError, openai.APIError, anthropic.APIError)
     with serve([answer]) as server, make(server) as client, pytest.raises(errors, match=error):
         compact_messages(given, summarizer(client, model="m"), keep_recent_turns=1)
     assert given == messages(make)

@@ -97,7 +97,7 @@ def test_a_failed_call_is_raised_as_what_it_is_and_not_retried(
     play: Play, sdk: Sdk, kind: Any, ask: Ask
 ) -> None:
     server = play([Answer(f"So: {BAD}")] * 3)
-    with pytest.raises(wirecall.CallFailed) as caught:
+    with pytest.raises(wirecall.ToolCallError) as caught:
         run(sdk.made(kind, server, {"on_error": "raise"}, max_retries=2), ask)
     assert caught.value.error is not None
     assert isinstance(caught.value, sdk.error)

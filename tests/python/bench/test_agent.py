@@ -18,9 +18,9 @@ from server.erring import mode_of
 from server.model import OtherModel
 
 from wirecall._bench.artifact import Cell, read
+from wirecall._bench.environment import TOOLS, Environment, ToolUseError
 from wirecall._bench.report import markdown, report
 from wirecall._bench.tasks import _CODE, TASKS, Task
-from wirecall._bench.world import TOOLS, ToolFailed, World
 from wirecall._cli.commands import wirecall as command
 
 KEY = "sk-agent-1234567890"
@@ -273,7 +273,7 @@ def test_there_are_tasks_of_every_kind() -> None:
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_no_task_is_done_by_doing_nothing(task: Task) -> None:
-    assert task.missed(task.world(), "Done.")
+    assert task.missed(task.environment(), "Done.")
 
 
 def test_every_task_is_done_in_every_mode(path: Path) -> None:
@@ -417,34 +417,34 @@ def test_a_tool_is_a_method_and_its_parameters_are_a_schema(name: str) -> None:
     description, parameters = TOOLS[name]
     Draft202012Validator.check_schema(parameters)
     assert description.endswith(".")
-    assert callable(getattr(World, name))
-    with pytest.raises(ToolFailed, match="do not fit"):
-        World().call(name, {"nonsense": 1})
+    assert callable(getattr(Environment, name))
+    with pytest.raises(ToolUseError, match="do not fit"):
+        Environment().call(name, {"nonsense": 1})
 
 
 def test_a_call_that_fails_changes_nothing() -> None:
     for task in TASKS:
-        world = task.world()
-        before = repr(world)
+        environment = task.environment()
+        before = repr(environment)
         for name in TOOLS:
             for arguments in ({}, [], None, "x", {"path": "no"}, {"order_id": "O-999"}):
                 try:
-                    world.call(name, arguments)
-                except ToolFailed:
-                    assert repr(world) == before
-                before = repr(world)
+                    environment.call(name, arguments)
+                except ToolUseError:
+                    assert repr(environment) == before
+                before = repr(environment)
 
 
 def test_worlds_of_one_task_share_nothing() -> None:
     for task in TASKS:
-        first, second = task.world(), task.world()
+        first, second = task.environment(), task.environment()
         untouched = repr(second)
         for plan in (PLANS[task.name], WRONG[task.name]):
             for step_ in plan:
                 for call in step_.calls:
                     try:
                         first.call(call.name, json.loads(call.text))
-                    except ToolFailed:
+                    except ToolUseError:
                         continue
         assert repr(second) == untouched
-        assert repr(task.world()) == untouched
+        assert repr(task.environment()) == untouched

@@ -66,10 +66,10 @@ def artifact(
     return path
 
 
-def row(text: str, title: str, way: str) -> list[str]:
+def row(text: str, title: str, variant: str) -> list[str]:
     """The cells of the row of a way, in the table below a title."""
     table = text.split(f"### {title}\n", 1)[1].split("\n\n")[0]
-    (line,) = (line for line in table.splitlines() if line.startswith(f"| {way} |"))
+    (line,) = (line for line in table.splitlines() if line.startswith(f"| {variant} |"))
     return [cell.strip().replace("\\", "") for cell in line.strip("|").split(" | ")]
 
 
@@ -138,14 +138,14 @@ def test_a_judge_adds_to_what_is_the_same_by_the_schema(tmp_path: Path) -> None:
 
 
 def test_ways_stand_in_the_order_that_was_asked_for(tmp_path: Path) -> None:
-    ways = [("native", ""), ("wire", ""), ("hermes", ""), ("wire", "strict"), ("wire", "no-manual")]
+    variants = [("native", ""), ("wire", ""), ("hermes", ""), ("wire", "strict"), ("wire", "no-manual")]
     options = {
         "models": ["m"],
         "modes": ["native", "wire", "hermes"],
         "ablations": ["no-manual", "strict"],
     }
     # Whoever had the first turn, and whatever was there first.
-    cells = asked(dict.fromkeys(reversed(ways), 1.0), cases=3)
+    cells = asked(dict.fromkeys(reversed(variants), 1.0), cases=3)
     text = markdown(report([artifact(tmp_path / "live.jsonl", cells, options=options)]))
     whole = ["m, native", "m, wire", "m, wire, no-manual", "m, wire, strict", "m, hermes"]
     for title in ("What was asked", "How right it was", "What it cost", "By group: normalised (%)"):

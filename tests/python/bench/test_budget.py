@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from wirecall._bench.budget import Budget, BudgetReached, Prices, Usage
+from wirecall._bench.budget import Budget, BudgetReachedError, Prices, Usage
 
 
 def test_usage_is_summed() -> None:
@@ -47,25 +47,25 @@ def test_the_limit_is_reached_before_it_is_passed() -> None:
     first = budget.reserve("a", 800, 500)  # 401 + 500
     budget.settle(first, Usage(200, 100))
     budget.settle(budget.reserve("a", 300, 500), Usage(100, 500))  # 151 + 500 of 700
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetReachedError):
         budget.reserve("a", 100, 100)
     assert budget.reached
     # What would fit is refused, too: the run is over.
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetReachedError):
         budget.reserve("a", 2, 1)
 
 
 def test_earlier_parts_of_the_run_count() -> None:
     budget = Budget(max_tokens=1000)
     budget.add("a", Usage(600, 300))
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetReachedError):
         budget.reserve("a", 100, 100)
 
 
 def test_dollars_are_a_limit() -> None:
     budget = Budget(max_usd=1.0, prices={"a": Prices(1.0, 10.0)})
     budget.settle(budget.reserve("a", 2, 90_000), Usage(1, 90_000))
-    with pytest.raises(BudgetReached):
+    with pytest.raises(BudgetReachedError):
         budget.reserve("a", 2, 20_000)
 
 
@@ -101,7 +101,7 @@ def test_threads_do_not_pass_the_limit(seed: int) -> None:
             size, output = dice.randrange(1, 4000), dice.randrange(1, 2000)
             try:
                 reservation = budget.reserve("a", size, output)
-            except BudgetReached:
+            except BudgetReachedError:
                 return
             time.sleep(0.0001)
             actual = Usage(dice.randrange(0, size // 2 + 1), dice.randrange(0, output + 1))

@@ -14,10 +14,10 @@ from wirecall import PROTOCOLS
 from wirecall._bench.formats import (
     BASELINE,
     ONE_TOKEN,
-    Call,
     Format,
-    Inexpressible,
-    Unread,
+    InexpressibleError,
+    ParsedCall,
+    UnreadableError,
     Writing,
     formats,
     round_trip,
@@ -134,14 +134,14 @@ def test_what_is_no_call_is_not_read_as_one(name: str) -> None:
     """Else a round trip would prove nothing."""
     writing = OF[name].of(TOOLS)
     for broken in ("", "Hello.", writing.call("get_weather", ARGUMENTS)[:-3]):
-        with pytest.raises((Unread, ValueError)):
+        with pytest.raises((UnreadableError, ValueError)):
             writing.read(broken)
 
 
 class _Wrong(Writing):
     """Writes what it is told to, and reads what it wants."""
 
-    read_as = Call("f", "{}")
+    read_as = ParsedCall("f", "{}")
 
     def definitions(self) -> str:
         return ""
@@ -152,24 +152,28 @@ class _Wrong(Writing):
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         return ""
 
-    def read(self, text: str) -> Call:
+    def read(self, text: str) -> ParsedCall:
         return self.read_as
 
 
 @pytest.mark.parametrize(
     ("arguments", "read", "said"),
     [
-        ({"a": 1}, Call("g", '{"a":1}'), "it is read as a call of g"),
-        ({"a": 1}, Call("f", '{"a":"1"}'), 'the arguments are read as {"a":"1"}'),
-        ({"a": 1}, Call("f", '{"a":true}'), 'the arguments are read as {"a":true}'),
-        ({"a": 1, "b": 2}, Call("f", '{"b":2,"a":1}'), 'the arguments are read as {"b":2,"a":1}'),
-        ({"a": 0.1}, Call("f", '{"a":0.1000000001}'), 'the arguments are read as {"a":0.1000000001}'),
-        ({"a": 2**60}, Call("f", f'{{"a":{2**60 + 1}}}'), f'the arguments are read as {{"a":{2**60 + 1}}}'),
-        ({}, Call("f", '{"a":null}'), 'the arguments are read as {"a":null}'),
-        ({"a": 1}, Call("f", '{"a":1.0}'), None),
+        ({"a": 1}, ParsedCall("g", '{"a":1}'), "it is read as a call of g"),
+        ({"a": 1}, ParsedCall("f", '{"a":"1"}'), 'the arguments are read as {"a":"1"}'),
+        ({"a": 1}, ParsedCall("f", '{"a":true}'), 'the arguments are read as {"a":true}'),
+        ({"a": 1, "b": 2}, ParsedCall("f", '{"b":2,"a":1}'), 'the arguments are read as {"b":2,"a":1}'),
+        ({"a": 0.1}, ParsedCall("f", '{"a":0.1000000001}'), 'the arguments are read as {"a":0.1000000001}'),
+        (
+            {"a": 2**60},
+            ParsedCall("f", f'{{"a":{2**60 + 1}}}'),
+            f'the arguments are read as {{"a":{2**60 + 1}}}',
+        ),
+        ({}, ParsedCall("f", '{"a":null}'), 'the arguments are read as {"a":null}'),
+        ({"a": 1}, ParsedCall("f", '{"a":1.0}'), None),
     ],
 )
-def test_a_round_trip_notices(arguments: dict[str, Any], read: Call, said: str | None) -> None:
+def test_a_round_trip_notices(arguments: dict[str, Any], read: ParsedCall, said: str | None) -> None:
     writing = _Wrong([])
     writing.read_as = read
     assert round_trip(writing, "f", arguments) == (said is None, said)
@@ -183,14 +187,14 @@ def test_repairs_and_problems_are_no_round_trip() -> None:
         ("<call>get_weather city=x</call> and more", "1 calls and the text ' and more'"),
         ("<call>nope city=x</call>", "unknown_tool"),
     ):
-        with pytest.raises(Unread, match=said):
+        with pytest.raises(UnreadableError, match=said):
             writing.read(text)
 
 
 def test_what_has_no_form_says_why() -> None:
     assert round_trip(OF["python"].of(TOOLS), "get-docs", {}) == (None, "get-docs is not a Python identifier")
     assert round_trip(OF["python"].of(TOOLS), "import", {}) == (None, "import is not a Python identifier")
-    with pytest.raises(Inexpressible):
+    with pytest.raises(InexpressibleError):
         OF["arguments"].of(TOOLS).read("{}")
 
 

@@ -10,33 +10,33 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from wirecall._bench import latency, reading, timing
+from wirecall._bench import correctness, latency, timing
 from wirecall._bench.artifact import BenchError, read
 from wirecall._bench.latency import cells
+from wirecall._bench.latency_report import lines, slope
 from wirecall._bench.memory import grown, peak, reset_peak, resident
-from wirecall._bench.peers import Contestant, Missing, Stream, contestants
+from wirecall._bench.peers import Contestant, MissingPackageError, Stream, contestants
 from wirecall._bench.report import html, markdown, report
-from wirecall._bench.speeds import lines, slope
 from wirecall._bench.timing import microseconds
-from wirecall._bench.works import (
+from wirecall._bench.workloads import (
     DELTA,
     KB,
     WRITE_FILE,
-    Call,
     Message,
-    Work,
+    Workload,
+    WorkloadCall,
     code,
     code_call,
     size_of,
     steps,
-    works,
+    workloads,
 )
 from wirecall._cli.commands import wirecall as cli
 from wirecall._tools.toolset import Toolset
 
 LINUX = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux resets a peak")
-CALL = Call("write_file", {"path": "a.py", "content": "print('<call>')\n" * 20})
-WORK = Work("code", "1KB", [WRITE_FILE], [Message("Look:", [CALL, CALL])], KB)
+CALL = WorkloadCall("write_file", {"path": "a.py", "content": "print('<call>')\n" * 20})
+WORK = Workload("code", "1KB", [WRITE_FILE], [Message("Look:", [CALL, CALL])], KB)
 RIGHT = next(contestant for contestant in contestants() if contestant.name == "wirecall wire")
 
 
@@ -63,8 +63,10 @@ def planted(
     return Contestant(name, "feed", "wire", lambda tools: lambda: Around(change, before), RIGHT.reader)
 
 
-def measured(*who: Contestant, work: Work = WORK, rounds: int = 1, limit: float = 60) -> list[dict[str, Any]]:
-    return cells(work, who, rounds, limit)
+def measured(
+    *who: Contestant, workload: Workload = WORK, rounds: int = 1, limit: float = 60
+) -> list[dict[str, Any]]:
+    return cells(workload, who, rounds, limit)
 
 
 @pytest.fixture(autouse=True)
@@ -96,9 +98,9 @@ def test_a_delta_of_each_text_in_turn_or_one_text_behind_the_other() -> None:
 
 
 def test_works_are_the_same_each_time_and_as_long_as_they_say() -> None:
-    made = works(["1KB", "2MB"], 10)
-    assert made == works(["1KB", "2MB"], 10)
-    assert [str(work) for work in made] == [
+    made = workloads(["1KB", "2MB"], 10)
+    assert made == workloads(["1KB", "2MB"], 10)
+    assert [str(workload) for workload in made] == [
         "code, 1KB",
         "code, 2MB",
         "markers, 4KB",
@@ -106,13 +108,13 @@ def test_works_are_the_same_each_time_and_as_long_as_they_say() -> None:
         "calls, 12 calls",
         "streams, 10 streams",
     ]
-    lengths = [len(work.messages[0].calls[0].arguments["content"]) for work in made[:3]]
+    lengths = [len(workload.messages[0].calls[0].arguments["content"]) for workload in made[:3]]
     assert lengths == [KB, 2 * KB * KB, 4 * KB]
     assert len(made[3].messages[0].text) == 256 * KB
     assert len(made[4].messages[0].calls) == 12
     assert len({len(message.text) for message in made[5].messages}) == 10
     assert code(100) == code(1000)[:100]
-    assert works([], 0)[-1].name == "calls"
+    assert workloads([], 0)[-1].name == "calls"
 
 
 @pytest.mark.parametrize("length", ["", "KB", "0KB", "-1KB", "1.5KB", "16", "16kb", "¹KB", "1GB"])
@@ -177,15 +179,15 @@ def test_a_wrong_parser_is_told_wrong_and_not_timed(name: str) -> None:
 
 
 def test_in_which_message_it_is_wrong_is_said() -> None:
-    work = Work("streams", "2 streams", [WRITE_FILE], [Message("a"), Message("b")])
+    workload = Workload("streams", "2 streams", [WRITE_FILE], [Message("a"), Message("b")])
     wrong = planted("w", lambda events: [event for event in events if getattr(event, "text", "") != "b"])
-    (cell,) = measured(wrong, work=work)
+    (cell,) = measured(wrong, workload=workload)
     assert cell["reason"] == "the text in message 2 is not the one that was written"
 
 
 def test_who_is_missing_is_skipped_and_who_reads_nothing_is_not_judged() -> None:
     def missing(tools: list[Any]) -> Callable[[], Stream]:
-        raise Missing("x is not installed")
+        raise MissingPackageError("x is not installed")
 
     nothing = next(contestant for contestant in contestants() if contestant.name == "no-op")
     absent = Contestant("absent", "", "wire", missing, RIGHT.reader)
@@ -313,9 +315,9 @@ def test_memory_holds_at_least_the_argument(name: str) -> None:
     contestant = next(one for one in contestants() if one.name == name)
     encode = Toolset([WRITE_FILE]).encode
 
-    def given(work: Work) -> tuple[list[Any], list[Any]]:
-        (call,) = work.messages[0].calls
-        return work.tools, list(steps([encode(call.name, call.arguments)], in_turn=False))
+    def given(workload: Workload) -> tuple[list[Any], list[Any]]:
+        (call,) = workload.messages[0].calls
+        return workload.tools, list(steps([encode(call.name, call.arguments)], in_turn=False))
 
     large = grown(contestant, given(code_call("1KB")), given(code_call("1MB")), 120)
     assert large is not None
@@ -345,20 +347,20 @@ def planted_ones(monkeypatch: pytest.MonkeyPatch) -> list[Contestant]:
     who = [planted("wirecall wire"), planted("other", without("text"))]
     monkeypatch.setattr(latency, "contestants", lambda: who)
 
-    def short(lengths: Sequence[str], streams: int) -> list[Work]:
+    def short(lengths: Sequence[str], streams: int) -> list[Workload]:
         kept = [code_call(length) for length in lengths]
         messages = [Message(f"{number}.", [CALL]) for number in range(streams)]
-        return [*kept, WORK, Work("streams", f"{streams} streams", [WRITE_FILE], messages)]
+        return [*kept, WORK, Workload("streams", f"{streams} streams", [WRITE_FILE], messages)]
 
-    monkeypatch.setattr(latency, "works", short)
+    monkeypatch.setattr(latency, "workloads", short)
     return who
 
 
 OPTIONS = ("--lengths", "2KB,4KB", "--rounds", "1", "--streams", "3")
 KEYS = {
-    (name, *work)
+    (name, *workload)
     for name in ("wirecall wire", "other")
-    for work in (("code", "2KB"), ("code", "4KB"), ("code", "1KB"), ("streams", "3 streams"))
+    for workload in (("code", "2KB"), ("code", "4KB"), ("code", "1KB"), ("streams", "3 streams"))
 }
 
 
@@ -396,8 +398,8 @@ def test_a_run_that_was_interrupted_is_carried_on(
     def interrupted(entry: Any, limit: float) -> None:
         if len(judged) == patience:
             raise KeyboardInterrupt
-        judged.append(str(entry.work))
-        reading.judge(entry, limit)
+        judged.append(str(entry.workload))
+        correctness.judge(entry, limit)
 
     monkeypatch.setattr(latency, "judge", interrupted)
     ended = run(*OPTIONS, "--output", str(path))
@@ -440,7 +442,7 @@ def test_the_report_has_everything(tmp_path: Path, planted_ones: list[Contestant
     ]
 
     def missing() -> Any:
-        raise Missing("x is not installed")
+        raise MissingPackageError("x is not installed")
 
     path = tmp_path / "latency.jsonl"
     assert run(*OPTIONS, "--limit", "0.5", "--output", str(path)).exit_code == 0

@@ -49,10 +49,10 @@ def test_an_account_without_money_moves_no_cursor(tmp_path: Path) -> None:
 
 
 def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Path) -> None:
-    works = False
+    workloads = False
 
     def rule(asked: Asked) -> Failure | None:
-        failing = "light" in asked.prompt and asked.mode == "native" and not works
+        failing = "light" in asked.prompt and asked.mode == "native" and not workloads
         return Failure(400, "No lights today.") if failing else None
 
     with serving(rule) as server:
@@ -71,7 +71,7 @@ def test_what_fails_is_a_cell_and_is_asked_again_if_that_is_wanted(tmp_path: Pat
         before = len(server.requests)
         bench.run("--resume")
         assert len(server.requests) == before
-        works = True
+        workloads = True
         bench.run("--resume", "--retry-failed")
         assert len(server.requests) == before + 2
     assert all(cell["scores"]["exact"] for cell in bench.cells)

@@ -13,7 +13,7 @@ from measured import CATALOGUES, REFERENCE, own, reference
 from wirecall import tokens
 from wirecall._bench.artifact import Cell, read
 from wirecall._bench.catalogue import Case, Catalogue
-from wirecall._bench.formats import ONE_TOKEN, Format, Inexpressible, Unread, Writing, formats
+from wirecall._bench.formats import ONE_TOKEN, Format, InexpressibleError, UnreadableError, Writing, formats
 from wirecall._bench.offline import (
     GroupTotal,
     Pays,
@@ -111,11 +111,11 @@ class _Fixed(Writing):
 
     def call(self, name: str, arguments: Any) -> str:
         if arguments[self.name] is None:
-            raise Inexpressible("there is no form")
+            raise InexpressibleError("there is no form")
         return "c" * arguments[self.name]
 
     def read(self, text: str) -> Any:
-        raise Unread("it is lost")
+        raise UnreadableError("it is lost")
 
 
 def _fixed(name: str) -> Format:

@@ -7,53 +7,62 @@ import pytest
 
 from wirecall._bench import peers
 from wirecall._bench.artifact import version
-from wirecall._bench.peers import ARGUMENTS, Contestant, Missing, Wrong, contestants, written
-from wirecall._bench.reading import entries_of, judge
-from wirecall._bench.works import Call, Message, Work, works
+from wirecall._bench.correctness import entries_of, judge
+from wirecall._bench.peers import (
+    ARGUMENTS,
+    Contestant,
+    MissingPackageError,
+    WrongResultError,
+    contestants,
+    written,
+)
+from wirecall._bench.workloads import Message, Workload, WorkloadCall, workloads
 
 WHO = {contestant.name: contestant for contestant in contestants()}
-WORKS = {work.name: work for work in works(["4KB"], 5)}
+WORKS = {workload.name: workload for workload in workloads(["4KB"], 5)}
 OURS = ("wirecall wire", "wirecall hermes", "hand-written")
 OF_ARGUMENTS = ("jiter", "jiter strings", "partial-json-parser")
 # vLLM's ends a call at the first closing marker, even inside of an argument.
 SERVERS = {"SGLang": ("sglang", []), "vLLM": ("vllm", ["markers"])}
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", OURS)
-def test_what_reads_messages_reads_all_works(name: str, work: Work) -> None:
-    (entry,) = entries_of(work, [WHO[name]])
+def test_what_reads_messages_reads_all_works(name: str, workload: Workload) -> None:
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
     assert (entry.correct, entry.reason) == (True, None)
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", OF_ARGUMENTS)
-def test_what_reads_arguments_reads_all_calls(name: str, work: Work) -> None:
-    (entry,) = entries_of(work, [WHO[name]])
+def test_what_reads_arguments_reads_all_calls(name: str, workload: Workload) -> None:
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
-    if work.name == "prose":
+    if workload.name == "prose":
         assert entry.open_stream is None
         assert entry.reason == "the work has no call, and this contestant is given nothing else"
     else:
         assert (entry.correct, entry.reason) == (True, None)
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=str)
+@pytest.mark.parametrize("workload", WORKS.values(), ids=str)
 @pytest.mark.parametrize("name", SERVERS)
-def test_parsers_of_servers_where_they_are_installed(name: str, work: Work) -> None:
+def test_parsers_of_servers_where_they_are_installed(name: str, workload: Workload) -> None:
     distribution, wrong = SERVERS[name]
     if version(distribution) is None:
         pytest.skip(f"{distribution} is not installed")
-    (entry,) = entries_of(work, [WHO[name]])
+    (entry,) = entries_of(workload, [WHO[name]])
     judge(entry, limit=60)
-    assert (entry.correct, entry.reason) == (True, None) or (work.name in wrong and entry.correct is False)
+    assert (entry.correct, entry.reason) == (True, None) or (
+        workload.name in wrong and entry.correct is False
+    )
 
 
 @pytest.mark.parametrize("name", [*OF_ARGUMENTS, *SERVERS])
 def test_what_is_not_installed_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "version", lambda distribution: None)
-    with pytest.raises(Missing, match=r"^[a-z-]+ is not installed$"):
+    with pytest.raises(MissingPackageError, match=r"^[a-z-]+ is not installed$"):
         WHO[name].prepare([])
 
 
@@ -61,20 +70,20 @@ def test_what_cannot_be_imported_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(peers, "version", lambda distribution: "0.5")
     # As if it were not there, or something that it imports.
     monkeypatch.setitem(sys.modules, "jiter", None)
-    with pytest.raises(Missing, match=r"^jiter 0\.5 cannot be imported: ModuleNotFoundError: "):
+    with pytest.raises(MissingPackageError, match=r"^jiter 0\.5 cannot be imported: ModuleNotFoundError: "):
         WHO["jiter"].prepare([])
 
 
 def test_texts_of_a_work() -> None:
-    call = Call("write_file", {"path": "a.py", "content": "x"})
-    work = Work("w", "1", WORKS["code"].tools, [Message("Well.", [call, call]), Message("No.")])
+    call = WorkloadCall("write_file", {"path": "a.py", "content": "x"})
+    workload = Workload("w", "1", WORKS["code"].tools, [Message("Well.", [call, call]), Message("No.")])
     text = "<call>write_file path=a.py content=x</call>"
-    assert written(work, "wire") == [
-        (f"Well.\n{text}\n{text}", work.messages[0]),
-        ("No.", work.messages[1]),
+    assert written(workload, "wire") == [
+        (f"Well.\n{text}\n{text}", workload.messages[0]),
+        ("No.", workload.messages[1]),
     ]
-    arguments = ('{"path":"a.py","content":"x"}', Message("", [Call("", call.arguments)]))
-    assert written(work, ARGUMENTS) == [arguments, arguments]
+    arguments = ('{"path":"a.py","content":"x"}', Message("", [WorkloadCall("", call.arguments)]))
+    assert written(workload, ARGUMENTS) == [arguments, arguments]
 
 
 # What parsers return, as others do it ----------------------------------------------------------------------
@@ -92,7 +101,7 @@ def event(type: str, **members: object) -> SimpleNamespace:
     return SimpleNamespace(type=type, index=0, **members)
 
 
-CALL = Message("a b", [Call("f", {"x": 1})])
+CALL = Message("a b", [WorkloadCall("f", {"x": 1})])
 
 
 def test_events_are_understood() -> None:
@@ -100,11 +109,11 @@ def test_events_are_understood() -> None:
     first, second = (event("arguments_delta", delta=delta) for delta in ('{"x"', ":1}"))
     texts = [event("text", text=text) for text in ("a ", "b")]
     assert understood(WHO["wirecall wire"], texts, [start, first], [], [second, end]) == CALL
-    with pytest.raises(Wrong, match="the deltas of call 1, joined, are not its arguments"):
+    with pytest.raises(WrongResultError, match="the deltas of call 1, joined, are not its arguments"):
         understood(WHO["wirecall wire"], [start, first, end])
-    with pytest.raises(Wrong, match="the arguments of call 1 are not valid JSON"):
+    with pytest.raises(WrongResultError, match="the arguments of call 1 are not valid JSON"):
         understood(WHO["wirecall wire"], [start, first])
-    with pytest.raises(Wrong, match="unknown_tool: no"):
+    with pytest.raises(WrongResultError, match="unknown_tool: no"):
         understood(WHO["wirecall wire"], [event("call_error", kind="unknown_tool", message="no")])
 
 

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from wirecall._apis.conversation import INTRODUCTION
+from wirecall.compaction._summary import INTRODUCTION
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Summarizer:
 def send(context: Any, messages: list[Any], session: str | None = None) -> list[Any]:
     before = copy.deepcopy(messages)
     params = {"model": "m", "messages": messages}
-    made = context.transform_params(params, session=session)
+    made = context.on_request(params, api="chat", session=session)
     assert messages == before
     assert (made is params) == (made["messages"] is messages)
     return made["messages"]

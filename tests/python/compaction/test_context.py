@@ -11,9 +11,9 @@ from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
 from reference_cases import case
 
 from wirecall import compact_context
-from wirecall._apis.conversation import INTRODUCTION
 from wirecall.compaction import Clear, Compress, Prune, Truncate, plan_compaction
-from wirecall.compaction._context import NOTICE
+from wirecall.compaction._compressor import NOTICE
+from wirecall.compaction._summary import INTRODUCTION
 
 
 def test_case_20_failures() -> None:
@@ -102,7 +102,7 @@ def test_what_is_edited_while_a_summary_is_made_is_not_what_it_stands_for() -> N
 
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
-    assert context.transform_params({"messages": messages})["messages"] == [SUMMARY, FOUR[3]]
+    assert context.on_request({"messages": messages}, api="chat")["messages"] == [SUMMARY, FOUR[3]]
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
     assert send(context, messages) is messages
 
@@ -252,7 +252,7 @@ def test_the_system_text_and_the_tools_count() -> None:
     for beside in ({"tools": [tool]}, {"system": "word " * 200}, {"instructions": "word " * 200}):
         context = compact_context(context_window=100, compress=Summarizer(), count=words)
         params: Json = {"messages": FOUR, **beside}
-        assert len(context.transform_params(params)["messages"]) == 2
+        assert len(context.on_request(params, api="chat")["messages"]) == 2
 
 
 def test_behind_a_summary_a_counter_still_looks() -> None:
@@ -429,7 +429,7 @@ def test_of_what_the_server_holds_nothing_is_left_out(name: str) -> None:
         {"type": "function_call_output", "call_id": "2", "output": "x" * 5000},
         {"role": "user", "content": "y" * 5000},
     ]
-    made = context.transform_request({"input": items, name: "there"}, format="responses")
+    made = context.on_request({"input": items, name: "there"}, api="responses")
     assert [made["input"][0], made["input"][2]] == [items[0], items[2]]
     assert "truncated" in made["input"][1]["output"]
 
@@ -438,9 +438,9 @@ def test_of_what_the_server_holds_nothing_is_left_out(name: str) -> None:
 def test_what_has_no_messages_is_left_alone(request_: Json) -> None:
     context = compact_context(context_window=1, compress=Summarizer(), clear=Clear())
     for format in ("chat", "responses", "messages"):
-        assert context.transform_request(request_, format=format) is request_
+        assert context.on_request(request_, api=format) is request_
     with pytest.raises(ValueError, match="there is no format 'text'"):
-        context.transform_request(request_, format="text")
+        context.on_request(request_, api="text")
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_usage_is_found_in_answers_and_events(format: Any, answers: list[Any], t
     for window, fires in ((999, tokens is not None), (1000, False)):
         context = compact_context(context_window=window, compress=Summarizer(), usage="fed")
         for answer in answers:
-            context.answered(answer, format=format)
+            context.on_usage(answer, api=format)
         assert (send(context, FOUR) is not FOUR) == fires
 
 
@@ -485,7 +485,7 @@ def test_usage_is_found_in_answers_and_events(format: Any, answers: list[Any], t
 def test_however_absurd_the_usage_the_request_goes_out(count: Any) -> None:
     context = compact_context(context_window=100, compress=Summarizer(), count=count)
     for said in (10**400, -(10**400), float("inf"), "many", [7], True):
-        context.answered({"usage": {"prompt_tokens": said}}, format="chat")
+        context.on_usage({"usage": {"prompt_tokens": said}}, api="chat")
         sent = send(context, FOUR)
         assert sent in (FOUR, [SUMMARY, FOUR[3]])
     assert sent[0] == SUMMARY

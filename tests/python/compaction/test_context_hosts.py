@@ -4,7 +4,7 @@ import asyncio
 import copy
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
@@ -12,9 +12,8 @@ from context_support import FOUR, SUMMARY, Json, Summarizer, send, talk, words
 
 import wirecall
 from wirecall import compact_context
-from wirecall.compaction import Truncate
-from wirecall.compaction import _steps as steps
-from wirecall.compaction._context import NOTICE
+from wirecall.compaction import Truncate, _host
+from wirecall.compaction._compressor import NOTICE
 
 
 def test_sessions_are_their_own(caplog: pytest.LogCaptureFixture) -> None:
@@ -67,10 +66,10 @@ class _Async:
 def test_an_async_summarizer_needs_an_async_hook(summarize: Any) -> None:
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
-    with pytest.raises(TypeError, match="use atransform_params"):
-        context.transform_params({"messages": FOUR})
+    with pytest.raises(TypeError, match="use an async client"):
+        context.on_request({"messages": FOUR}, api="chat")
     # It has counted for nothing.
-    made = asyncio.run(context.atransform_params({"messages": FOUR}))
+    made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
     assert made["messages"] == [SUMMARY, FOUR[3]]
 
 
@@ -84,7 +83,7 @@ def test_async_hosts_may_have_sync_functions_and_async_ones() -> None:
     for summarize in (Summarizer(), _asummarize):
         context = compact_context(context_window=100, compress=summarize, on_compress=on_compress)
         context.feed(1000)
-        made = asyncio.run(context.atransform_params({"messages": FOUR}))
+        made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
         assert made["messages"] == [SUMMARY, FOUR[3]]
     assert len(stored) == 2
 
@@ -95,7 +94,7 @@ def test_an_async_on_compress_in_a_sync_host_is_logged(caplog: pytest.LogCapture
     context = compact_context(context_window=100, compress=Summarizer(), on_compress=on_compress)
     context.feed(1000)
     assert send(context, FOUR) == [SUMMARY, FOUR[3]]
-    assert "on_compress failed: Misused: it is async" in caplog.text
+    assert "on_compress failed: AsyncFunctionError: it is async" in caplog.text
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit()])
@@ -119,8 +118,8 @@ def test_a_request_that_is_cancelled_leaves_all_as_it_was() -> None:
         context = compact_context(context_window=100, compress=summarize)
         context.feed(1000)
         before = copy.deepcopy(FOUR)
-        task = asyncio.create_task(context.atransform_params({"messages": FOUR}))
-        waiting = asyncio.create_task(context.atransform_params({"messages": FOUR}))
+        task = asyncio.create_task(context.aon_request({"messages": FOUR}, api="chat"))
+        waiting = asyncio.create_task(context.aon_request({"messages": FOUR}, api="chat"))
         while not asked:
             await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -142,7 +141,7 @@ def test_a_summary_that_takes_too_long_is_a_failure() -> None:
 
     context = compact_context(context_window=100, compress=summarize)
     context.feed(1000)
-    made = asyncio.run(context.atransform_params({"messages": FOUR}))
+    made = asyncio.run(context.aon_request({"messages": FOUR}, api="chat"))
     assert made["messages"][0]["content"] == NOTICE
 
 
@@ -153,7 +152,7 @@ def test_a_summarizer_may_send_through_the_same_context() -> None:
         asked.append(messages)
         context.feed(10**6)  # of its own answer
         params = {"messages": messages * 100}
-        assert context.transform_params(params) is params
+        assert context.on_request(params, api="chat") is params
         return "They counted."
 
     context = compact_context(context_window=100, compress=summarize, count=words)
@@ -191,11 +190,11 @@ GET = {
 
 
 class Host:
-    """Sends requests in one of four ways, through both middlewares."""
+    """Sends requests in one of four ways, through the hooks of tools and a context."""
 
     def __init__(self, context: Any, way: str) -> None:
-        self.context, self.way = context, way
-        self.tools = wirecall.compact_tools()
+        self.way = way
+        self.tools = wirecall.compact_tools(middleware=[context])
         self.sent: list[Any] = []
         self.closed = 0
 
@@ -227,12 +226,12 @@ class Host:
 
     def ask(self, messages: list[Any]) -> Any:
         params = {"model": "m", "messages": messages, "tools": [GET]}
-        context, tools = self.context, self.tools
+        found: Any
         if self.way == "whole":
-            found = context.wrap_generate(lambda given: tools.wrap_generate(self.generate, given), params)
+            found = self.tools.wrap_generate(self.generate, params)
             return found["choices"][0]["message"]["tool_calls"]
         if self.way == "streamed":
-            found = [*context.wrap_stream(lambda given: tools.wrap_stream(self.stream, given), params)]
+            found = [*self.tools.wrap_stream(self.stream, params)]
         else:
             found = asyncio.run(self._aask(params))
             if self.way == "async whole":
@@ -244,17 +243,13 @@ class Host:
         return calls
 
     async def _aask(self, params: Json) -> Any:
-        context, tools = self.context, self.tools
         if self.way == "async whole":
-            return await context.awrap_generate(
-                lambda given: tools.awrap_generate(self.agenerate, given), params
-            )
-        stream: Callable[[Any], Any] = lambda given: tools.awrap_stream(self.astream, given)  # noqa: E731
-        return [chunk async for chunk in context.awrap_stream(stream, params)]
+            return await self.tools.awrap_generate(self.agenerate, params)
+        return [chunk async for chunk in self.tools.awrap_stream(self.astream, params)]
 
 
 @pytest.mark.parametrize("way", ["whole", "streamed", "async whole", "async streamed"])
-def test_it_stacks_with_compact_tools(way: str) -> None:
+def test_it_is_a_middleware_of_compact_tools(way: str) -> None:
     summarize = Summarizer()
     context = compact_context(context_window=100, compress=summarize, usage="fed")
     host = Host(context, way)
@@ -279,9 +274,8 @@ def test_it_stacks_with_compact_tools(way: str) -> None:
 
 
 def test_a_stream_is_closed_with_its_host() -> None:
-    context = compact_context(truncate=Truncate(10))
-    host = Host(context, "streamed")
-    stream = context.wrap_stream(lambda params: host.stream({"messages": []}), {"messages": FOUR})
+    host = Host(compact_context(truncate=Truncate(10)), "streamed")
+    stream = host.tools.wrap_stream(lambda params: host.stream({"messages": []}), {"messages": FOUR})
     next(stream)
     stream.close()  # type: ignore[attr-defined]
 
@@ -289,7 +283,7 @@ def test_a_stream_is_closed_with_its_host() -> None:
         async def source(params: Any) -> Any:
             return host.astream({"messages": []})
 
-        stream = context.awrap_stream(source, {"messages": FOUR})
+        stream = host.tools.awrap_stream(source, {"messages": FOUR})
         await stream.__anext__()
         await stream.aclose()  # type: ignore[attr-defined]
 
@@ -337,7 +331,9 @@ def test_tasks_wait_for_the_same_summary() -> None:
     async def main() -> None:
         context = compact_context(context_window=100, compress=summarize, count=words)
         messages = talk(*["word " * 40] * 4)
-        made = await asyncio.gather(*(context.atransform_params({"messages": messages}) for _ in range(20)))
+        made = await asyncio.gather(
+            *(context.aon_request({"messages": messages}, api="chat") for _ in range(20))
+        )
         assert all(one["messages"] == [SUMMARY, *messages[3:]] for one in made)
         assert len(asked) == 1
 
@@ -345,7 +341,7 @@ def test_tasks_wait_for_the_same_summary() -> None:
 
 
 def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_PATIENCE", 10)
+    monkeypatch.setattr(_host, "_PATIENCE", 10)
     asked = []
 
     def summarize(messages: Any) -> Any:
@@ -359,7 +355,7 @@ def test_a_sync_hook_in_a_loop_waits_for_no_task(monkeypatch: pytest.MonkeyPatch
     async def main() -> None:
         context = compact_context(context_window=100, compress=summarize, count=words)
         messages = talk(*["word " * 40] * 4)
-        task = asyncio.create_task(context.atransform_params({"messages": messages}))
+        task = asyncio.create_task(context.aon_request({"messages": messages}, api="chat"))
         while not asked:
             await asyncio.sleep(0)
         # It would wait in vain for what this very thread has to do.
@@ -389,7 +385,7 @@ def test_a_summary_that_was_made_while_tokens_were_counted_is_used() -> None:
 
 
 def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_PATIENCE", 0.01)
+    monkeypatch.setattr(_host, "_PATIENCE", 0.01)
     begun, goes = threading.Event(), threading.Event()
     asked = []
 
@@ -401,7 +397,7 @@ def test_who_has_waited_too_long_makes_a_summary_itself(monkeypatch: pytest.Monk
         return "They counted."
 
     async def main() -> Any:
-        return await context.atransform_params({"messages": messages})
+        return await context.aon_request({"messages": messages}, api="chat")
 
     context = compact_context(context_window=100, compress=summarize, count=words)
     messages = talk(*["word " * 40] * 4)

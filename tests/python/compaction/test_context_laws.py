@@ -20,13 +20,13 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
-from wirecall._apis.conversation import INTRODUCTION, OPENING
-from wirecall._apis.detection import FORMATS as FORMAT
-from wirecall._apis.detection import read
+from wirecall._apis.detection import read_conversation
+from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Compress, Prune, Truncate
 from wirecall.compaction._counting import tokens_of
-from wirecall.compaction._planning import turns_of
 from wirecall.compaction._pruning import CLEARED
+from wirecall.compaction._summary import INTRODUCTION, OPENING
+from wirecall.compaction._turns import turns_of
 
 pytestmark = pytest.mark.laws
 SEEDS = st.integers(0, 2**32)
@@ -59,8 +59,10 @@ def histories(format: Any, made: list[Any]) -> Iterator[list[Any]]:
     """What an agent would send on its way: nothing waits, and no answer is cut. Each is not mutated."""
     for end in range(1, len(made) + 1):
         messages = made[:end]
-        turns = turns_of(FORMAT[format], messages, read(messages, format)[1]).turns
-        role = FORMAT[format].see(messages[-1]).role
+        turns = turns_of(
+            api_named(format).message_format, messages, read_conversation(messages, format)[1]
+        ).turns
+        role = api_named(format).message_format.see(messages[-1]).role
         if role in ("user", "result") and not turns[-1].open:
             before = copy.deepcopy(messages)
             yield messages
@@ -84,7 +86,7 @@ def test_a_loop_keeps_within_its_window_and_loses_nothing(
     for messages in histories(format, made):
         request = {key_of(format): messages}
         calls = summarize.calls
-        sent = context.transform_request(request, format=format)[key_of(format)]
+        sent = context.on_request(request, api=format)[key_of(format)]
         fired = fired or summarize.calls > calls
         if not fired:
             assert sent is messages
@@ -99,12 +101,12 @@ def test_a_loop_keeps_within_its_window_and_loses_nothing(
             context.feed(int(size))
         elif size > window:
             # What is left is the last turn, or the summary is longer than it was told to be.
-            turns = turns_of(FORMAT[format], sent, read(sent, format)[1]).turns
-            allowed = window // 4 + tokens_of(FORMAT[format].user(INTRODUCTION), count)
+            turns = turns_of(api_named(format).message_format, sent, read_conversation(sent, format)[1]).turns
+            allowed = window // 4 + tokens_of(api_named(format).message_format.user(INTRODUCTION), count)
             assert len(turns) == 1 or tokens_of(own[0], count) > allowed
     # Another context that sees all at once has the same to say.
     again = compact_context(context_window=window, compress=Repeats(), count=count)
-    sent = again.transform_request({key_of(format): made}, format=format)[key_of(format)]
+    sent = again.on_request({key_of(format): made}, api=format)[key_of(format)]
     assert said(sent) == said(made)
 
 
@@ -120,7 +122,7 @@ def test_what_providers_would_refuse_is_mended_where_it_is_compressed(
         context_window=window, compress=Repeats(), count=count, on_compress=stored.append
     )
     request = {key_of(format): made.messages}
-    sent = context.transform_request(request, format=format)[key_of(format)]
+    sent = context.on_request(request, api=format)[key_of(format)]
     assert plain(made.messages) == before
     if not stored:
         assert sent is made.messages
@@ -132,7 +134,7 @@ def test_what_providers_would_refuse_is_mended_where_it_is_compressed(
         check(messages, format)
         assert said(messages) == expected
     # The same request gets the same answer, without asking again.
-    assert plain(context.transform_request(request, format=format)) == plain({key_of(format): sent})
+    assert plain(context.on_request(request, api=format)) == plain({key_of(format): sent})
     assert len(stored) == 1
 
 
@@ -160,14 +162,16 @@ def test_all_together_stay_valid(
     )
     for messages in histories(format, made):
         request = {key_of(format): messages}
-        sent = context.transform_request(request, format=format)
+        sent = context.on_request(request, api=format)
         if sent is request:
             continue
         messages = sent[key_of(format)]
-        system = [one for one in messages if FORMAT[format].see(one).role == "system"]
-        others = [one for one in messages if FORMAT[format].see(one).role != "system"]
+        system = [one for one in messages if api_named(format).message_format.see(one).role == "system"]
+        others = [one for one in messages if api_named(format).message_format.see(one).role != "system"]
         check([*system, *others], format)
-        results = [one for message in messages for one in FORMAT[format].see(message).results]
+        results = [
+            one for message in messages for one in api_named(format).message_format.see(message).results
+        ]
         assert all(one.content == CLEARED for one in results[:-keep])
         assert not any(one.content == CLEARED for one in results[-keep:])
 
@@ -194,5 +198,5 @@ def test_a_history_that_is_edited_gets_no_summary_of_what_it_was(seed: int, form
         if rng.random() < 0.2:
             context.feed(rng.randrange(400))
         request = {key_of(format): history}
-        made = context.transform_request(request, format=format)[key_of(format)]
+        made = context.on_request(request, api=format)[key_of(format)]
         assert said(made) == said(history)

@@ -48,7 +48,7 @@ def fed(session: int, turn: int) -> int:
 
 def step(context: Any, session: int, turn: int) -> Any:
     name = f"s{session}"
-    made = context.transform_params({"messages": messages_of(session, turn)}, session=name)["messages"]
+    made = context.on_request({"messages": messages_of(session, turn)}, api="chat", session=name)["messages"]
     context.feed(fed(session, turn), session=name)
     return [one["content"] for one in made]
 
@@ -56,7 +56,7 @@ def step(context: Any, session: int, turn: int) -> Any:
 async def astep(context: Any, session: int, turn: int) -> Any:
     name = f"s{session}"
     params = {"messages": messages_of(session, turn)}
-    made = (await context.atransform_params(params, session=name))["messages"]
+    made = (await context.aon_request(params, api="chat", session=name))["messages"]
     await asyncio.sleep(0)
     context.feed(fed(session, turn), session=name)
     return [one["content"] for one in made]
@@ -140,7 +140,10 @@ def test_one_session_on_many_threads_loses_nothing() -> None:
         for size in range(2, 200, 6):
             rounds.wait(10)
             made.append(
-                (size, context.transform_params({"messages": longest[:size]}, session="s")["messages"])
+                (
+                    size,
+                    context.on_request({"messages": longest[:size]}, api="chat", session="s")["messages"],
+                )
             )
 
     with ThreadPoolExecutor(6) as pool:
@@ -152,7 +155,7 @@ def test_one_session_on_many_threads_loses_nothing() -> None:
     once = context_of(summarize)
     before = len(asked)
     for size in range(2, 200, 6):
-        once.transform_params({"messages": longest[:size]}, session="s")
+        once.on_request({"messages": longest[:size]}, api="chat", session="s")
     assert before == len(asked) - before
 
 

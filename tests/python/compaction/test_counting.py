@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wirecall.compaction._counting import MEDIA, MESSAGE, estimate, tokens_of
+from wirecall.compaction._counting import MESSAGE, estimate, media, tokens_of
 
 BYTES = "A" * 100_000
 
@@ -88,9 +88,9 @@ def test_arguments_count_in_every_form(arguments: Any) -> None:
     ],
 )
 def test_what_is_no_text_has_a_fixed_number(part: Any) -> None:
-    assert tokens_of({"role": "user", "content": [part]}, len) == MESSAGE + MEDIA[part["type"]]
+    assert tokens_of({"role": "user", "content": [part]}, len) == MESSAGE + media()[part["type"]]
     result = {"type": "tool_result", "tool_use_id": "c", "content": [part]}
-    assert tokens_of({"role": "user", "content": [result]}, len) == MESSAGE + MEDIA[part["type"]]
+    assert tokens_of({"role": "user", "content": [result]}, len) == MESSAGE + media()[part["type"]]
 
 
 def test_estimates() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from wirecall._apis.conversation import OPENING
 from wirecall.compaction import (
     CompactionPlan,
-    MixedFormats,
+    MixedFormatsError,
     acompact_messages,
     asummarize_messages,
     compact_messages,
@@ -18,6 +17,7 @@ from wirecall.compaction import (
     summarize_messages,
 )
 from wirecall.compaction._counting import estimate, tokens
+from wirecall.compaction._summary import OPENING
 from wirecall.tokens import VocabularyError
 
 Json = dict[str, Any]
@@ -477,7 +477,7 @@ def test_what_must_be_said() -> None:
                 plan_compaction(chat(), max_tokens=wrong)  # type: ignore[arg-type]
             with pytest.raises(ValueError, match="usage is"):
                 plan_compaction(chat(), max_tokens=9, usage=wrong)  # type: ignore[arg-type]
-    with pytest.raises(MixedFormats):
+    with pytest.raises(MixedFormatsError):
         compact_messages([CALL, {"type": "reasoning"}], hello, keep_recent_turns=0)
 
 

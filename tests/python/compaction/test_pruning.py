@@ -14,7 +14,7 @@ from strict import check
 
 from law import law
 from wirecall import compact_context
-from wirecall._apis.detection import FORMATS as FORMAT
+from wirecall._apis.registry import api_named
 from wirecall.compaction import Clear, Prune
 from wirecall.compaction._pruning import CLEARED, EXPLANATION
 
@@ -24,7 +24,7 @@ def sent(messages: list[Any], format: Any = "chat", **options: Any) -> Any:
     key = "input" if format == "responses" else "messages"
     before = copy.deepcopy(plain(messages))
     request = {key: messages}
-    made = compact_context(**options).transform_request(request, format=format)
+    made = compact_context(**options).on_request(request, api=format)
     assert plain(messages) == before
     assert (made is request) == (made[key] is messages)
     return made
@@ -207,7 +207,11 @@ def test_what_is_left_is_valid(seed: int, format: Any, reasoning: Any, calls: An
     if "all" not in (reasoning, calls):
         assert [id(one) for one in made[-keep:]] == [id(one) for one in messages[-keep:]]
     if calls == "all":
-        assert not any(of.see(one).calls or of.see(one).results for one in made for of in [FORMAT[format]])
+        assert not any(
+            of.see(one).calls or of.see(one).results
+            for one in made
+            for of in [api_named(format).message_format]
+        )
 
 
 def test_case_18_placeholders() -> None:
@@ -229,15 +233,15 @@ def test_the_system_text_explains_placeholders() -> None:
     assert sent(MESSAGES, "messages", clear=Clear())["system"] == EXPLANATION
     context = compact_context(clear=Clear())
     request: Any = {"messages": MESSAGES, "system": [{"type": "text", "text": "s"}]}
-    assert context.transform_request(request, format="messages")["system"][1]["text"] == EXPLANATION
+    assert context.on_request(request, api="messages")["system"][1]["text"] == EXPLANATION
     items = [{"type": "function_call_output", "call_id": str(number), "output": "r"} for number in range(3)]
     request = {"input": items, "instructions": "i"}
-    made = context.transform_request(request, format="responses")
+    made = context.on_request(request, api="responses")
     assert made["instructions"] == f"i\n\n{EXPLANATION}"
     assert [one["output"] for one in made["input"]] == [CLEARED, CLEARED, "r"]
     # Nothing is cleared: nothing is explained.
     request = {"input": items[:1], "instructions": "i"}
-    assert context.transform_request(request, format="responses") is request
+    assert context.on_request(request, api="responses") is request
 
 
 def case_of_chat() -> list[Any]:

@@ -50,7 +50,7 @@ def sent(rule: Truncate, messages: list[Any], format: Any = "chat") -> list[Any]
     key = "input" if format == "responses" else "messages"
     before = copy.deepcopy(messages)
     request = {key: messages}
-    made = compact_context(truncate=rule).transform_request(request, format=format)
+    made = compact_context(truncate=rule).on_request(request, api=format)
     assert messages == before
     assert (made is request) == (made[key] is messages)
     return made[key]

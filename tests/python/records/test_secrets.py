@@ -13,7 +13,7 @@ from hosts import HOSTS, Broken, Host
 from server import Answer, Failure
 
 from law import count, seeded
-from wirecall import CallFailed, Notice, Record
+from wirecall import Notice, Record, ToolCallError
 
 
 class Marks:
@@ -139,7 +139,7 @@ def test_nothing_secret_is_told(host: Host, content: bool, caplog: pytest.LogCap
                 record_content=content,
                 **options(draw),
             )
-        except (CallFailed, httpx2.ReadError) as error:
+        except (ToolCallError, httpx2.ReadError) as error:
             failure = everything(error)
         [record] = records
         told += len(notices)

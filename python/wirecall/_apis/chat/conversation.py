@@ -1,32 +1,44 @@
 """Messages of chat completions."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
-from wirecall._apis.base import listed
 from wirecall._apis.conversation import (
     ASSISTANT,
+    AUDIO,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
+    AnswerText,
     Call,
-    Json,
     Message,
+    MessageFormat,
     Result,
     Seen,
-    dict_of,
-    in_front,
-    text_of,
 )
+from wirecall._apis.values import Json, dict_of, listed
 
-_REASONING = ("reasoning", "reasoning_content", "reasoning_details", "thinking_blocks")
 
+class ChatFormat(MessageFormat):
+    """Messages with a role, and results in messages of their own."""
 
-class Chat:
-    """The format; it implements `Format`."""
+    name = "chat"
+    own_keys = ("tool_calls", "function_call")
+    own_roles = ("tool", "function")
+    own_parts = ("image_url", "input_audio", "file")
+    text_keys = (
+        *("content", "text", "name", "tool_calls", "function_call", "function", "custom", "refusal"),
+        *("input", "arguments"),
+    )
+    value_keys = ("input", "arguments")
+    reasoning_keys = ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks")
+    media: ClassVar = {"image_url": IMAGE, "file": DOCUMENT, "audio": AUDIO, "input_audio": AUDIO}
+    client_method = ("chat", "completions", "create")
 
-    name: Literal["chat"] = "chat"
-    merges = False
-    interleaves = False
+    def owns(self, message: Mapping[str, Any]) -> bool:
+        # Messages of chat completions have no type.
+        return message.get("type") is None and super().owns(message)
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role = message.get("role")
@@ -42,24 +54,24 @@ class Chat:
         return SYSTEM if role in ("system", "developer") else USER
 
     def text(self, message: Mapping[str, Any]) -> str:
-        return text_of(message.get("content"))
+        return "" if message.get("role") in self.own_roles else super().text(message)
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        return [_named(dict_of(part)) for part in listed(message.get("content")) if _is_shown(dict_of(part))]
+        return [] if message.get("role") in self.own_roles else super().attachments(message)
 
-    def user(self, text: str) -> Json:
-        return {"role": "user", "content": text}
-
-    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        return in_front(text, message, "text")
+    def attachment(self, part: Mapping[str, Any]) -> str | None:
+        kind = part.get("type")
+        if kind in ("text", "refusal", None):
+            return None
+        kind = str(kind)
+        if kind.startswith("image"):
+            return "[image]"
+        name = dict_of(part.get(kind)).get("filename") or part.get("filename")
+        word = "audio" if kind.endswith("audio") else "document" if kind == "file" else "attachment"
+        return f"[{word}: {name}]" if name else f"[{word}]"
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         return [*(_placeholder(call, text) for call, text in missing), *results]
-
-    def split(
-        self, message: Message, groups: Mapping[int, Hashable]
-    ) -> tuple[dict[Hashable, Message], Message | None]:
-        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
@@ -70,13 +82,22 @@ class Chat:
 
     def without_reasoning(self, message: Message) -> Message | None:
         given = dict_of(message)
-        if given.get("role") != "assistant" or not any(given.get(key) for key in _REASONING):
+        if given.get("role") != "assistant" or not any(given.get(key) for key in self.reasoning_keys):
             return message
-        left = {key: value for key, value in given.items() if key not in _REASONING}
+        left = {key: value for key, value in given.items() if key not in self.reasoning_keys}
         return left if any(value for key, value in left.items() if key not in ("role", "name")) else None
 
-    def unbound(self, message: Message) -> Message | None:
-        return message
+    def limit_key(self, client: object, parameters: Mapping[str, Any]) -> str:
+        key = "max_completion_tokens"
+        is_openai = "api.openai.com" in str(getattr(client, "base_url", ""))
+        return key if is_openai or key in parameters else super().limit_key(client, parameters)
+
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        choices = listed(answer.get("choices"))
+        choice = dict_of(choices[0]) if choices else {}
+        message = dict_of(choice.get("message"))
+        text = str(message.get("content") or "")
+        return AnswerText(text, choice.get("finish_reason"), message.get("refusal"))
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         given = dict_of(message)
@@ -111,20 +132,3 @@ def _placeholder(call: Call, text: str) -> Json:
     if call.kind == "legacy":
         return {"role": "function", "name": call.name, "content": text}
     return {"role": "tool", "tool_call_id": call.id, "content": text}
-
-
-def _is_shown(part: Mapping[str, Any]) -> bool:
-    return part.get("type") not in ("text", "refusal", None)
-
-
-def _named(part: Mapping[str, Any]) -> str:
-    kind = str(part["type"])
-    if kind.startswith("image"):
-        return "[image]"
-    held = dict_of(part.get(kind))
-    name = held.get("filename") or part.get("filename")
-    word = "audio" if kind.endswith("audio") else "document" if kind == "file" else "attachment"
-    return f"[{word}: {name}]" if name else f"[{word}]"
-
-
-chat = Chat()

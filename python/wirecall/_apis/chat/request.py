@@ -1,21 +1,28 @@
-"""A chat request, as the model shall see it: its tools in a manual, calls and results as text."""
+"""Requests of chat completions, rewritten: their tools in a manual, calls and results as text."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from wirecall._apis.base import Asked, Json, Refused, described, listed, stops_of
+from wirecall._apis import roles
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
+from wirecall._apis.stops import stops_of
+from wirecall._apis.values import Json, listed, mapping, omitted, result_text
 from wirecall._rewriting import manual as manuals
-from wirecall._rewriting.answer import Choice
 from wirecall._rewriting.history import History, PastCall
 from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
 
 _GONE = frozenset({"tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"})
 _MOST_STOPS = 4
 # Reasoning models that answer 400 to any `stop`: those of OpenAI, and Grok's.
 _REFUSES_STOP = re.compile(r"(?:^|[/:.])(?:o[1-9](?:$|-)|gpt-[5-9]|grok-(?:3-mini|4))")
 # What a user message can carry beside text; a result's parts of other types are named in its text.
-_CARRIED = {"image_url": "image", "input_audio": "audio", "file": "file"}
+_CARRIED = {
+    "image_url": "[image beside this result]",
+    "input_audio": "[audio beside this result]",
+    "file": "[file beside this result]",
+}
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 # What of a tool message becomes the result's text; all else stays, on the user message.
 _OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "cache_control"})
@@ -24,10 +31,10 @@ _OF_RESULT = frozenset({"role", "content", "tool_call_id", "name", "is_error", "
 # What is asked for -----------------------------------------------------------------------------
 
 
-def read(request: Mapping[str, Any]) -> Asked:
+def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
     messages = listed(request.get("messages"))
     if not messages:
-        return Asked([], [], Choice(), history=False)
+        return ParsedRequest([], [], Choice(), history=False)
     tools: list[Json] = []
     native: list[Json] = []
     for tool in listed(request.get("tools")):
@@ -36,7 +43,7 @@ def read(request: Mapping[str, Any]) -> Asked:
     legacy = bool(functions) and not tools
     kept = _native_ids(messages)
     tools += functions
-    return Asked(
+    return ParsedRequest(
         tools=tools,
         native=native,
         choice=_choice(request, legacy) if tools else Choice(),
@@ -68,9 +75,9 @@ def _choice(request: Mapping[str, Any], legacy: bool) -> Choice:
     if given in ("required", "any"):
         return Choice("required", parallel=parallel)
     if not isinstance(given, Mapping):
-        raise Refused(f"tool_choice is {given!r}, which is not a form of chat completions")
+        raise UnsupportedRequestError(f"tool_choice is {given!r}, which is not a form of chat completions")
     if given.get("type") == "allowed_tools":
-        inner = _mapping(given.get("allowed_tools"))
+        inner = mapping(given.get("allowed_tools"))
         names = [_name(tool) for tool in listed(inner.get("tools")) if _is_ours(tool)]
         mode = "required" if inner.get("mode") == "required" else "auto"
     elif _is_ours(given) or legacy:
@@ -90,7 +97,7 @@ def _native_choice(given: object) -> object:
     if not isinstance(given, Mapping):
         return given
     if given.get("type") == "allowed_tools":
-        inner = _mapping(given.get("allowed_tools"))
+        inner = mapping(given.get("allowed_tools"))
         allowed = listed(inner.get("tools"))
         native = [tool for tool in allowed if not _is_ours(tool)]
         if not native:
@@ -103,30 +110,21 @@ def _native_choice(given: object) -> object:
 def _name(tool: object) -> object:
     if not isinstance(tool, Mapping):
         return getattr(tool, "__name__", None)
-    return _mapping(tool.get("function", tool)).get("name")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return mapping(tool.get("function", tool)).get("name")
 
 
 # The request -----------------------------------------------------------------------------------
 
 
-def rewrite(
-    request: Mapping[str, Any],
-    asked: Asked,
-    manual: manuals.Manual | None,
-    history: History,
-    options: Options,
-) -> Json:
+def rewrite_request(given: Rewrite) -> Json:
+    request, parsed, manual, history, options = given
     made = {key: value for key, value in request.items() if key not in _GONE}
-    if asked.native:
+    if parsed.native:
         for key in ("tools", "tool_choice", "parallel_tool_calls"):
             if key in request:
                 made[key] = request[key]
-        if asked.tools:
-            made["tools"] = asked.native
+        if parsed.tools:
+            made["tools"] = parsed.native
             if "tool_choice" in request:
                 made["tool_choice"] = _native_choice(request["tool_choice"])
     made["messages"] = messages(listed(request["messages"]), history)
@@ -136,19 +134,25 @@ def rewrite(
     return made
 
 
+def adapt_request(request: Json, options: Options) -> Json:
+    return {**request, "messages": roles.adapted(listed(request["messages"]), options)}
+
+
+def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
+    # Servers refuse an assistant's message without content; two of a user's may follow each other.
+    own = [{"role": "assistant", "content": words}] if words else []
+    answered = [*listed(request["messages"]), *own, {"role": "user", "content": message}]
+    return {**request, "messages": answered}
+
+
 def _stop(made: Json, mark: str | None, options: Options) -> None:
     refuses = _REFUSES_STOP.search(str(made.get("model", "")).lower()) is not None
     if mark is None or (refuses and options.stop_sequence == "auto"):
         return
     given = made.get("stop")
-    if given is None:
-        stops = []
-    elif isinstance(given, str):
-        stops = [given]
-    elif isinstance(given, (list, tuple)):
-        stops = list(given)
-    else:
+    if not isinstance(given, (str, list, tuple, type(None))):
         return  # the provider's to refuse
+    stops = [given] if isinstance(given, str) else listed(given)
     if mark not in stops and len(stops) < _MOST_STOPS:
         made["stop"] = [*stops, mark]
 
@@ -293,27 +297,17 @@ def _results(run: Sequence[Mapping[str, Any]], history: History) -> Json:
 
 
 def _result(message: Mapping[str, Any], history: History) -> list[Json]:
-    """One result: its text, and behind it what stands beside it."""
+    """One result: its text, followed by the parts beside it."""
     content: Any = message.get("content")
     beside: list[Json] = []
     marks: Json = {}
     if content is None:
         content = ""
     elif isinstance(content, (list, tuple)) and all(map(_is_part, content)):
-        texts = []
         for part in content:
-            kind = "text" if isinstance(part, str) else part["type"]
-            said = part if isinstance(part, str) else part.get(_TEXTS.get(kind, ""))
-            if isinstance(said, str):
-                texts.append(said)
-                if not isinstance(part, str):
-                    marks.update((key, part[key]) for key in part.keys() - {"type", _TEXTS[kind]})
-            elif kind in _CARRIED and history.shows(kind):
-                texts.append(f"[{_CARRIED[kind]} beside this result]")
-                beside.append(history.foreign(part))
-            else:
-                texts.append(described(part))
-        content = "\n".join(texts)
+            if not isinstance(part, str) and isinstance(_part_text(part), str):
+                marks.update((key, part[key]) for key in part.keys() - {"type", _TEXTS[part["type"]]})
+        content, beside = result_text(content, history, _part_text, _CARRIED, omitted)
     if "cache_control" in message:
         marks["cache_control"] = message["cache_control"]
     name = message.get("name")
@@ -324,6 +318,10 @@ def _result(message: Mapping[str, Any], history: History) -> list[Json]:
         error=message.get("is_error") is True,
     )
     return [{**_text_part(text), **marks}, *beside]
+
+
+def _part_text(part: str | Mapping[str, Any]) -> object:
+    return part if isinstance(part, str) else part.get(_TEXTS.get(part["type"], ""))
 
 
 def _is_part(part: object) -> bool:

@@ -1,32 +1,42 @@
 """Messages of Anthropic's API."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar
 
-from wirecall._apis.base import listed
 from wirecall._apis.conversation import (
     ASSISTANT,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
+    AnswerText,
     Call,
-    Json,
     Message,
+    MessageFormat,
     Result,
     Seen,
-    dict_of,
-    in_front,
-    text_of,
 )
+from wirecall._apis.values import dict_of, listed
 
 _REASONING = ("thinking", "redacted_thinking")
 
 
-class Messages:
-    """The format; it implements `Format`."""
+class MessagesFormat(MessageFormat):
+    """Messages of blocks: calls are blocks of the model's messages, results of the user's."""
 
-    name: Literal["messages"] = "messages"
+    name = "messages"
     merges = True
-    interleaves = False
+    own_parts = (
+        *("image", "document", "container_upload", "thinking", "redacted_thinking", "compaction"),
+        *("tool_use", "server_tool_use", "mcp_tool_use", "tool_result", "_tool_result"),
+    )
+    text_keys = (
+        *("content", "text", "name", "input", "thinking", "title", "context", "url", "code"),
+        *("stdout", "stderr"),
+    )
+    value_keys = ("input",)
+    media: ClassVar = {"image": IMAGE, "document": DOCUMENT, "container_upload": DOCUMENT}
+    client_method = ("messages", "create")
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         role, content = message.get("role"), message.get("content")
@@ -37,18 +47,18 @@ class Messages:
         results = () if isinstance(content, str) else _results(content)
         return Seen("result", results=results) if results else USER
 
-    def text(self, message: Mapping[str, Any]) -> str:
-        return text_of(message.get("content"))
-
-    def attachments(self, message: Mapping[str, Any]) -> list[str]:
-        blocks = (dict_of(block) for block in listed(message.get("content")))
-        return [named for block in blocks if (named := _named(block)) is not None]
-
-    def user(self, text: str) -> Json:
-        return {"role": "user", "content": text}
-
-    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        return in_front(text, message, "text")
+    def attachment(self, part: Mapping[str, Any]) -> str | None:
+        kind = part.get("type")
+        if kind == "image":
+            return "[image]"
+        if kind == "document":
+            title = part.get("title") or dict_of(part.get("source")).get("filename")
+            return f"[document: {title}]" if title else "[document]"
+        if kind == "compaction":
+            return str(part.get("content") or "")
+        if kind in ("server_tool_use", "mcp_tool_use"):
+            return f"[Called {part.get('name')} on the server]"
+        return "[attachment]" if kind in ("container_upload", "search_result") else None
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         made = [{"type": "tool_result", "tool_use_id": call.id, "content": text} for call, text in missing]
@@ -96,8 +106,10 @@ class Messages:
     def without_reasoning(self, message: Message) -> Message | None:
         return _without(message, _is_reasoning)
 
-    def unbound(self, message: Message) -> Message | None:
-        return message
+    def answer_text(self, answer: Mapping[str, Any]) -> AnswerText:
+        blocks = [dict_of(block) for block in listed(answer.get("content"))]
+        text = "".join(str(block.get("text")) for block in blocks if block.get("type") == "text")
+        return AnswerText(text, answer.get("stop_reason"))
 
     def without_calls(self, message: Message, ids: set[str]) -> Message | None:
         def of_these(block: Mapping[str, Any]) -> bool:
@@ -152,20 +164,3 @@ def _without(message: Message, drops: Any) -> Message | None:
     if len(kept) == len(blocks):
         return message
     return {**given, "content": kept} if kept else None
-
-
-def _named(block: Mapping[str, Any]) -> str | None:
-    kind = block.get("type")
-    if kind == "image":
-        return "[image]"
-    if kind == "document":
-        title = block.get("title") or dict_of(block.get("source")).get("filename")
-        return f"[document: {title}]" if title else "[document]"
-    if kind == "compaction":
-        return str(block.get("content") or "")
-    if kind in ("server_tool_use", "mcp_tool_use"):
-        return f"[Called {block.get('name')} on the server]"
-    return "[attachment]" if kind in ("container_upload", "search_result") else None
-
-
-messages = Messages()

@@ -1,22 +1,22 @@
 """Items of OpenAI's Responses API."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
-from wirecall._apis.base import listed
 from wirecall._apis.conversation import (
     ASSISTANT,
+    AUDIO,
+    DOCUMENT,
+    IMAGE,
     SYSTEM,
     USER,
     Call,
-    Json,
     Message,
+    MessageFormat,
     Result,
     Seen,
-    dict_of,
-    in_front,
-    text_of,
 )
+from wirecall._apis.values import Json, dict_of
 
 # Calls that the application answers: the answer's type, its key with the call's id, and the call's own key.
 _PAIRS = {
@@ -36,12 +36,28 @@ _SERVER = Seen("assistant", joins=True, binds=True)
 _REASONING = Seen("assistant", binds=True)
 
 
-class Responses:
-    """The format; it implements `Format`."""
+class ResponsesFormat(MessageFormat):
+    """Items: calls, results and reasoning are items of their own."""
 
-    name: Literal["responses"] = "responses"
+    name = "responses"
     merges = True
     interleaves = True
+    text_part = "input_text"
+    own_keys = ("type",)
+    own_parts = ("input_text", "output_text", "input_image", "input_file")
+    text_keys = (
+        *("content", "text", "name", "refusal", "summary", "arguments", "input", "action", "operation"),
+        *("queries", "code", "output", "outputs", "results"),
+    )
+    value_keys = ("arguments", "input", "action", "operation")
+    media: ClassVar = {
+        **dict.fromkeys(("input_image", "computer_screenshot"), IMAGE),
+        "input_file": DOCUMENT,
+        "input_audio": AUDIO,
+    }
+
+    def owns(self, message: Mapping[str, Any]) -> bool:
+        return message.get("type") is not None
 
     def see(self, message: Mapping[str, Any]) -> Seen:
         kind = message.get("type")
@@ -61,29 +77,28 @@ class Responses:
         return _REASONING if kind == "reasoning" else _SERVER
 
     def text(self, message: Mapping[str, Any]) -> str:
-        return text_of(message.get("content")) if message.get("type", "message") == "message" else ""
+        return super().text(message) if message.get("type", "message") == "message" else ""
 
     def attachments(self, message: Mapping[str, Any]) -> list[str]:
         kind = str(message.get("type"))
         if kind.endswith("_call") and kind not in _PAIRS:
             return [f"[Called {message.get('name') or kind.removesuffix('_call')} on the server]"]
-        parts = (dict_of(part) for part in listed(message.get("content")))
-        return [named for part in parts if (named := _named(part)) is not None]
+        return super().attachments(message)
+
+    def attachment(self, part: Mapping[str, Any]) -> str | None:
+        kind = part.get("type")
+        if kind == "input_image":
+            return "[image]"
+        if kind == "input_file":
+            return f"[document: {part['filename']}]" if part.get("filename") else "[document]"
+        return "[audio]" if kind == "input_audio" else None
 
     def user(self, text: str) -> Json:
-        return {"type": "message", "role": "user", "content": text}
-
-    def merged(self, text: str, message: Mapping[str, Any]) -> Json:
-        return in_front(text, message, "input_text")
+        return {"type": "message", **super().user(text)}
 
     def answered(self, results: Sequence[Message], missing: Iterable[tuple[Call, str]]) -> list[Message]:
         made = [{"type": _PAIRS[call.kind][0], "call_id": call.id, "output": text} for call, text in missing]
         return [*made, *results]
-
-    def split(
-        self, message: Message, groups: Mapping[int, Hashable]
-    ) -> tuple[dict[Hashable, Message], Message | None]:
-        return (dict.fromkeys(groups.values(), message), None) if groups else ({}, message)
 
     def with_results(self, message: Message, contents: Mapping[str, object]) -> Message:
         given = dict_of(message)
@@ -112,15 +127,3 @@ class Responses:
 
 def _id(output: Mapping[str, Any]) -> str:
     return str(output.get(_OUTPUTS.get(str(output.get("type")), "call_id")))
-
-
-def _named(part: Mapping[str, Any]) -> str | None:
-    kind = str(part.get("type"))
-    if kind == "input_image":
-        return "[image]"
-    if kind == "input_file":
-        return f"[document: {part['filename']}]" if part.get("filename") else "[document]"
-    return "[audio]" if kind == "input_audio" else None
-
-
-responses = Responses()

@@ -1,6 +1,6 @@
 """What an answer of the Responses API becomes: its output items and the events that tell of them.
 
-An `Output` is written to by the reader of an answer (`responses_answer`), item by item. It numbers items and
+An `Output` is written to by the reader of an answer (`stream`), item by item. It numbers items and
 events, opens a message when its first text comes, and closes it in front of whatever comes next.
 """
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from wirecall._apis.base import Json, listed
-from wirecall._rewriting.answer import Reader
+from wirecall._apis.values import Json, listed, mapping
+from wirecall._rewriting.reader import TextReader
 
 
 @dataclass(eq=False)
@@ -20,14 +20,14 @@ class Source:
     Attributes:
         item: As it was announced; `final` as it was closed.
         texts: Its text parts that were read, by their index.
-        others: Where its other parts went: the item's id and index, and the part's index in it.
+        others: Where its other parts are: see `_Message.place`.
         shown, messages: How many items it has become, and how many of these are messages.
     """
 
     item: Mapping[str, Any]
     final: Mapping[str, Any] | None = None
     texts: dict[int, "Text"] = field(default_factory=dict)
-    others: dict[int, tuple[str, int, int]] = field(default_factory=dict)
+    others: dict[int, Json] = field(default_factory=dict)
     shown: int = 0
     messages: int = 0
 
@@ -42,7 +42,7 @@ class Text:
         shown: Into how many parts it went.
     """
 
-    reader: Reader
+    reader: TextReader
     part: Mapping[str, Any]
     final: Mapping[str, Any] | None = None
     annotations: list[Any] = field(default_factory=list)
@@ -72,6 +72,11 @@ class _Message:
     index: int
     content: list[Any] = field(default_factory=list)
     part: _Part | None = None
+
+    @property
+    def place(self) -> Json:
+        """Where its last part is, in an event."""
+        return {"item_id": self.id, "output_index": self.index, "content_index": len(self.content)}
 
 
 class Output:
@@ -126,10 +131,9 @@ class Output:
             self.forward(event, index)
         return index
 
-    def finish(self, index: int, item: object, event: Json | None) -> None:
+    def finish(self, index: int, item: object, event: Json) -> None:
         self.items[index] = item
-        if event is not None:
-            self.forward(event, index)
+        self.forward(event, index)
 
     # Text
 
@@ -138,13 +142,7 @@ class Output:
         message = self._open_part(source, text)
         assert message.part is not None
         message.part.texts.append(said)
-        fields = {
-            "item_id": message.id,
-            "output_index": message.index,
-            "content_index": len(message.content),
-            "delta": said,
-            "logprobs": logprobs,
-        }
+        fields = {**message.place, "delta": said, "logprobs": logprobs}
         if base is None:
             self._send("response.output_text.delta", **fields)
         else:
@@ -155,7 +153,7 @@ class Output:
         """A part that is no text, such as a refusal."""
         message = self._open(source)
         self._close_part(message)
-        source.others[index] = (message.id, message.index, len(message.content))
+        source.others[index] = message.place
         message.content.append(part)
         self.about_part(source, index, event or {"type": "response.content_part.added", "part": part})
         if event is None:
@@ -163,11 +161,10 @@ class Output:
 
     def about_part(self, source: Source, index: int, event: Json) -> None:
         """Sends an event about such a part."""
-        id, output_index, content_index = source.others[index]
-        message = self._message
-        if event.get("type") == "response.content_part.done" and message is not None and message.id == id:
-            message.content[content_index] = event.get("part")
-        place = {"item_id": id, "output_index": output_index, "content_index": content_index}
+        place, message = source.others[index], self._message
+        is_done = event.get("type") == "response.content_part.done"
+        if is_done and message is not None and message.id == place["item_id"]:
+            message.content[place["content_index"]] = event.get("part")
         self.send(event if place.items() <= event.items() else {**event, **place})
 
     def about_message(self, source: Source, event: Json) -> None:
@@ -195,11 +192,6 @@ class Output:
 
     # Calls
 
-    def call(self, source: Source, text: Text, id: str, name: str, arguments: str) -> None:
-        self.begin_call(source, text, id, name)
-        self.fragment(arguments)
-        self.end_call()
-
     def begin_call(self, source: Source, text: Text, id: str, name: str) -> None:
         source.shown += 1
         text.shown += 1
@@ -217,22 +209,13 @@ class Output:
 
     def fragment(self, delta: str) -> None:
         self._arguments.append(delta)
-        self._send(
-            "response.function_call_arguments.delta",
-            item_id=self._call["id"],
-            output_index=len(self.items) - 1,
-            delta=delta,
-        )
+        place = {"item_id": self._call["id"], "output_index": len(self.items) - 1}
+        self._send("response.function_call_arguments.delta", **place, delta=delta)
 
     def end_call(self) -> None:
         index, arguments = len(self.items) - 1, "".join(self._arguments)
-        self._send(
-            "response.function_call_arguments.done",
-            item_id=self._call["id"],
-            output_index=index,
-            name=self._call["name"],
-            arguments=arguments,
-        )
+        told = {"item_id": self._call["id"], "output_index": index, "name": self._call["name"]}
+        self._send("response.function_call_arguments.done", **told, arguments=arguments)
         self.items[index] = {**self._call, "arguments": arguments, "status": "completed"}
         self._send("response.output_item.done", output_index=index, item=self.items[index])
 
@@ -285,31 +268,17 @@ class Output:
         part = {**text.part, "text": "", "annotations": []}
         if "logprobs" in part:
             part["logprobs"] = []
-        self._send(
-            "response.content_part.added",
-            item_id=message.id,
-            output_index=message.index,
-            content_index=len(message.content),
-            part=part,
-        )
+        self._send("response.content_part.added", **message.place, part=part)
         return message
 
     def _close_part(self, message: _Message) -> None:
         if message.part is None:
             return
         part, annotated = _finished(message.part)
-        place = {
-            "item_id": message.id,
-            "output_index": message.index,
-            "content_index": len(message.content),
-        }
+        place = message.place
         for number, annotation in enumerate(annotated):
-            self._send(
-                "response.output_text.annotation.added",
-                **place,
-                annotation_index=number,
-                annotation=annotation,
-            )
+            told = {**place, "annotation_index": number, "annotation": annotation}
+            self._send("response.output_text.annotation.added", **told)
         logprobs = part.get("logprobs") or []
         self._send("response.output_text.done", **place, text=part["text"], logprobs=logprobs)
         self._send("response.content_part.done", **place, part=part)
@@ -325,11 +294,8 @@ class Output:
         self._message = None
         source = message.source
         final = source.final if source is not None else None
-        item = {
-            **(message.template if final is None else final),
-            "id": message.id,
-            "content": message.content,
-        }
+        basis = message.template if final is None else final
+        item = {**basis, "id": message.id, "content": message.content}
         if "status" in item:
             item["status"] = status
         # What is as it was stays the very object.
@@ -356,7 +322,7 @@ def _finished(part: _Part) -> tuple[Mapping[str, Any], Sequence[Any]]:
         annotations, logprobs = list(listed(final.get("annotations"))), list(listed(final.get("logprobs")))
     if not part.leads:
         annotations, logprobs = [], []
-    elif said != (heard := text.reader.heard):
+    elif said != (heard := text.reader.source):
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(said, heard, strict=False)))
         annotations = [one for one in annotations if _fits(one, same)]
         logprobs = _fitting(logprobs, said)
@@ -372,11 +338,10 @@ def _fits(annotation: object, same: int) -> bool:
     Args:
         same: How many characters were said as the model wrote them.
     """
-    if not isinstance(annotation, Mapping):
-        return True
-    place = annotation.get("end_index")
-    if place is None and annotation.get("type") == "file_citation":
-        place = annotation.get("index")
+    about = mapping(annotation)
+    place = about.get("end_index")
+    if place is None and about.get("type") == "file_citation":
+        place = about.get("index")
     return not isinstance(place, int) or place <= same
 
 
@@ -384,7 +349,7 @@ def _fitting(logprobs: list[Any], said: str) -> list[Any]:
     """The logprobs of the tokens that were said, up to the first that was not."""
     position = 0
     for count, one in enumerate(logprobs):
-        token = one.get("token") if isinstance(one, Mapping) else None
+        token = mapping(one).get("token")
         if not isinstance(token, str) or not said.startswith(token, position):
             return logprobs[:count]
         position += len(token)

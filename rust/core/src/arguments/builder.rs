@@ -1,8 +1,8 @@
-//! The arguments of one call while they are read: JSON text, how much of it may go out, and where each value stands.
+//! The arguments of one call while they are read: JSON text, how much of it may be sent, and the place of each value.
 //!
-//! Values are always written at the end of one text. While nothing came in pieces the text is the arguments, and goes out as
-//! it grows. From the first piece on what is behind `held` is a store of values; at CLOSE it is replaced by the same values in
-//! their places. The value of a key that was there before is written at the end too, held back, compared and dropped.
+//! Values are always written at the end of one text. As long as nothing came in pieces, the text is the arguments, and is sent as
+//! it grows. From the first piece on, the text after `held` stores values; at CLOSE it is replaced by the same values in
+//! their places. The value of a repeated key is written at the end, too, held back, compared and dropped.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::syntax::shown::join;
 
 /// A step from the root to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PathSegment {
     /// The type of what the step is made in.
     pub from: NodeId,
     pub to: To,
@@ -31,11 +31,11 @@ pub enum To {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The next member of the root object, sent as it is written.
-    Live,
+    Streamed,
     /// A new piece.
-    Piece(usize),
+    Deferred(usize),
     /// There is a value already: the new one must be the same.
-    Again(usize),
+    Duplicate(usize),
 }
 
 /// What is at a place already.
@@ -56,7 +56,7 @@ pub enum Probe {
 /// Why a value has no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collision {
-    /// A part of the way is a whole value, or a whole value would stand where pieces are.
+    /// A part of the path is a whole value, or a whole value would replace pieces.
     Taken,
     /// An index beyond the next one.
     Gap { next: usize },
@@ -71,30 +71,30 @@ enum Piece {
     Array(Vec<usize>),
 }
 
-/// Is told each object made of pieces: its type, its path, which keys it has.
+/// Called with each object made of pieces: its type, its path, and which keys it has.
 pub type Visit<'v> = &'v mut dyn FnMut(NodeId, &str, &dyn Fn(&str) -> bool);
 
 /// Room for the arguments of a small call.
 const FIRST_BYTES: usize = 120;
 
 #[derive(Debug)]
-pub struct Args {
+pub struct ArgumentsBuilder {
     pub json: String,
-    /// Bytes that went out.
+    /// Bytes that were sent.
     sent: usize,
-    /// Bytes behind this may not go out yet.
+    /// Bytes after this may not be sent yet.
     hold: Option<usize>,
-    /// Bytes in front of the first piece.
+    /// Bytes before the first piece.
     held: Option<usize>,
-    /// Members of the root in front of the first piece.
+    /// Members of the root before the first piece.
     live: usize,
     /// Piece 0 is the root.
     pieces: Vec<Piece>,
 }
 
-impl Default for Args {
+impl Default for ArgumentsBuilder {
     fn default() -> Self {
-        Args {
+        ArgumentsBuilder {
             json: String::new(),
             sent: 0,
             hold: None,
@@ -105,8 +105,24 @@ impl Default for Args {
     }
 }
 
-impl Args {
-    /// As new, with its memory; `json` is taken.
+/// Appends the comma that separates what comes next from what is before it in the same brackets.
+#[inline]
+pub fn push_comma(json: &mut String) {
+    if !matches!(json.as_bytes().last(), Some(b'{' | b'[')) {
+        json.push(',');
+    }
+}
+
+/// Appends the key of an object's next member.
+#[inline]
+pub fn push_key(json: &mut String, key: &str) {
+    push_comma(json);
+    push_string(json, key);
+    json.push(':');
+}
+
+impl ArgumentsBuilder {
+    /// Starts over, and keeps the allocations, except that of `json`, which is taken.
     pub fn reset(&mut self) {
         self.pieces.truncate(1);
         if let Some(Piece::Object(_, keys)) = self.pieces.first_mut() {
@@ -116,7 +132,7 @@ impl Args {
         (self.sent, self.hold, self.held, self.live) = (0, None, None, 0);
     }
 
-    /// What may go out and has not.
+    /// What may be sent and was not.
     #[inline]
     pub fn take_delta(&mut self) -> &str {
         let start = self.sent;
@@ -124,7 +140,7 @@ impl Args {
         &self.json[start..self.sent]
     }
 
-    /// Nothing written from here on goes out until [`Args::release`]. False if that was so already.
+    /// Nothing written from here on is sent until [`ArgumentsBuilder::release`]. False if that was so already.
     pub fn hold(&mut self) -> bool {
         let first = self.hold.is_none();
         if first {
@@ -137,6 +153,13 @@ impl Args {
         self.hold = None;
     }
 
+    /// Ends what a call of [`ArgumentsBuilder::hold`] began, if it returned that it did.
+    pub fn release_if(&mut self, held: bool) {
+        if held {
+            self.release();
+        }
+    }
+
     fn root(&self) -> Option<&KeyMap<usize>> {
         match self.pieces.first() {
             Some(Piece::Object(_, keys)) => Some(keys),
@@ -144,7 +167,7 @@ impl Args {
         }
     }
 
-    /// Did anything come in pieces?
+    /// Whether anything came in pieces.
     pub fn in_pieces(&self) -> bool {
         self.held.is_some()
     }
@@ -153,8 +176,8 @@ impl Args {
         self.root().is_some_and(|keys| keys.position(key).is_some())
     }
 
-    /// What stands at the end of `steps`.
-    pub fn probe(&self, steps: &[Step]) -> Probe {
+    /// What is at the end of `steps`.
+    pub fn probe(&self, steps: &[PathSegment]) -> Probe {
         let mut at = 0;
         for (position, step) in steps.iter().enumerate() {
             let next = match (&self.pieces[at], &step.to) {
@@ -166,7 +189,7 @@ impl Args {
             };
             match next {
                 Some(next) => at = *next,
-                // The arrays behind it are new.
+                // The arrays after it are new.
                 None if steps[position + 1..].iter().any(|step| matches!(step.to, To::Index(1..))) => {
                     return Probe::Gap { next: 0 };
                 }
@@ -182,9 +205,9 @@ impl Args {
     }
 
     /// Makes or finds the place that `steps` lead to.
-    pub fn place(&mut self, steps: &[Step], pieces: bool) -> Result<Target, Collision> {
+    pub fn place(&mut self, steps: &[PathSegment], pieces: bool) -> Result<Target, Collision> {
         let mut at = 0;
-        for Step { from, to } in steps {
+        for PathSegment { from, to } in steps {
             // The container that this step needs, made where there is none.
             if matches!(self.pieces[at], Piece::Empty) {
                 self.pieces[at] = match to {
@@ -217,13 +240,13 @@ impl Args {
             }
         }
         match self.pieces[at] {
-            Piece::Whole(_) => Ok(Target::Again(at)),
+            Piece::Whole(_) => Ok(Target::Duplicate(at)),
             Piece::Object(..) | Piece::Array(_) => Err(Collision::Taken),
             Piece::Empty if pieces || self.held.is_some() => {
                 self.hold_pieces();
-                Ok(Target::Piece(at))
+                Ok(Target::Deferred(at))
             }
-            Piece::Empty => Ok(Target::Live),
+            Piece::Empty => Ok(Target::Streamed),
         }
     }
 
@@ -237,7 +260,7 @@ impl Args {
         }
     }
 
-    /// Would a value of this root key be live?
+    /// Whether a value of this root key would be sent as it is written.
     #[inline]
     pub fn takes_live(&self, key: &str) -> bool {
         self.hold.is_none() && self.held.is_none() && !self.has_root_key(key)
@@ -257,11 +280,8 @@ impl Args {
         if self.json.is_empty() {
             self.make_room();
             self.json.push('{');
-        } else {
-            self.json.push(',');
         }
-        push_string(&mut self.json, key);
-        self.json.push(':');
+        push_key(&mut self.json, key);
         self.json.len()
     }
 
@@ -274,7 +294,7 @@ impl Args {
         self.pieces.push(Piece::Whole(start..self.json.len()));
     }
 
-    /// Writes a live member of the root, where the text is a value of its type as it stands. `None`: nothing was written.
+    /// Writes a live member of the root if the text is a value of its type without changes. `None`: nothing was written.
     #[inline(always)]
     pub fn plain_member(&mut self, schema: &Schema, key: &Arc<str>, id: NodeId, text: &str) -> Option<()> {
         let before = self.json.len();
@@ -294,13 +314,13 @@ impl Args {
     /// Starts writing a value; for a live one this writes its key. Returns where the value starts.
     pub fn begin(&mut self, target: Target, key: &str) -> usize {
         match target {
-            Target::Live => return self.begin_member(key),
-            Target::Again(_) => {
+            Target::Streamed => return self.begin_member(key),
+            Target::Duplicate(_) => {
                 if self.held.is_none() {
                     self.hold();
                 }
             }
-            Target::Piece(_) => {}
+            Target::Deferred(_) => {}
         }
         self.json.len()
     }
@@ -309,34 +329,32 @@ impl Args {
     pub fn end(&mut self, target: Target, start: usize) -> bool {
         let range = start..self.json.len();
         match target {
-            Target::Live => {
+            Target::Streamed => {
                 let last = self.pieces.len() - 1;
                 self.pieces[last] = Piece::Whole(range);
                 true
             }
-            Target::Piece(at) => {
+            Target::Deferred(at) => {
                 self.pieces[at] = Piece::Whole(range);
                 true
             }
-            Target::Again(at) => {
+            Target::Duplicate(at) => {
                 let Piece::Whole(first) = &self.pieces[at] else { return false };
                 let same = self.json[first.clone()] == self.json[range];
                 if same {
                     self.json.truncate(start);
-                    if self.held.is_none() {
-                        self.release();
-                    }
+                    self.release_if(self.held.is_none());
                 }
                 same
             }
         }
     }
 
-    /// Stores items behind the `length` that the array at `steps` has.
-    pub fn append(&mut self, steps: &[Step], length: usize, items: &[String]) -> Result<(), Collision> {
+    /// Appends items to the array at `steps`, which has `length` of them.
+    pub fn append(&mut self, steps: &[PathSegment], length: usize, items: &[String]) -> Result<(), Collision> {
         let mut steps = steps.to_vec();
         for (offset, item) in items.iter().enumerate() {
-            steps.push(Step { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
+            steps.push(PathSegment { from: crate::schema::UNKNOWN, to: To::Index(length + offset) });
             let target = self.place(&steps, true)?;
             let start = self.begin(target, "");
             self.json.push_str(item);
@@ -349,12 +367,10 @@ impl Args {
     /// Writes the pieces in their places.
     pub fn write_pieces(&mut self, visit: Visit<'_>) {
         let (Some(held), Some(root)) = (self.held, self.root()) else { return };
-        let mut out = String::new();
+        let mut out = String::from(if held == 0 { "{" } else { "" });
         for at in self.live..root.len() {
             let (key, piece) = root.at(at);
-            out.push(if held == 0 && out.is_empty() { '{' } else { ',' });
-            push_string(&mut out, key);
-            out.push(':');
+            push_key(&mut out, key);
             self.write_piece(*piece, &join("", key), &mut out, visit);
         }
         self.json.truncate(held);
@@ -370,12 +386,8 @@ impl Args {
             Piece::Whole(range) => out.push_str(&self.json[range.clone()]),
             Piece::Object(id, keys) => {
                 out.push('{');
-                for (position, (key, piece)) in keys.iter().enumerate() {
-                    if position > 0 {
-                        out.push(',');
-                    }
-                    push_string(out, key);
-                    out.push(':');
+                for (key, piece) in keys.iter() {
+                    push_key(out, key);
                     self.write_piece(*piece, &join(path, key), out, visit);
                 }
                 out.push('}');
@@ -384,9 +396,7 @@ impl Args {
             Piece::Array(items) => {
                 out.push('[');
                 for (position, piece) in items.iter().enumerate() {
-                    if position > 0 {
-                        out.push(',');
-                    }
+                    push_comma(out);
                     self.write_piece(*piece, &format!("{path}[{position}]"), out, visit);
                 }
                 out.push(']');

@@ -1,8 +1,8 @@
-//! What readers of arguments share: what they need to know of a call, the window that they read, and what they report.
+//! What readers of arguments share: what they must know about a call, the window that they read, and what they report.
 
 use std::borrow::Cow;
 
-use super::builder::Args;
+use super::builder::ArgumentsBuilder;
 use super::example::{Given, example_members};
 use super::messages;
 use crate::error::{ErrorKind, Problem, ProblemKind, Repair};
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::schema::{NodeId, Schema};
 use crate::syntax::json::Member;
 use crate::syntax::recovery::Skip;
-use crate::syntax::scan::Delimiters;
+use crate::syntax::scan::{Delimiters, Scan, ws_run};
 use crate::tools::{Syntax, Tools};
 
 /// Writes calls and parts of calls, as a model would.
@@ -29,20 +29,20 @@ pub trait CallWriter {
     }
 }
 
-/// What a body needs to know; the same for the whole call.
+/// What a body must know; the same for the whole call.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Writes the calls that sentences contain.
     pub writer: &'a dyn CallWriter,
-    /// None of a document without tools.
+    /// `None` for a document without tools.
     pub tools: Option<&'a Tools>,
     pub schema: &'a Schema,
-    /// How the tool's calls are written; `None` for one that nothing is known of.
+    /// How the tool's calls are written; `None` if the tool is not known.
     pub syntax: Option<Syntax>,
     pub strict: bool,
-    /// Strict, but for how values and keys are written.
+    /// Strict, except for how values and keys are written.
     pub any_style: bool,
-    /// Near misses are repaired that are not JSON's own, as they are in elements and lines.
+    /// Near misses that are not specific to JSON are repaired, as in elements and lines.
     pub near_misses: bool,
     /// What begins a result.
     pub result_marks: &'a [Cow<'static, str>],
@@ -64,7 +64,7 @@ pub struct Io<'a> {
     pub window: &'a str,
     /// Bytes of the window that are consumed.
     pub at: usize,
-    /// There is no more to come.
+    /// Nothing follows the window.
     pub last: bool,
 }
 
@@ -72,17 +72,28 @@ impl<'a> Io<'a> {
     pub fn rest(&self) -> &'a str {
         &self.window[self.at..]
     }
+
+    /// Reads over whitespace. Returns the byte after it.
+    pub fn next_byte(&mut self) -> Flow<u8> {
+        self.at = ws_run(self.window, self.at);
+        self.rest().bytes().next().ok_or(Step::Need)
+    }
+
+    /// [`Context::repair`] with the sentence that says what strict mode does not accept.
+    pub fn repair(&mut self, repair: Repair, message: impl Into<String>) -> Result<(), Bad> {
+        self.cx.repair_or(self.found, repair, || message.into())
+    }
 }
 
 /// What a body has found so far.
 #[derive(Debug, Default)]
 pub struct Found {
-    pub args: Args,
+    pub args: ArgumentsBuilder,
     pub repairs: Vec<Repair>,
     pub problems: Vec<Problem>,
 }
 
-/// A call that cannot be handed over: why, and how to read on.
+/// A call that cannot be handed over: why, and how to recover.
 #[derive(Debug)]
 pub struct Failure {
     pub kind: ErrorKind,
@@ -107,8 +118,39 @@ pub enum Step {
     Failed(Failure),
 }
 
+/// How a body goes on: with the rest of its window, or by telling the parser something.
+pub type Flow<T = ()> = Result<T, Step>;
+
+/// Goes on step by step, until the parser is told something.
+#[inline(always)]
+pub fn steps(mut step: impl FnMut() -> Flow) -> Step {
+    loop {
+        if let Err(step) = step() {
+            return step;
+        }
+    }
+}
+
+impl From<Bad> for Step {
+    fn from((kind, message): Bad) -> Self {
+        Step::Failed(Failure { kind, message, skip: Skip::Body })
+    }
+}
+
+impl<T> Scan<T> {
+    /// What was found. If that cannot be told yet, the body asks for more text.
+    #[inline]
+    pub fn decided(self) -> Flow<Option<T>> {
+        match self {
+            Scan::Match(found) => Ok(Some(found)),
+            Scan::NoMatch => Ok(None),
+            Scan::Incomplete => Err(Step::Need),
+        }
+    }
+}
+
 impl Found {
-    /// As new, with its memory.
+    /// Starts over, and keeps the allocations.
     pub fn reset(&mut self) {
         self.args.reset();
         self.repairs.clear();
@@ -125,7 +167,7 @@ impl Found {
         self.repairs.contains(&repair)
     }
 
-    /// Are there as many problems as are listed?
+    /// Whether as many problems are listed as may be.
     pub fn is_full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
@@ -144,23 +186,53 @@ impl Found {
         self.problems.push(Problem { kind, field, message });
     }
 
+    /// Lists a value that its type cannot take.
+    #[cold]
+    pub fn violation(
+        &mut self,
+        cx: &Context<'_>,
+        id: NodeId,
+        kind: ProblemKind,
+        path: impl FnOnce() -> String,
+        value: &str,
+    ) {
+        if self.is_full() {
+            return;
+        }
+        let field = path();
+        let message = messages::violation(cx, id, kind, &field, value);
+        self.problem(kind, field, message);
+    }
+
     /// Reports the fields that an object of type `id` requires and does not have.
     pub fn missing(
         &mut self,
         cx: &Context<'_>,
         id: NodeId,
         path: &dyn Fn() -> String,
-        has: impl Fn(&Args, &str) -> bool,
+        has: impl Fn(&ArgumentsBuilder, &str) -> bool,
     ) {
-        let Some(object) = &cx.schema.node(id).object else { return };
         let room = MAX_PROBLEMS - self.problems.len();
-        let missing: Vec<&String> = object.required.iter().filter(|name| !has(&self.args, name)).take(room).collect();
-        for name in missing {
-            let field = messages::join(&path(), name);
-            let message = messages::missing(cx, id, &field, name);
-            self.problem(ProblemKind::MissingRequired, field, message);
+        for problem in missing(cx, id, path, room, |name| has(&self.args, name)) {
+            self.problem(problem.kind, problem.field, problem.message);
         }
     }
+}
+
+/// The first few fields that an object of type `id` requires and does not have.
+pub fn missing(
+    cx: &Context<'_>,
+    id: NodeId,
+    path: &dyn Fn() -> String,
+    room: usize,
+    has: impl Fn(&str) -> bool,
+) -> Vec<Problem> {
+    let required = cx.schema.node(id).object.iter().flat_map(|object| &object.required);
+    let problem = |name: &String| {
+        let field = messages::join(&path(), name);
+        Problem { kind: ProblemKind::MissingRequired, message: messages::missing(cx, id, &field, name), field }
+    };
+    required.filter(|name| !has(name)).take(room).map(problem).collect()
 }
 
 impl<'a> Context<'a> {
@@ -176,5 +248,10 @@ impl<'a> Context<'a> {
         }
         found.repair(repair);
         Ok(())
+    }
+
+    /// The same with the sentence that says what strict mode does not accept.
+    pub fn repair_or(&self, found: &mut Found, repair: Repair, message: impl FnOnce() -> String) -> Result<(), Bad> {
+        self.repair(found, repair).map_err(|kind| (kind, message()))
     }
 }

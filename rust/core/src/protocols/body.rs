@@ -125,7 +125,9 @@ pub trait Body: Any + Debug + Send + Sync {
     }
 
     /// Completes the arguments of a closed call.
-    fn finish(&self, _cx: &Context<'_>, _found: &mut Found) {}
+    fn finish(&self, _cx: &Context<'_>, found: &mut Found) {
+        found.args.release();
+    }
 }
 
 /// The body of a call that does not have one yet.

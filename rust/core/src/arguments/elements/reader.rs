@@ -7,12 +7,12 @@ use crate::syntax::scan::trim;
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{XmlLexeme, XmlLexer, attributes, decode};
 
-/// What is wrong with a text that is read all the same.
+/// A fault that does not prevent reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// XML forbids it, but what it means is plain: a character that is not escaped, a name of digits.
+    /// XML forbids it, but the meaning is clear: a character that is not escaped, a name of digits.
     Xml(&'static str),
-    /// Tags that do not fit, or attributes that have no place.
+    /// Tags that do not match, or attributes that are not allowed.
     Markup(&'static str),
 }
 
@@ -25,35 +25,46 @@ impl Fault {
 
 pub const UNCLOSED: &str = "an element is not closed";
 
-/// Is told each fault, and where it is; false: it is not to be read all the same.
+/// Called with each fault and its place. Returns whether to continue.
 pub type Faults<'f> = &'f mut dyn FnMut(Fault, usize) -> bool;
 
-/// What came of a window.
-#[derive(Debug, PartialEq)]
-pub enum Outcome {
-    Need,
-    /// The element is closed.
-    Done(UntypedValue),
-    /// It is not closed where it has to be; what stands there is not consumed.
-    Unclosed(UntypedValue),
+/// Why an element is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// More text is needed.
+    Incomplete,
     TooDeep,
     /// A fault was refused.
     Refused,
 }
 
+/// What decides how elements are read.
+pub struct Rules<'r, 'f> {
+    pub schema: &'r Schema,
+    /// How many elements may contain each other.
+    pub depth: usize,
+    pub faults: Faults<'f>,
+}
+
+impl Rules<'_, '_> {
+    fn tell(&mut self, fault: Fault, at: usize) -> Result<(), Halt> {
+        if (self.faults)(fault, at) { Ok(()) } else { Err(Halt::Refused) }
+    }
+}
+
 #[derive(Clone, Debug)]
-struct Frame {
+struct ElementFrame {
     name: String,
     node: NodeId,
     /// The content is text up to the closing tag.
     raw: bool,
     text: String,
-    /// The content as it stands in the source, where it may have to be a string after all.
+    /// The content as in the source, if it may turn out to be a string.
     source: Option<String>,
     children: Vec<(String, UntypedValue)>,
 }
 
-/// What stands around the element that is read.
+/// What contains the element that is read.
 #[derive(Clone, Debug)]
 enum Outer {
     /// A document, which is the frame at the bottom.
@@ -62,11 +73,11 @@ enum Outer {
     Element(String, NodeId),
 }
 
-/// Reads one element from behind its opening tag, or a document.
+/// Reads one element, from after its opening tag, or a document.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct ElementReader {
     lexer: XmlLexer,
-    frames: Vec<Frame>,
+    frames: Vec<ElementFrame>,
     /// Those that keep their source.
     sources: usize,
     outer: Outer,
@@ -74,33 +85,25 @@ pub struct Reader {
     balance: bool,
 }
 
-impl Reader {
+impl ElementReader {
     pub fn element(schema: &Schema, name: &str, id: NodeId, outer: (&str, NodeId)) -> Self {
-        let mut reader = Reader {
-            lexer: XmlLexer::default(),
-            frames: Vec::new(),
-            sources: 0,
-            outer: Outer::Element(outer.0.to_owned(), outer.1),
-            balance: false,
-        };
-        reader.push(schema, name, id);
-        reader
+        ElementReader::new(schema, name, id, Outer::Element(outer.0.to_owned(), outer.1))
     }
 
     pub fn document(schema: &Schema) -> Self {
-        let mut reader = Reader {
-            lexer: XmlLexer::default(),
-            frames: Vec::new(),
-            sources: 0,
-            outer: Outer::Document { unwrapped: false },
-            balance: false,
-        };
-        reader.push(schema, "", schema.root);
+        let mut reader = ElementReader::new(schema, "", schema.root, Outer::Document { unwrapped: false });
         reader.frames[0].raw = false;
         reader
     }
 
-    /// The lexer, for whoever reads on by other rules.
+    fn new(schema: &Schema, name: &str, id: NodeId, outer: Outer) -> Self {
+        let (lexer, frames) = (XmlLexer::default(), Vec::new());
+        let mut reader = ElementReader { lexer, frames, sources: 0, outer, balance: false };
+        reader.push(schema, name, id);
+        reader
+    }
+
+    /// A lexer that goes on from here by other rules.
     pub fn lexer(&self) -> XmlLexer {
         self.lexer.fresh()
     }
@@ -110,26 +113,25 @@ impl Reader {
     }
 
     /// Adds the attributes of the tag that has opened the element.
-    pub fn attributes(&mut self, source: &str, at: usize, faults: Faults<'_>) -> bool {
-        let Some(frame) = self.frames.last_mut() else { return true };
+    pub fn attributes(&mut self, rules: &mut Rules<'_, '_>, source: &str, at: usize) -> Result<(), Halt> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
         for (name, value, fine) in attributes(source) {
             let key = format!("@_{name}");
             let again = frame.children.iter().any(|(known, _)| *known == key);
-            let fault = match (fine, again, frame.children.len() < ATTRIBUTES) {
+            let full = frame.children.len() >= ATTRIBUTES;
+            let fault = match (fine, again, full) {
                 (false, _, _) => Some("an attribute must be written name=\"value\", with & and < escaped"),
                 (true, true, _) => Some("an attribute is given twice"),
-                (true, false, false) => Some("an element has too many attributes"),
-                (true, false, true) => None,
+                (true, false, true) => Some("an element has too many attributes"),
+                (true, false, false) => None,
             };
-            if fault.is_some_and(|fault| !faults(Fault::Markup(fault), at)) {
-                return false;
-            }
-            if !name.is_empty() && !again && frame.children.len() < ATTRIBUTES {
+            fault.map_or(Ok(()), |fault| rules.tell(Fault::Markup(fault), at))?;
+            if !name.is_empty() && !again && !full {
                 let value = decode(value).replace(['\t', '\n', '\r'], " ");
                 frame.children.push((key, UntypedValue::Scalar { text: value, quoted: false }));
             }
         }
-        true
+        Ok(())
     }
 
     fn push(&mut self, schema: &Schema, name: &str, id: NodeId) {
@@ -139,7 +141,7 @@ impl Reader {
         let items = node.has(&Choice::Array) && !node.takes_object() && is_text(schema.node(schema.item(id, 0)));
         let source = items || (text && (self.balance || self.in_document()));
         self.sources += usize::from(source);
-        self.frames.push(Frame {
+        self.frames.push(ElementFrame {
             name: name.to_owned(),
             node: id,
             raw,
@@ -149,73 +151,59 @@ impl Reader {
         });
     }
 
-    /// Reads on, at most `depth` elements deep.
+    /// Reads on to the end of the element. If it is not closed where it has to be, what is there is not consumed.
     pub fn feed(
         &mut self,
-        schema: &Schema,
-        depth: usize,
+        rules: &mut Rules<'_, '_>,
         window: &str,
         at: &mut usize,
         last: bool,
-        faults: Faults<'_>,
-    ) -> Outcome {
+    ) -> Result<UntypedValue, Halt> {
+        let schema = rules.schema;
         loop {
             let (before, open) = (*at, self.frames.len());
-            let Some(frame) = self.frames.last_mut() else { return Outcome::Need };
+            let Some(frame) = self.frames.last_mut() else { return Err(Halt::Incomplete) };
             let raw = frame.raw.then_some(frame.name.as_str());
             let lexeme = self.lexer.next(window, at, last, raw);
             if let Some(fault) = self.lexer.fault
                 && raw.is_none()
-                && !faults(Fault::Xml(fault), before)
             {
-                return Outcome::Refused;
+                rules.tell(Fault::Xml(fault), before)?;
             }
             match lexeme {
-                XmlLexeme::Need => return Outcome::Need,
+                XmlLexeme::Need => return Err(Halt::Incomplete),
                 XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => frame.text.push_str(text),
                 XmlLexeme::Char(c) => frame.text.push(c),
                 XmlLexeme::Ignored => {}
                 XmlLexeme::Open { name, attributes, empty } => {
-                    match self.open(schema, depth, name, before, faults) {
-                        Ok(true) => {}
-                        Ok(false) => {
-                            *at = before;
-                            return Outcome::Unclosed(self.take(schema));
-                        }
-                        Err(outcome) => {
-                            *at = before;
-                            return outcome;
-                        }
+                    let opened = self.open(rules, name, before);
+                    if opened != Ok(true) {
+                        *at = before;
+                        return opened.map(|_| self.take(schema));
                     }
-                    if !self.attributes(attributes, before, faults) {
-                        return Outcome::Refused;
-                    }
+                    self.attributes(rules, attributes, before)?;
                     if empty {
                         self.close(schema);
                     }
                 }
                 XmlLexeme::Close(name) => match self.closing(name) {
                     Closes::Frame(position) => {
-                        if position + 1 < self.frames.len() && !faults(Fault::Markup(UNCLOSED), before) {
-                            *at = before;
-                            return Outcome::Refused;
+                        if position + 1 < self.frames.len() {
+                            rules.tell(Fault::Markup(UNCLOSED), before).inspect_err(|_| *at = before)?;
                         }
                         while self.frames.len() > position {
                             if position == 0 && self.frames.len() == 1 {
-                                return Outcome::Done(self.take(schema));
+                                return Ok(self.take(schema));
                             }
                             self.close(schema);
                         }
                     }
                     Closes::Outer => {
                         *at = before;
-                        if !faults(Fault::Markup(UNCLOSED), before) {
-                            return Outcome::Refused;
-                        }
-                        return Outcome::Unclosed(self.take(schema));
+                        rules.tell(Fault::Markup(UNCLOSED), before)?;
+                        return Ok(self.take(schema));
                     }
-                    Closes::Nothing if faults(Fault::Markup("a closing tag has no opening tag"), before) => {}
-                    Closes::Nothing => return Outcome::Refused,
+                    Closes::Nothing => rules.tell(Fault::Markup("a closing tag has no opening tag"), before)?,
                 },
             }
             if self.sources > 0 {
@@ -241,7 +229,7 @@ impl Reader {
 enum Closes {
     /// The element at this position, and those in it.
     Frame(usize),
-    /// What stands around the element that is read.
+    /// What contains the element that is read.
     Outer,
     Nothing,
 }
@@ -249,17 +237,11 @@ enum Closes {
 /// Attributes of one element; each is compared with all before it.
 const ATTRIBUTES: usize = 64;
 
-impl Reader {
-    /// An opening tag. False: the element that is read ends in front of it.
-    fn open(
-        &mut self,
-        schema: &Schema,
-        depth: usize,
-        name: &str,
-        at: usize,
-        faults: Faults<'_>,
-    ) -> Result<bool, Outcome> {
-        // What has no members ends in front of a member of what it stands in.
+impl ElementReader {
+    /// An opening tag. False: the element that is read ends before it.
+    fn open(&mut self, rules: &mut Rules<'_, '_>, name: &str, at: usize) -> Result<bool, Halt> {
+        let schema = rules.schema;
+        // An element without members ends before a member of what contains it.
         while let Some(frame) = self.frames.last()
             && is_scalar(schema.node(frame.node))
         {
@@ -271,25 +253,22 @@ impl Reader {
             if !schema.declares(around, name) {
                 break;
             }
-            if !faults(Fault::Markup(UNCLOSED), at) {
-                return Err(Outcome::Refused);
-            }
+            rules.tell(Fault::Markup(UNCLOSED), at)?;
             if self.frames.len() == 1 {
                 return Ok(false);
             }
             self.close(schema);
         }
-        if self.frames.len() >= depth + usize::from(self.in_document()) {
-            return Err(Outcome::TooDeep);
+        if self.frames.len() >= rules.depth + usize::from(self.in_document()) {
+            return Err(Halt::TooDeep);
         }
-        let digits = name.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        if digits && !faults(Fault::Xml("the name of an element cannot begin with a digit"), at) {
-            return Err(Outcome::Refused);
+        if name.starts_with(|c: char| c.is_ascii_digit()) {
+            rules.tell(Fault::Xml("the name of an element cannot begin with a digit"), at)?;
         }
         let id = match (&mut self.outer, &self.frames[..]) {
             (Outer::Document { unwrapped }, [bottom]) => {
-                if !bottom.children.is_empty() && !faults(Fault::Markup("there is more than one root element"), at) {
-                    return Err(Outcome::Refused);
+                if !bottom.children.is_empty() {
+                    rules.tell(Fault::Markup("there is more than one root element"), at)?;
                 }
                 *unwrapped = bottom.children.is_empty() && !is_member(schema, name);
                 if *unwrapped { schema.root } else { member(schema, schema.root, name) }
@@ -320,7 +299,7 @@ impl Reader {
         frame.map_or(UntypedValue::Map(Vec::new()), |frame| frame.tree(schema).1)
     }
 
-    /// Has an element begun?
+    /// Whether an element has begun.
     pub fn has_begun(&self) -> bool {
         self.frames.len() > 1 || self.frames.iter().any(|frame| !frame.children.is_empty())
     }
@@ -361,15 +340,15 @@ impl Reader {
     }
 }
 
-impl Frame {
+impl ElementFrame {
     fn tree(self, schema: &Schema) -> (String, UntypedValue) {
-        let Frame { name, node: id, raw, text, source, mut children } = self;
+        let ElementFrame { name, node: id, raw, text, source, mut children } = self;
         let node = schema.node(id);
         let is_text = is_text(node);
         let blank = trim(&text).is_empty();
         let attributes_only = children.iter().all(|(key, _)| key.starts_with("@_"));
         let tree = if is_text {
-            // Where strings end at other tags, what stands in them is still text.
+            // Where strings end at other tags, their content is still text.
             let text = if raw { text } else { source.as_deref().map_or(text, content) };
             string(schema, id, text)
         } else if children.is_empty() || (is_scalar(node) && attributes_only) {
@@ -413,7 +392,7 @@ pub fn content(source: &str) -> String {
     }
 }
 
-/// Can the value be a string, but nothing that has members?
+/// Whether the value can be a string, but nothing that has members.
 pub fn is_text(node: &Node) -> bool {
     !node.is_unknown() && node.takes_string() && !node.takes_container()
 }
@@ -422,7 +401,7 @@ fn is_scalar(node: &Node) -> bool {
     !node.is_unknown() && !node.takes_container()
 }
 
-/// Is the root element of this name a member of the value, and not the value itself?
+/// Whether the root element of this name is a member of the value, and not the value itself.
 pub fn is_member(schema: &Schema, name: &str) -> bool {
     let root = schema.node(schema.root);
     match &root.object {

@@ -1,13 +1,14 @@
-//! Elements written: the inverse of reading them. What elements cannot carry stands as JSON between the tags.
+//! Elements written: the inverse of reading them. What elements cannot represent is JSON between the tags.
 
 use crate::arguments::coercion::is_string_bare;
-use crate::arguments::{Context, Found, Lists, is_misnamed, push_text, write_tree};
+use crate::arguments::tree::ValuePath;
+use crate::arguments::{Context, Found, Lists, TreeWriter, is_misnamed, push_text};
 use crate::schema::{Choice, Node, NodeId, Schema, UNKNOWN};
 use crate::syntax::json::{Member, Value};
 use crate::syntax::tree::UntypedValue;
 use crate::syntax::xml::{For, escape, is_name};
 
-/// Can an object of type `id` be written with an element for each member? Only then each key reads as itself.
+/// Whether an object of type `id` can be written with an element for each member. Only then does each key read as itself.
 pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool {
     let node = schema.node(id);
     let object = node.is_unknown() || (node.has(&Choice::Object) && !node.has(&Choice::Array));
@@ -17,7 +18,7 @@ pub fn is_nestable(schema: &Schema, id: NodeId, members: &[Member<'_>]) -> bool 
         && members.iter().all(|(key, _)| is_name(key) && key != "item" && !is_misnamed(schema, id, key))
 }
 
-/// Is it plain to see that the text reads as that string?
+/// Whether the text certainly reads as that string.
 fn is_plain(node: &Node, text: &str) -> bool {
     if node.is_string() {
         return true;
@@ -121,11 +122,12 @@ impl ElementWriter<'_, '_> {
         !lone_of_unknown && items.iter().enumerate().all(fits)
     }
 
-    /// Is the text of a lone element read as a list of that one item?
+    /// Whether the text of a lone element reads as a list of that one item.
     fn reads_as_list(&self, id: NodeId, text: &str, item: &Value<'_>) -> bool {
         let (cx, mut found) = (Context { strict: true, ..*self.cx }, Found::default());
         let tree = UntypedValue::Scalar { text: text.to_owned(), quoted: false };
-        let read = write_tree(&cx, &mut found, id, "", 1, &tree, Lists::Elements);
+        let read =
+            TreeWriter { cx: &cx, found: &mut found, lists: Lists::Elements }.value(id, &ValuePath::root(""), 1, &tree);
         let mut wanted = String::from("[");
         item.write(&mut wanted);
         wanted.push(']');

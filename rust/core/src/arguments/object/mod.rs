@@ -5,7 +5,7 @@ mod values;
 
 use std::mem::take;
 
-use super::{Bad, Context, Failure, Found, Io, messages};
+use super::{Bad, Context, Failure, Flow, Found, Io, Step, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::schema::NodeId;
 use crate::syntax::json::{Expect, JsonLexeme, JsonLexer, TokenSet, is_number, is_plain, plain_string, push_char};
@@ -19,9 +19,9 @@ pub use values::equal_literal;
 
 const INNER_QUOTE: &str = "a quote in a string must be written as \\\"";
 
-/// What becomes of the string that is being read.
+/// What the string that is being read is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Text {
+enum StringUse {
     /// It is a key.
     #[default]
     Key,
@@ -31,7 +31,7 @@ enum Text {
     Collect,
 }
 
-/// What stands for brackets.
+/// What is used as brackets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Notation {
     #[default]
@@ -47,7 +47,7 @@ enum Notation {
 pub struct Object {
     lexer: JsonLexer,
     expect: Expect,
-    text: Text,
+    text: StringUse,
     /// Of the string, what is not passed on.
     collected: String,
     values: Values,
@@ -57,7 +57,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// For a value of type `node` that stands at `path`, `above` levels deep in the arguments.
+    /// For a value of type `node` at `path`, `above` levels deep in the arguments.
     pub fn new(cx: &Context<'_>, node: NodeId, path: String, above: usize) -> Self {
         Object {
             lexer: JsonLexer::new(!cx.strict).in_calls(),
@@ -66,10 +66,14 @@ impl Object {
         }
     }
 
+    /// For the whole of the arguments.
+    pub fn arguments(cx: &Context<'_>) -> Self {
+        Object::new(cx, cx.schema.root, String::new(), 0)
+    }
+
     /// For the whole of the arguments as Python writes them: `(key=value, …)`.
     pub fn keywords(cx: &Context<'_>) -> Self {
-        let object = Object::new(cx, cx.schema.root, String::new(), 0).in_parentheses();
-        Object { notation: Notation::Keywords, ..object }
+        Object { notation: Notation::Keywords, ..Object::arguments(cx).in_parentheses() }
     }
 
     /// The same for a value in parentheses.
@@ -77,14 +81,14 @@ impl Object {
         Object { lexer: JsonLexer::new(true).in_calls().with_parentheses(), notation: Notation::Tuples, ..self }
     }
 
-    /// As new, with its memory, for the whole of the arguments.
+    /// Starts over with the whole of the arguments, and keeps the allocations.
     pub fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
         (self.lexer, self.expect, self.quotes) = (lexer, Expect::Value, quotes);
         self.collected.clear();
         self.values.renew(node);
     }
 
-    /// How to read on when the call has failed here.
+    /// How to recover if the call fails here.
     pub fn skip(&self) -> Skip {
         match (self.brackets(), self.notation) {
             (0, _) if self.expect == Expect::Value => Skip::ValueStart,
@@ -110,27 +114,25 @@ impl Object {
     pub fn feed_plain(&mut self, found: &mut Found, text: &str) -> Option<bool> {
         let quote = self.lexer.open_quote()?;
         let kept = self.quotes.as_ref().is_some_and(|quotes| quotes.kept.is_some());
-        let plain = !kept && self.text == Text::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
+        let plain = !kept && self.text == StringUse::Live && text.bytes().all(|byte| is_plain(byte) && byte != quote);
         plain.then(|| {
             found.args.json.push_str(text);
             true
         })
     }
 
-    /// Reads the value from `io.at`. True: it is complete; false: more text is needed.
-    pub fn feed(&mut self, io: &mut Io<'_>) -> Result<bool, Failure> {
-        match self.read(io) {
-            Ok(()) => Ok(self.expect == Expect::Nothing),
-            Err((kind, message)) => {
-                let skip = match (self.brackets(), self.notation, self.open_quote()) {
-                    (0, ..) => self.skip(),
-                    (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
-                    (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
-                    _ => self.skip(),
-                };
-                Err(Failure { kind, message, skip })
-            }
-        }
+    /// Reads the value from `io.at`, up to its end.
+    pub fn feed(&mut self, io: &mut Io<'_>) -> Flow {
+        let Err((kind, message)) = self.read(io) else {
+            return if self.expect == Expect::Nothing { Ok(()) } else { Err(Step::Need) };
+        };
+        let skip = match (self.brackets(), self.notation, self.open_quote()) {
+            (0, ..) => self.skip(),
+            (depth, Notation::Json, quote) => Skip::in_brackets_at(depth, quote, io.window, io.at),
+            (_, _, None) if ends_in_word(io.window, io.at) => Skip::Key { opens: false },
+            _ => self.skip(),
+        };
+        Err(Step::Failed(Failure { kind, message, skip }))
     }
 
     fn read(&mut self, io: &mut Io<'_>) -> Result<(), Bad> {
@@ -149,7 +151,7 @@ impl Object {
             let lexeme = self.lexer.next(window, &mut io.at, false, place);
             match lexeme {
                 JsonLexeme::Need => return Ok(()),
-                JsonLexeme::StringEnd if self.text != Text::Key => {
+                JsonLexeme::StringEnd if self.text != StringUse::Key => {
                     let quote = quote.unwrap_or(b'"');
                     match self.ends(&cx, io.rest(), io.last) {
                         Some(true) => self.agrees()?,
@@ -185,7 +187,7 @@ impl Object {
             let lexeme = if self.notation == Notation::Json { lexeme } else { self.as_json(lexeme) };
             let punct = matches!(lexeme, JsonLexeme::Punct(_));
             if let Err(bad) = self.lexeme(&cx, io.found, lexeme) {
-                // Brackets and commas that were not expected count when reading on; a value's last bracket has done so.
+                // Brackets and commas that were not expected count during recovery; a value's last bracket was counted already.
                 if punct && bad.0 != ErrorKind::DuplicateArgument {
                     io.at = (io.at - 1).max(before);
                 }
@@ -208,7 +210,7 @@ impl Object {
         }
     }
 
-    /// Takes a string in one step, where it is plain to see that it is all there. False: it is not.
+    /// Takes a string in one step if it is complete and plain. False: it is not.
     fn plain(&mut self, io: &mut Io<'_>) -> Result<bool, Bad> {
         let Some((text, length)) = plain_string(io.rest()) else { return Ok(false) };
         let is_key = matches!(self.expect, Expect::Key { .. });
@@ -230,7 +232,7 @@ impl Object {
         Ok(true)
     }
 
-    /// Does the quote in front of this text end its string? `None`: that cannot be told yet.
+    /// Whether the quote before this text ends its string. `None`: that cannot be told yet.
     fn ends(&self, cx: &Context<'_>, rest: &str, last: bool) -> Option<bool> {
         let Some(quotes) = &self.quotes else { return Some(true) };
         quotes.ends(cx, rest, last, self.brackets(), |at| self.values.bracket(at))
@@ -238,38 +240,36 @@ impl Object {
 
     fn lexeme(&mut self, cx: &Context<'_>, found: &mut Found, lexeme: JsonLexeme<'_>) -> Result<(), Bad> {
         match (lexeme, self.expect) {
-            (JsonLexeme::Bad(_), Expect::Colon) if self.values.path().trim_end_matches('"').ends_with('=') => {
+            (JsonLexeme::Bad(_), Expect::Colon) if self.values.last_key().is_some_and(|key| key.ends_with('=')) => {
                 return Err(self.invalid(ErrorKind::InvalidJson, "a key must be followed by a colon, not by ="));
             }
             (JsonLexeme::Bad(what), _) => return Err(self.invalid(ErrorKind::InvalidJson, what)),
             (JsonLexeme::Lax(what), _) => return Err(self.invalid(ErrorKind::Strict(Repair::RelaxedJson), what)),
-            (JsonLexeme::Plain(part), _) if self.text == Text::Live => found.args.json.push_str(part),
+            (JsonLexeme::Plain(part), _) if self.text == StringUse::Live => found.args.json.push_str(part),
             (JsonLexeme::Plain(part), _) => self.collected.push_str(part),
             (JsonLexeme::Char(c), _) => self.push(found, c),
             (JsonLexeme::StringEnd, _) => return self.string_end(cx, found),
-            (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = Text::Key,
+            (JsonLexeme::StringStart, Expect::Key { .. }) => self.text = StringUse::Key,
             (JsonLexeme::Word(word), Expect::Key { .. }) if !word.is_empty() => {
                 self.lax(cx, found, "keys need double quotes")?;
                 return self.key(cx, found, word);
             }
-            (JsonLexeme::Punct(b'}'), Expect::Key { first }) => {
+            (JsonLexeme::Punct(b'}'), Expect::Key { first }) | (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
                 if !first {
-                    self.lax(cx, found, "a comma must not precede }")?;
+                    let bracket = if self.values.in_object() { '}' } else { ']' };
+                    self.lax(cx, found, &format!("a comma must not precede {bracket}"))?;
                 }
                 return self.close(cx, found);
             }
-            (JsonLexeme::Punct(b']'), Expect::Item { first }) => {
-                if !first {
-                    self.lax(cx, found, "a comma must not precede ]")?;
-                }
+            (JsonLexeme::Punct(bracket @ (b'}' | b']')), Expect::Comma)
+                if self.values.in_object() == (bracket == b'}') =>
+            {
                 return self.close(cx, found);
             }
-            (JsonLexeme::Punct(b'}'), Expect::Comma) if self.values.in_object() => return self.close(cx, found),
-            (JsonLexeme::Punct(b']'), Expect::Comma) if !self.values.in_object() => return self.close(cx, found),
             (JsonLexeme::Punct(b','), Expect::Comma) => self.expect = Expect::after_comma(self.values.in_object()),
             (JsonLexeme::Punct(b':'), Expect::Colon) => self.expect = Expect::Value,
             (JsonLexeme::StringStart, Expect::Value | Expect::Item { .. }) => {
-                self.text = if self.values.string(cx, found) { Text::Live } else { Text::Collect };
+                self.text = if self.values.string(cx, found) { StringUse::Live } else { StringUse::Collect };
                 if let Some(quotes) = &mut self.quotes {
                     quotes.start = found.args.json.len();
                 }
@@ -314,7 +314,7 @@ impl Object {
         Ok(())
     }
 
-    /// Behind a value, which was all or not.
+    /// After a value, which was the whole one or not.
     fn behind(&mut self, all: bool) {
         self.expect = if all { Expect::Nothing } else { Expect::Comma };
     }
@@ -344,7 +344,7 @@ impl Object {
     /// What was read of the string, if its quotes need not be escaped.
     fn so_far<'a>(&'a self, found: &'a Found) -> &'a str {
         match &self.quotes {
-            Some(quotes) if self.text == Text::Live => &found.args.json[quotes.start..],
+            Some(quotes) if self.text == StringUse::Live => &found.args.json[quotes.start..],
             _ => &self.collected,
         }
     }
@@ -352,8 +352,8 @@ impl Object {
     /// One character of the string.
     fn push(&mut self, found: &mut Found, c: char) {
         match self.text {
-            Text::Live => push_char(&mut found.args.json, c),
-            Text::Key | Text::Collect => self.collected.push(c),
+            StringUse::Live => push_char(&mut found.args.json, c),
+            StringUse::Key | StringUse::Collect => self.collected.push(c),
         }
     }
 
@@ -421,12 +421,12 @@ impl Object {
         }
         let mut text = take(&mut self.collected);
         let read = match self.text {
-            Text::Key => self.key(cx, found, &text),
-            Text::Live => {
+            StringUse::Key => self.key(cx, found, &text),
+            StringUse::Live => {
                 found.args.json.push('"');
                 self.values.end(found).map(|all| self.behind(all))
             }
-            Text::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

@@ -1,16 +1,17 @@
-//! Values as they are read, typed and written: where each stands, of which type it is, what it becomes.
+//! Values as they are read, typed and written: the path and type of each, and what it becomes.
 
 use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::Object;
+use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{Bad, Context, Found, Io, MAX_PROBLEM_BYTES, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
-use crate::syntax::json::{Value, parse, push_string};
+use crate::syntax::json::{Value, parse};
 
 #[derive(Debug)]
 enum Shape {
@@ -18,7 +19,7 @@ enum Shape {
         keys: KeyMap<Range<usize>>,
         key: Arc<str>,
         start: usize,
-        again: Option<Again>,
+        again: Option<Repeated>,
     },
     Array {
         count: usize,
@@ -27,32 +28,32 @@ enum Shape {
     Lone,
 }
 
-/// The key was there before: its first value, and whether this one holds back what is written.
+/// The key was given before: its first value, and whether this one holds back what is written.
 #[derive(Debug)]
-struct Again {
+struct Repeated {
     first: Range<usize>,
     holds: bool,
 }
 
 #[derive(Debug)]
-struct Frame {
+struct ValueFrame {
     node: NodeId,
     shape: Shape,
     /// The type has literals that are such containers: where this one starts, and whether it holds back what is written.
     literal: Option<(usize, bool)>,
 }
 
-impl Frame {
+impl ValueFrame {
     fn is_object(&self) -> bool {
         matches!(self.shape, Shape::Object { .. })
     }
 }
 
-/// An object that may be a wrapper around a value of another type. Nothing of it goes out; it is read untyped, and again,
+/// An object that may be a wrapper around a value of another type. Nothing of it is sent; it is read untyped, and again,
 /// typed, when it is complete.
 #[derive(Debug)]
-struct Wrapper {
-    /// What it stands in place of.
+struct PossibleWrapper {
+    /// The type that is expected instead.
     node: NodeId,
     start: usize,
     /// It holds back what is written.
@@ -63,22 +64,22 @@ struct Wrapper {
     lone: bool,
 }
 
-/// A value while it is written, and all in it.
+/// A value while it is written, with everything in it.
 #[derive(Debug, Default)]
 pub struct Values {
-    frames: Vec<Frame>,
+    frames: Vec<ValueFrame>,
     /// The frames that have brackets in the source.
     brackets: usize,
     /// The type of the value that comes next.
     node: NodeId,
-    /// Where the whole stands in the arguments.
+    /// The path of the whole value in the arguments.
     path: String,
-    /// Levels of the arguments that it stands in; with none it is the whole of them, and its last bracket goes out with the
+    /// Levels of the arguments that contain it. With none it is the whole of them, and its last bracket is sent with the
     /// call's end only.
     above: usize,
     /// The keys of the last object, for their memory.
     spare: KeyMap<Range<usize>>,
-    wrapper: Option<Wrapper>,
+    wrapper: Option<PossibleWrapper>,
     /// Nothing in it is taken for a wrapper: it was in one, or looked like one.
     unwrapped: bool,
 }
@@ -88,7 +89,7 @@ impl Values {
         Values { node, path, above, ..Values::default() }
     }
 
-    /// As new, with its memory, for the whole of the arguments.
+    /// Starts over with the whole of the arguments, and keeps the allocations.
     pub fn renew(&mut self, node: NodeId) {
         self.frames.clear();
         self.path.clear();
@@ -101,9 +102,9 @@ impl Values {
         self.brackets
     }
 
-    /// Is the innermost bracket that of an object?
+    /// Whether the innermost bracket is that of an object.
     pub fn in_object(&self) -> bool {
-        self.frames.last().is_some_and(Frame::is_object)
+        self.frames.last().is_some_and(ValueFrame::is_object)
     }
 
     /// Of an open bracket, counted from the innermost: is it an object's, and of which type is that?
@@ -117,7 +118,15 @@ impl Values {
         self.path_of(&self.frames)
     }
 
-    fn path_of(&self, frames: &[Frame]) -> String {
+    /// The key of the value that comes next, if it is a member.
+    pub fn last_key(&self) -> Option<&str> {
+        match &self.frames.last()?.shape {
+            Shape::Object { key, .. } => Some(key),
+            Shape::Array { .. } | Shape::Lone => None,
+        }
+    }
+
+    fn path_of(&self, frames: &[ValueFrame]) -> String {
         let mut path = self.path.clone();
         for frame in frames {
             // No message has more of it.
@@ -138,49 +147,30 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, Some(written))?;
         }
-        let Some(Frame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else { return Ok(()) };
-        let id = *id;
-        let object = cx.schema.node(id).object.as_ref();
-        let name = match object.and_then(|object| object.properties.entry(written)) {
-            Some((name, node)) => {
-                self.node = *node;
-                name.clone()
-            }
-            None => {
-                let closed = object.filter(|object| object.member(written).is_none());
-                let alike = closed.and_then(|object| match object.folded(written) {
-                    Some(alike) => Some((Repair::KeyStyle, alike)),
-                    None if cx.near_misses => {
-                        let has = |name: &str| keys.position(name).is_some();
-                        keys::numbered(object, written, &has).map(|alike| (Repair::KeyNumber, alike))
-                    }
-                    None => None,
-                });
-                let name = match alike {
-                    Some((repair, (declared, node))) => {
-                        cx.repair(found, repair)
-                            .map_err(|kind| (kind, messages::misnamed(cx, node, written, declared)))?;
-                        declared.clone()
-                    }
-                    None => Arc::from(written),
-                };
-                let parents = &self.frames[..self.frames.len() - 1];
-                self.node = keys::member(cx, found, id, &name, &|| self.path_of(parents));
-                name
-            }
+        let Some(ValueFrame { node: id, shape: Shape::Object { keys, .. }, .. }) = self.frames.last() else {
+            return Ok(());
         };
-        let Some(Frame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
+        let id = *id;
+        let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
+        let has: Option<&dyn Fn(&ArgumentsBuilder, &str) -> bool> = if cx.near_misses { Some(&has) } else { None };
+        let known = match &cx.schema.node(id).object {
+            None => None,
+            Some(object) => match object.properties.entry(written) {
+                Some((name, node)) => Some((name.clone(), *node)),
+                None => keys::meant(cx, found, object, written, object.member(written).is_none(), has)?,
+            },
+        };
+        let (name, node) = known.unwrap_or_else(|| {
+            let parents = &self.frames[..self.frames.len() - 1];
+            (Arc::from(written), keys::member(cx, found, id, written, &|| self.path_of(parents)))
+        });
+        self.node = node;
+        let Some(ValueFrame { shape: Shape::Object { keys, key, start, again }, .. }) = self.frames.last_mut() else {
             return Ok(());
         };
         match keys.get(&name) {
-            Some(first) => *again = Some(Again { first: first.clone(), holds: found.args.hold() }),
-            None => {
-                if !keys.is_empty() {
-                    found.args.json.push(',');
-                }
-                push_string(&mut found.args.json, &name);
-                found.args.json.push(':');
-            }
+            Some(first) => *again = Some(Repeated { first: first.clone(), holds: found.args.hold() }),
+            None => push_key(&mut found.args.json, &name),
         }
         *key = name;
         *start = found.args.json.len();
@@ -189,15 +179,13 @@ impl Values {
 
     /// A value begins. In an array: writes the comma, and finds the type of the item.
     fn begin(&mut self, cx: &Context<'_>, found: &mut Found) {
-        if let Some(Frame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
-            if *count > 0 {
-                found.args.json.push(',');
-            }
+        if let Some(ValueFrame { node, shape: Shape::Array { count }, .. }) = self.frames.last() {
+            push_comma(&mut found.args.json);
             self.node = cx.schema.item(*node, *count);
         }
     }
 
-    /// A string begins. True: its type takes any, so its text is to be written behind the quote that is there now.
+    /// A string begins. True: its type takes any, so its text must be written after the quote that was just written.
     pub fn string(&mut self, cx: &Context<'_>, found: &mut Found) -> bool {
         self.begin(cx, found);
         let node = cx.schema.node(self.node);
@@ -213,7 +201,7 @@ impl Values {
         self.scalar(cx, found, text, true)
     }
 
-    /// A word. `quoted`: it is no JSON, and stands for a string.
+    /// A word. `quoted`: it is not JSON, and is taken for a string.
     pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
         self.begin(cx, found);
         if word != "null" {
@@ -259,20 +247,15 @@ impl Values {
 
     #[cold]
     fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
-        cx.repair(found, repair).map_err(|kind| {
+        cx.repair_or(found, repair, || {
             let expected = messages::expected(cx.schema, self.node);
-            (kind, format!("{}: {} must be {expected}.", self.path(), messages::shorten(value)))
+            format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
         })
     }
 
     fn violation(&self, cx: &Context<'_>, found: &mut Found, value: &str) {
-        if found.is_full() {
-            return;
-        }
-        let field = self.path();
         let kind = coercion::violation(cx.schema.node(self.node));
-        let message = messages::violation(cx, self.node, kind, &field, value);
-        found.problem(kind, field, message);
+        found.violation(cx, self.node, kind, || self.path(), value);
     }
 
     pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
@@ -291,18 +274,18 @@ impl Values {
             let wraps = bracket == b'{' && nested && !literal && !self.unwrapped && cx.near_misses;
             if wraps {
                 let (start, holds) = (found.args.json.len(), found.args.hold());
-                self.wrapper = Some(Wrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
+                self.wrapper = Some(PossibleWrapper { node: self.node, start, holds, frames: self.frames.len(), lone });
             }
             if lone {
                 if !wraps {
                     self.lone(cx, found, self.frames.len())?;
                 }
                 found.args.json.push('[');
-                self.frames.push(Frame { node: self.node, shape: Shape::Lone, literal: None });
+                self.frames.push(ValueFrame { node: self.node, shape: Shape::Lone, literal: None });
                 self.node = item;
             } else {
                 if !wraps {
-                    self.violation(cx, found, shown(bracket));
+                    self.violation(cx, found, messages::container(bracket));
                 }
                 self.node = UNKNOWN;
             }
@@ -315,22 +298,22 @@ impl Values {
         } else {
             Shape::Array { count: 0 }
         };
-        self.frames.push(Frame { node: self.node, shape, literal });
+        self.frames.push(ValueFrame { node: self.node, shape, literal });
         self.brackets += 1;
         Ok(())
     }
 
-    /// An object behind so many frames is made the lone item of a list.
+    /// The object after this many frames becomes the only item of a list.
     #[cold]
     fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
         let path = || self.path_of(&self.frames[..frames]);
-        cx.repair(found, Repair::Coerced).map_err(|kind| (kind, format!("{}: a list is expected: [{{…}}].", path())))
+        cx.repair_or(found, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
     #[cold]
     fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
-        let Some(Wrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
+        let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
         }
@@ -345,31 +328,29 @@ impl Values {
             return Ok(());
         }
         self.wrapper = None;
-        if holds {
-            found.args.release();
-        }
+        found.args.release_if(holds);
         self.lone(cx, found, frames)
     }
 
-    /// What may be a wrapper is complete: reads what is in it, or else itself, as what it stands in place of.
+    /// A possible wrapper is complete: reads its content, or else the object itself, as the expected type.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: Wrapper) -> Result<bool, Bad> {
-        let Wrapper { node, start, holds, .. } = wrapper;
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+        let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
         let mut text = found.args.json.split_off(start);
         if let Some((repair, inner)) = in_wrapper(cx, node, &text) {
-            self.repair(cx, found, repair, shown(b'{'))?;
+            self.repair(cx, found, repair, messages::container(b'{'))?;
             text = inner;
         }
-        // A word ends where a blank follows.
+        // A word ends only where whitespace follows.
         text.push(' ');
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
         let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
-        object.feed(&mut io).map_err(|failure| (failure.kind, failure.message))?;
-        if holds {
-            found.args.release();
+        if let Err(Step::Failed(failure)) = object.feed(&mut io) {
+            return Err((failure.kind, failure.message));
         }
+        found.args.release_if(holds);
         self.end(found)
     }
 
@@ -378,7 +359,7 @@ impl Values {
         if self.wrapper.is_some() {
             self.first_key(cx, found, None)?;
         }
-        let Some(Frame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
+        let Some(ValueFrame { node, shape, literal }) = self.frames.pop() else { return Ok(true) };
         self.brackets -= 1;
         let bracket = match shape {
             Shape::Object { mut keys, .. } => {
@@ -396,7 +377,7 @@ impl Values {
         if let Some(wrapper) = self.wrapper.take_if(|wrapper| wrapper.frames == self.frames.len()) {
             let read = self.unwrap(cx, found, wrapper);
             if read.as_ref().is_err_and(|(kind, _)| *kind != ErrorKind::DuplicateArgument) {
-                // Reading on begins in front of the bracket.
+                // Recovery begins before the bracket.
                 self.brackets += 1;
             }
             return read;
@@ -404,18 +385,16 @@ impl Values {
         if let Some((start, holds)) = literal {
             if !equal_literal(cx, found, node, start) {
                 self.node = node;
-                self.violation(cx, found, shown(bracket));
+                self.violation(cx, found, messages::container(bracket));
             }
-            if holds {
-                found.args.release();
-            }
+            found.args.release_if(holds);
         }
         self.end(found)
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
     pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
-        while let Some(Frame { shape: Shape::Lone, .. }) = self.frames.last() {
+        while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             found.args.json.push(']');
             self.frames.pop();
         }
@@ -424,16 +403,12 @@ impl Values {
             Shape::Array { count } => *count += 1,
             Shape::Object { keys, key, start, again } => match again.take() {
                 None => keys.push(key.clone(), *start..found.args.json.len()),
-                Some(Again { first, holds }) => {
+                Some(Repeated { first, holds }) => {
                     if found.args.json[first] != found.args.json[*start..] {
-                        let path = self.path();
-                        let message = format!("{path} is given twice, with different values. Give it once.");
-                        return Err((ErrorKind::DuplicateArgument, message));
+                        return Err(messages::twice(&self.path()));
                     }
                     found.args.json.truncate(*start);
-                    if holds {
-                        found.args.release();
-                    }
+                    found.args.release_if(holds);
                 }
             },
             Shape::Lone => {}
@@ -442,39 +417,21 @@ impl Values {
     }
 }
 
-/// The JSON in a wrapper that stands where type `id` is expected, which takes no object.
+/// The JSON in a wrapper where type `id` is expected, which does not allow objects.
 fn in_wrapper(cx: &Context<'_>, id: NodeId, text: &str) -> Option<(Repair, String)> {
-    let Ok(Value::Object(members)) = parse(text, cx.limits.depth) else { return None };
-    let (first, value) = members.first()?;
+    let Ok(Value::Object(mut members)) = parse(text, cx.limits.depth) else { return None };
+    let schema = cx.schema;
+    let own = |key: &str| !schema.node(id).has(&Choice::Array) || schema.declares(schema.item(id, 0), key);
+    let list = !own(&members.first()?.0) && keys::are_of_list(members.iter().map(|(key, _)| &**key));
+    let (repair, value) = match &members[..] {
+        [(key, Value::Array(_))] if list && key == "item" => (Repair::ListWrapper, members.pop()?.1),
+        _ if list => (Repair::ListWrapper, Value::Array(members.into_iter().map(|(_, item)| item).collect())),
+        [(key, _)] if key == "value" => (Repair::ValueWrapper, members.pop()?.1),
+        _ => return None,
+    };
     let mut json = String::with_capacity(text.len());
-    let numbered = || members.iter().enumerate().all(|(index, (key, _))| keys::is_index(key, index));
-    if cx.schema.node(id).has(&Choice::Array) && !cx.schema.declares(cx.schema.item(id, 0), first) {
-        let items = match value {
-            Value::Array(_) if first == "item" && members.len() == 1 => {
-                value.write(&mut json);
-                return Some((Repair::ListWrapper, json));
-            }
-            _ if first == "item" && members.len() == 1 || numbered() => &members,
-            _ => &Vec::new(),
-        };
-        for (_, item) in items {
-            json.push(if json.is_empty() { '[' } else { ',' });
-            item.write(&mut json);
-        }
-        if !json.is_empty() {
-            json.push(']');
-            return Some((Repair::ListWrapper, json));
-        }
-    }
-    (first == "value" && members.len() == 1).then(|| {
-        value.write(&mut json);
-        (Repair::ValueWrapper, json)
-    })
-}
-
-/// A container, in messages.
-fn shown(bracket: u8) -> &'static str {
-    if bracket == b'{' { "{…}" } else { "[…]" }
+    value.write(&mut json);
+    Some((repair, json))
 }
 
 /// A container of type `id` is written from `start` on: equal to a literal of its type, it becomes that one. False: it can

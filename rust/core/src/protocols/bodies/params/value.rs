@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::mem::take;
 
 use super::typing::write_text;
-use crate::arguments::Slot;
-use crate::arguments::{Bad, Context, Found, Io};
+use crate::arguments::{Bad, Context, Flow, Found, Io, Slot, Step};
 use crate::error::ErrorKind;
 use crate::limits::NAME_CHARS;
 use crate::schema::Choice;
@@ -14,18 +13,9 @@ use crate::syntax::quoting::Alternation;
 use crate::syntax::scan::{Scan, first_chars, has_line_break, starts, ws_run};
 use crate::syntax::tags::{CallTag, Row, closes};
 
-/// How a value ends.
-pub enum Read {
-    Need,
-    /// With its closing tag.
-    Closed,
-    /// Before another tag.
-    Open,
-}
-
 /// What a tag in a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum TagInValue {
     /// Its closing tag, of this many bytes.
     Close(usize),
     /// Another tag, before which it ends.
@@ -36,22 +26,30 @@ enum End {
     Kept(usize),
 }
 
+/// What is around a value, which decides what ends it.
+struct Around<'a> {
+    /// The tag of the function, and the tool's name.
+    function: (CallTag, &'a str),
+    declared: &'a dyn Fn(&str) -> bool,
+    /// Nothing follows the text.
+    last: bool,
+}
+
 /// How a tag is opened; decides what closes it.
 #[derive(Debug)]
-struct Opened {
+pub struct ValueTag {
     row: &'static Row,
     /// The name of the tag.
     tag: Cow<'static, str>,
     /// In another form than the usual one.
     styled: bool,
     /// The key was between tags.
-    apart: bool,
+    pub apart: bool,
 }
 
 #[derive(Debug)]
-pub struct Value {
-    opened: Opened,
-    pub apart: bool,
+pub struct ParameterValue {
+    pub opened: ValueTag,
     /// A tag of a call was taken for text: then its own closing tag must end it.
     pub kept: bool,
     /// `None` where the call has failed.
@@ -74,11 +72,10 @@ pub struct Value {
     looked: usize,
 }
 
-impl Value {
+impl ParameterValue {
     pub fn new(row: &'static Row) -> Self {
-        Value {
-            opened: Opened { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
-            apart: false,
+        ParameterValue {
+            opened: ValueTag { row, tag: Cow::Borrowed(row.parameter.words[0]), styled: false, apart: false },
             kept: false,
             slot: None,
             live: false,
@@ -96,9 +93,9 @@ impl Value {
         let row = self.opened.row;
         let word = row.parameter.words[0];
         let tag = if tag == word { Cow::Borrowed(word) } else { Cow::Owned(tag.to_owned()) };
-        let opened = Opened { row, tag, styled, apart };
+        let opened = ValueTag { row, tag, styled, apart };
         let text = take(&mut self.text);
-        *self = Value { opened, apart, text, ..Value::new(row) };
+        *self = ParameterValue { opened, text, ..ParameterValue::new(row) };
         self.text.clear();
     }
 
@@ -179,10 +176,19 @@ impl Value {
         Ok(())
     }
 
-    /// Reads on from `io.at`.
-    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Result<Read, Bad> {
+    /// Reads on from `io.at` to the value's end. True: that is its closing tag; false: another tag.
+    pub fn read(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
+        let read = self.read_to_end(io, function);
+        if matches!(read, Err(Step::Need)) {
+            self.go_live(&io.cx, io.found)?;
+        }
+        read
+    }
+
+    fn read_to_end(&mut self, io: &mut Io<'_>, function: CallTag) -> Flow<bool> {
         let cx = io.cx;
         let declared = |name: &str| cx.schema.declares(cx.schema.root, name);
+        let around = Around { function: (function, cx.tool), declared: &declared, last: io.last };
         loop {
             let rest = io.rest();
             let end = memchr::memchr(b'<', rest.as_bytes());
@@ -191,30 +197,25 @@ impl Value {
                 self.take(io.found, part);
                 io.at += part.len();
                 if end.is_none() {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
+                    return Err(Step::Need);
                 }
             }
-            let function = (function, io.cx.tool);
-            let quoted = self.since.and_then(Alternation::open);
-            match self.opened.end(io.rest(), io.last, self.line, function, &declared, &mut self.looked) {
-                Scan::Match(End::Close(_) | End::Before) if quoted.is_some() && self.slot.is_some() => {
+            let quoted = self.since.and_then(Alternation::open).is_some();
+            let found = self.opened.end(io.rest(), &around, self.line, &mut self.looked).decided()?;
+            match found {
+                Some(TagInValue::Close(_) | TagInValue::Before) if quoted && self.slot.is_some() => {
                     let message = format!(
                         "{}: the value contains its own closing tag, so its end is ambiguous. Write the arguments as one JSON object.",
                         cx.tool
                     );
-                    return Err((ErrorKind::MalformedCall, message));
+                    return Err((ErrorKind::MalformedCall, message).into());
                 }
-                Scan::Incomplete => {
-                    self.go_live(&io.cx, io.found)?;
-                    return Ok(Read::Need);
-                }
-                Scan::Match(End::Close(length)) if quoted.is_none() => {
+                Some(TagInValue::Close(length)) if !quoted => {
                     io.at += length;
-                    return Ok(Read::Closed);
+                    return Ok(true);
                 }
-                Scan::Match(End::Before) if quoted.is_none() => return Ok(Read::Open),
-                Scan::Match(End::Kept(length)) => {
+                Some(TagInValue::Before) if !quoted => return Ok(false),
+                Some(TagInValue::Kept(length)) => {
                     (self.kept, self.looked) = (true, 0);
                     let tag = &io.window[io.at..io.at + length];
                     self.take(io.found, tag);
@@ -222,14 +223,8 @@ impl Value {
                     io.at += length;
                 }
                 found => {
-                    match self.opened.nearly_closes(io.rest(), io.last, &declared) {
-                        Scan::Incomplete => {
-                            self.go_live(&io.cx, io.found)?;
-                            return Ok(Read::Need);
-                        }
-                        Scan::Match(()) => self.kept = true,
-                        Scan::NoMatch => self.kept |= found == Scan::Match(End::Text),
-                    }
+                    let near = self.opened.nearly_closes(io.rest(), &around).decided()?;
+                    self.kept |= near.is_some() || found == Some(TagInValue::Text);
                     self.looked = 0;
                     self.take(io.found, "<");
                     io.at += 1;
@@ -249,23 +244,15 @@ impl Value {
     }
 }
 
-impl Opened {
+impl ValueTag {
     /// What this `<` begins. `line`: it is at the start of a line.
-    fn end(
-        &self,
-        rest: &str,
-        last: bool,
-        line: bool,
-        function: (CallTag, &str),
-        declared: &dyn Fn(&str) -> bool,
-        looked: &mut usize,
-    ) -> Scan<End> {
-        let row = self.row;
+    fn end(&self, rest: &str, around: &Around<'_>, line: bool, looked: &mut usize) -> Scan<TagInValue> {
+        let (row, &Around { function: (tag, name), declared, last }) = (self.row, around);
         match closes(rest, &self.tag, last) {
             Scan::Match(length) => {
-                return match self.closed(rest, length, last, function, declared, looked) {
-                    Scan::Match(()) => Scan::Match(End::Close(length)),
-                    Scan::NoMatch => Scan::Match(End::Kept(length)),
+                return match self.closed(rest, length, around, looked) {
+                    Scan::Match(()) => Scan::Match(TagInValue::Close(length)),
+                    Scan::NoMatch => Scan::Match(TagInValue::Kept(length)),
                     Scan::Incomplete => Scan::Incomplete,
                 };
             }
@@ -279,7 +266,6 @@ impl Opened {
                 .and_then(|it| if it.apart { Scan::Match(()) } else { Scan::NoMatch }),
             false => row.opens_line(rest, last),
         };
-        let (tag, name) = function;
         let next = next.or(|| {
             tag.closes(rest, name, last).and_then(|length| {
                 let end = ws_run(rest, length.max(*looked));
@@ -288,19 +274,19 @@ impl Opened {
             })
         });
         match next {
-            Scan::Match(()) => Scan::Match(End::Before),
+            Scan::Match(()) => Scan::Match(TagInValue::Before),
             Scan::Incomplete => Scan::Incomplete,
             Scan::NoMatch => starts(rest, row.block_open, last)
                 .or(|| starts(rest, row.call.open, last))
                 .or(|| starts(rest, row.parameter.open, last))
-                .map(|()| End::Text),
+                .map(|()| TagInValue::Text),
         }
     }
 
     /// Whether a closing tag is here as models misspell it: `</parameter/>`, `</parameter1>`, or with a declared key.
-    fn nearly_closes(&self, rest: &str, last: bool, declared: &dyn Fn(&str) -> bool) -> Scan {
+    fn nearly_closes(&self, rest: &str, around: &Around<'_>) -> Scan {
         let end = first_chars(rest, NAME_CHARS);
-        let (text, last) = (&rest[..end], last || end < rest.len());
+        let (text, last) = (&rest[..end], around.last || end < rest.len());
         let ends = |c: char| !(c.is_alphanumeric() || "_-/.".contains(c));
         starts(text, "</", last).and_then(|()| match text[2..].find(ends) {
             None => Scan::at_end(last),
@@ -308,7 +294,7 @@ impl Opened {
                 let name = &text[2..2 + length];
                 let word = self.row.parameter.words[0];
                 let like = name.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
-                if text[2 + length..].starts_with('>') && (like || declared(name)) {
+                if text[2 + length..].starts_with('>') && (like || (around.declared)(name)) {
                     Scan::Match(())
                 } else {
                     Scan::NoMatch
@@ -318,15 +304,8 @@ impl Opened {
     }
 
     /// A closing tag of the value, of this many bytes: it counts only if what may follow a parameter follows.
-    fn closed(
-        &self,
-        rest: &str,
-        length: usize,
-        last: bool,
-        (tag, name): (CallTag, &str),
-        declared: &dyn Fn(&str) -> bool,
-        looked: &mut usize,
-    ) -> Scan {
+    fn closed(&self, rest: &str, length: usize, around: &Around<'_>, looked: &mut usize) -> Scan {
+        let &Around { function: (tag, name), declared, last } = around;
         let end = ws_run(rest, length.max(*looked));
         *looked = end;
         let after = &rest[end..];
@@ -355,21 +334,21 @@ pub fn holds(row: &'static Row, text: &str) -> bool {
     if memchr::memchr(b'<', text.as_bytes()).is_none() {
         return true;
     }
-    let opened = Value::new(row).opened;
-    let function = (CallTag::Word(row.call.words[0]), "");
+    let opened = ParameterValue::new(row).opened;
+    let around = Around { function: (CallTag::Word(row.call.words[0]), ""), declared: &|_| false, last: false };
     let after = if row.line_breaks { "\n" } else { "" };
     let whole = format!("{text}{after}{}\n{}\n{}", row.parameter_close, row.call_close, row.block_close);
     let (mut from, mut since) = (0, None::<Alternation>);
     while let Some(offset) = memchr::memchr(b'<', &text.as_bytes()[from..]) {
         let at = from + offset;
         let line = if at == 0 { row.line_breaks } else { text.as_bytes()[at - 1] == b'\n' };
-        match opened.end(&whole[at..], false, line, function, &|_| false, &mut 0) {
-            Scan::NoMatch | Scan::Match(End::Text) => {}
-            Scan::Match(End::Kept(length)) if since.is_none() => {
+        match opened.end(&whole[at..], &around, line, &mut 0) {
+            Scan::NoMatch | Scan::Match(TagInValue::Text) => {}
+            Scan::Match(TagInValue::Kept(length)) if since.is_none() => {
                 since.insert(Alternation::CLOSED).run(&text[at + length..]);
             }
-            Scan::Match(End::Kept(_)) => {}
-            Scan::Incomplete | Scan::Match(End::Close(_) | End::Before) => return false,
+            Scan::Match(TagInValue::Kept(_)) => {}
+            Scan::Incomplete | Scan::Match(TagInValue::Close(_) | TagInValue::Before) => return false,
         }
         from = at + 1;
     }

@@ -1,5 +1,6 @@
-//! A pair as the encoder writes it, in one step: ` key=value` with a declared key, and a value whose end and type are plain to
-//! see. Most pairs of most calls are such; whatever is not, or not all there yet, is for the states, which read these the same.
+//! A pair as the encoder writes it, in one step: ` key=value` with a declared key, and a value whose end and type are easy to
+//! see. Most pairs of most calls are like this. The states read all others, those that are not complete yet, and read these the
+//! same.
 
 use super::value::takes_strings_as_items;
 use crate::arguments::Io;
@@ -17,22 +18,22 @@ pub(super) fn pairs(io: &mut Io<'_>) -> Option<bool> {
     while let Some((next, bare)) = pair(io, length) {
         open_ended = Some(bare);
         match next {
-            Next::Pair(next) => length = next,
-            Next::Close => break,
+            FollowedBy::Pair(next) => length = next,
+            FollowedBy::Close => break,
         }
     }
     open_ended
 }
 
 /// What follows a value.
-enum Next {
+enum FollowedBy {
     Close,
     /// A pair whose key has this many bytes.
     Pair(usize),
 }
 
 /// Reads a pair whose key has this many bytes.
-fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
+fn pair(io: &mut Io<'_>, length: usize) -> Option<(FollowedBy, bool)> {
     let Io { cx, window, .. } = *io;
     let rest = &window[io.at + 1..];
     let object = cx.schema.node(cx.schema.root).object.as_ref()?;
@@ -72,16 +73,16 @@ fn pair(io: &mut Io<'_>, length: usize) -> Option<(Next, bool)> {
     Some((next, open_ended))
 }
 
-/// Bytes of the bare key that `text` starts with, `=` directly behind it.
+/// Bytes of the bare key that `text` starts with, with `=` directly after it.
 fn key(text: &str, delimiters: &Delimiters) -> Option<usize> {
     let length = delimiters.key_run(text);
     ((1..=BARE_SEGMENT_CHARS).contains(&length) && text.as_bytes().get(length) == Some(&b'=')).then_some(length)
 }
 
 /// What ends a value, if this text begins with it.
-fn behind(text: &str, delimiters: &Delimiters) -> Option<Next> {
+fn behind(text: &str, delimiters: &Delimiters) -> Option<FollowedBy> {
     match text.strip_prefix(' ') {
-        Some(rest) => key(rest, delimiters).map(Next::Pair),
-        None => text.starts_with(&delimiters.close).then_some(Next::Close),
+        Some(rest) => key(rest, delimiters).map(FollowedBy::Pair),
+        None => text.starts_with(&delimiters.close).then_some(FollowedBy::Close),
     }
 }

@@ -1,56 +1,58 @@
-"""Who reads what, and whether it reads it right: a fast wrong answer does not count."""
+"""Which parser reads which format, and whether it reads it correctly: fast but wrong results do not count."""
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 
-from wirecall._bench.peers import Contestant, Missing, Reader, Stream, Wrong, written
-from wirecall._bench.works import Message, Step, Work, steps
+from wirecall._bench.peers import Contestant, MissingPackageError, Reader, Stream, WrongResultError, written
+from wirecall._bench.workloads import Message, Step, Workload, steps
 
-# Others' exceptions may hold all that they read.
+# Exceptions of other parsers may contain the whole input.
 _REASON_CHARS = 300
 
 
 @dataclass
 class Entry:
-    """One contestant on one work."""
+    """One contestant on one workload."""
 
     contestant: Contestant
-    work: Work
+    workload: Workload
     texts: list[str]
     expected: list[Message]
     open_stream: Callable[[], Stream] | None = None
     correct: bool | None = None
     reason: str | None = None
-    # How many steps were done before the time was over, if it was.
+    # The number of completed steps, if the time limit was reached.
     cut: int | None = None
-    # Nanoseconds of each step, for each time that the work was read.
+    # Nanoseconds of each step, for each reading of the workload.
     times: list["array[int]"] = field(default_factory=list)
     memory: int | None = None
 
     @property
     def steps(self) -> Iterator[Step]:
-        return steps(self.texts, in_turn=len(self.work.messages) > 1)
+        return steps(self.texts, in_turn=len(self.workload.messages) > 1)
 
 
-def entries_of(work: Work, who: Sequence[Contestant]) -> list[Entry]:
-    """Everyone on this work."""
+def entries_of(workload: Workload, who: Sequence[Contestant]) -> list[Entry]:
+    """All contestants that can take part in this workload."""
     found = []
     for contestant in who:
-        texts = written(work, contestant.reads)
-        found.append(Entry(contestant, work, [text for text, _ in texts], [message for _, message in texts]))
+        texts = written(workload, contestant.reads)
+        found.append(
+            Entry(contestant, workload, [text for text, _ in texts], [message for _, message in texts])
+        )
     return found
 
 
 def judge(entry: Entry, limit: float) -> None:
-    """Say whether the contestant finds in the work what was written, and whether it does in time."""
+    """Determine whether the contestant finds the written calls, and whether it does so in time."""
     if not entry.texts:
         entry.reason = "the work has no call, and this contestant is given nothing else"
         return
     try:
-        entry.open_stream = entry.contestant.prepare(entry.work.tools)
-    except Missing as missing:
+        entry.open_stream = entry.contestant.prepare(entry.workload.tools)
+    except MissingPackageError as missing:
         entry.reason = str(missing)
         return
     make = entry.contestant.reader
@@ -68,9 +70,9 @@ def judge(entry: Entry, limit: float) -> None:
                 return
         _compare(entry, readers)
         entry.correct = True
-    except Wrong as wrong:
+    except WrongResultError as wrong:
         entry.correct, entry.reason = False, str(wrong)
-    except Exception as error:  # of another's parser: anything
+    except Exception as error:  # other parsers can raise anything
         entry.correct, entry.reason = False, f"it raised {type(error).__name__}: {error}"[:_REASON_CHARS]
 
 
@@ -79,10 +81,12 @@ def _compare(entry: Entry, readers: Sequence[Reader]) -> None:
         found = reader.message()
         place = f" in message {number}" if len(readers) > 1 else ""
         if len(found.calls) != len(expected.calls):
-            raise Wrong(f"{len(found.calls)} calls were found{place}, and {len(expected.calls)} were written")
+            raise WrongResultError(
+                f"{len(found.calls)} calls were found{place}, and {len(expected.calls)} were written"
+            )
         for count, (call, right) in enumerate(zip(found.calls, expected.calls, strict=True), start=1):
             if call != right:
-                raise Wrong(f"call {count}{place} is not the one that was written")
-        # What stands between calls is left out by some.
+                raise WrongResultError(f"call {count}{place} is not the one that was written")
+        # Some parsers omit the text between calls.
         if found.text.strip() != expected.text.strip():
-            raise Wrong(f"the text{place} is not the one that was written")
+            raise WrongResultError(f"the text{place} is not the one that was written")

@@ -1,4 +1,4 @@
-"""What `wirecall bench live` and `bench agent` share: ways of asking take turns, runs are carried on."""
+"""What `wirecall bench live` and `bench agent` share: the order of trials, and resumed runs."""
 
 import itertools
 import random
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from wirecall._bench.artifact import Artifact, BenchError, Cell, Key
-from wirecall._bench.asking import Asking
 from wirecall._bench.budget import REACHED, Budget, Usage, most
+from wirecall._bench.options import RunOptions
 from wirecall._bench.progress import progress
-from wirecall._bench.ways import NATIVE, Way, way_of
+from wirecall._bench.variants import NATIVE, Variant, variant_of
 from wirecall._bench.workers import each
 from wirecall._rewriting.options import Options
 
@@ -24,7 +24,7 @@ class Named(Protocol):
     def group(self) -> str: ...
 
 
-# Of a request, and what would ask for several answers.
+# Fields that the run sets itself, and fields that request several answers.
 _OWN_FIELDS = frozenset(
     {
         "max_completion_tokens",
@@ -38,7 +38,7 @@ _OWN_FIELDS = frozenset(
         "tools",
     }
 )
-# How many reasons a summary names.
+# How many reasons a summary lists.
 _REASONS = 5
 _UNJUDGED = "not judged"
 
@@ -46,49 +46,49 @@ Subject = TypeVar("Subject", bound=Named)
 
 
 @dataclass(frozen=True)
-class Turn(Generic[Subject]):
-    """What a cell is of: a case or task, and how it is asked, for the how many-th time."""
+class Trial(Generic[Subject]):
+    """The subject of a cell: a case or task, a variant, and the number of the repetition."""
 
-    way: Way
+    variant: Variant
     subject: Subject
     repetition: int
 
     @property
     def key(self) -> Key:
-        return (*self.way, self.subject.name, str(self.repetition))
+        return (*self.variant, self.subject.name, str(self.repetition))
 
     def members(self, what: str) -> Cell:
-        """Of the cell.
+        """The members of the cell.
 
         Args:
-            what: The subject is.
+            what: The name of the subject's member.
         """
         return {
             "key": list(self.key),
             what: self.subject.name,
             "group": self.subject.group,
-            **self.way.members,
+            **self.variant.members,
             "repetition": self.repetition,
         }
 
 
-def check(asking: Asking) -> None:
-    """
+def check(run_options: RunOptions) -> None:
+    """Check the models, modes and parameters.
+
     Raises:
-        BenchError: There is no model or no mode, one stands there twice, or a mode is none; or a further
-            field is one that the run sets: another model would be asked, or more would come than the budget
-            knows.
+        BenchError: There is no model or mode, one is given twice, or a mode is unknown; or a parameter is a
+            field that the run sets itself, which would change the model or exceed the budget.
     """
-    for what, given in (("models", asking.models), ("modes", asking.modes)):
+    for what, given in (("models", run_options.models), ("modes", run_options.modes)):
         if not given:
             raise BenchError(f"--{what} is empty.")
-    if taken := sorted(_OWN_FIELDS & asking.parameter.keys()):
+    if taken := sorted(_OWN_FIELDS & run_options.parameter.keys()):
         raise BenchError(
             f"--parameter {taken[0]}: this field is set by the run, or would make answers unreadable."
         )
-    once("models", asking.models)
-    once("modes", asking.modes)
-    for mode in asking.modes:
+    once("models", run_options.models)
+    once("modes", run_options.modes)
+    for mode in run_options.modes:
         if mode != NATIVE:
             try:
                 Options().with_overrides({"protocol": mode})
@@ -97,94 +97,97 @@ def check(asking: Asking) -> None:
 
 
 def once(what: str, given: Sequence[str]) -> None:
-    """
+    """Check that no value is given twice.
+
     Raises:
-        BenchError: One of them stands there twice.
+        BenchError: A value is given twice.
     """
     if twice := {one for one in given if given.count(one) > 1}:
         raise BenchError(f"{twice.pop()!r} is given twice in the {what}.")
 
 
-def take_turns(ways: Sequence[Way], subjects: Sequence[Subject], asking: Asking) -> Iterator[Turn[Subject]]:
-    """Each way with each subject, as often as is asked for, in their order.
+def schedule(
+    variants: Sequence[Variant], subjects: Sequence[Subject], run_options: RunOptions
+) -> Iterator[Trial[Subject]]:
+    """Each variant with each subject and repetition, in the order in which they run.
 
-    All ways have their turn at a subject before the next one comes, in an order that is drawn for each
-    subject and repetition: whatever changes at a provider meanwhile meets all.
+    All variants run on a subject before the next subject, in an order that is drawn for each subject and
+    repetition. So changes at a provider during the run affect all variants.
     """
-    for repetition, subject in itertools.product(range(1, asking.reps + 1), subjects):
-        drawn = list(ways)
-        random.Random(f"{asking.seed} {repetition} {subject.name}").shuffle(drawn)
-        yield from (Turn(way, subject, repetition) for way in drawn)
+    for repetition, subject in itertools.product(range(1, run_options.reps + 1), subjects):
+        drawn = list(variants)
+        random.Random(f"{run_options.seed} {repetition} {subject.name}").shuffle(drawn)
+        yield from (Trial(variant, subject, repetition) for variant in drawn)
 
 
-def shared_options(asking: Asking) -> dict[str, Any]:
-    """What any run has to share with the one that it carries on."""
+def shared_options(run_options: RunOptions) -> dict[str, Any]:
+    """The options that every resumed run must share with the original one."""
     return {
-        "api": asking.api,
-        "base_url": asking.address,
-        "models": asking.models,
-        "modes": asking.modes,
-        "repetitions": asking.reps,
-        "seed": asking.seed,
-        "output": asking.max_output_tokens,
-        "output_parameter": asking.output_parameter,
-        "parameters": asking.parameter,
+        "api": run_options.api,
+        "base_url": run_options.address,
+        "models": run_options.models,
+        "modes": run_options.modes,
+        "repetitions": run_options.reps,
+        "seed": run_options.seed,
+        "output": run_options.max_output_tokens,
+        "output_parameter": run_options.output_parameter,
+        "parameters": run_options.parameter,
     }
 
 
-def carry_on(
+def run_trials(
     what: str,
-    asking: Asking,
+    run_options: RunOptions,
     artifact: Artifact,
-    turns: Sequence[Turn[Subject]],
-    work: Callable[[Turn[Subject]], Cell],
+    trials: Sequence[Trial[Subject]],
+    work: Callable[[Trial[Subject]], Cell],
     *,
     budget: Budget,
     stop: threading.Event,
 ) -> int:
-    """Do what was never done, was skipped or not judged, and what failed if that is wanted.
+    """Run trials that have no result, were skipped or not judged, and on request those that failed.
 
-    Each has its cell at once.
+    Each cell is written immediately.
 
     Args:
-        what: Is run.
-        turns: All of the run.
-        work: Makes a cell.
-        budget: What all cells have cost so far is added to it.
-        stop: Is set when the run is to end.
+        what: The name of the run.
+        trials: All trials of the run.
+        work: Returns the cell of a trial.
+        budget: The cost of existing cells is added to it.
+        stop: Set when the run is to be stopped.
 
     Returns:
-        The exit code: 1 if something was skipped or not judged, or if nothing worked.
+        The exit code: 1 if cells were skipped or not judged, or if none succeeded.
 
     Raises:
-        BenchError: The endpoint takes no request any more.
-        KeyboardInterrupt: It was interrupted; the artifact is whole.
+        BenchError: The endpoint accepts no more requests.
+        KeyboardInterrupt: The run was interrupted; the artifact is complete.
     """
-    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), asking.max_output_tokens):
+    for model, usage in _spent((*artifact.cells.values(), *artifact.replaced), run_options.max_output_tokens):
         budget.add(model, usage)
-    again = {"skipped", "failed"} if asking.retry_failed else {"skipped"}
+    again = {"skipped", "failed"} if run_options.retry_failed else {"skipped"}
     before = {
         key: cell["status"]
         for key, cell in artifact.cells.items()
         if cell["status"] not in again and not is_unjudged(cell)
     }
-    todo = [turn for turn in turns if turn.key not in before]
+    todo = [trial for trial in trials if trial.key not in before]
     found = Counter(before.values())
-    with progress(len(turns), what, done=len(before)) as shown:
+    with progress(len(trials), what, done=len(before)) as shown:
 
-        def do(turn: Turn[Subject]) -> None:
-            cell = work(turn)
+        def do(trial: Trial[Subject]) -> None:
+            cell = work(trial)
             artifact.append(cell)
             found[cell["status"]] += 1
             found[_UNJUDGED] += is_unjudged(cell)
             shown.step(note=_note(found, budget))
 
-        each(do, todo, concurrency=asking.concurrency, stop=stop)
+        each(do, todo, concurrency=run_options.concurrency, stop=stop)
     return 1 if found["skipped"] or found[_UNJUDGED] or not found["ok"] else 0
 
 
 def endings(cells: Iterable[Cell]) -> list[str]:
-    """Why cells failed or were skipped, the most frequent reasons first, and what to do about it."""
+    """Why cells failed or were skipped, the most frequent reasons first, and how to continue."""
     counts = Counter((cell["status"], cell["reason"]) for cell in cells if cell["status"] != "ok")
     said = [f"{count:,} {status}: {reason}" for (status, reason), count in counts.most_common(_REASONS)]
     if len(counts) > _REASONS:
@@ -197,19 +200,19 @@ def endings(cells: Iterable[Cell]) -> list[str]:
 
 
 def is_unjudged(cell: Cell) -> bool:
-    """Whether a judge was asked, and gave no verdict."""
+    """Whether a judge was asked and gave no verdict."""
     judge = cell.get("judge")
     return judge is not None and judge["same"] is None
 
 
 def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
-    """Models and their usage, judges too. What nobody counted has cost all that it could.
+    """The models and their usage, including judges. Unknown usage counts as the maximum.
 
     Args:
-        output: The tokens that an answer can have.
+        output: Maximum tokens of an answer.
     """
     for cell in cells:
-        # One that was only judged again has the answer of the cell before it.
+        # A cell that was only judged again has the answer of an earlier cell.
         for request in () if cell.get("judged_again") else cell["requests"]:
             usage = Usage.of(request["usage"])
             yield cell["model"], most(len(request["body"]), output) if usage.unknown else usage
@@ -220,9 +223,9 @@ def _spent(cells: Iterable[Cell], output: int) -> Iterator[tuple[str, Usage]]:
                 yield judge["model"], most(judge["bytes"], usage.unknown * output)
 
 
-def tally(way: Way, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
-    """The cells of a way; how many are ok, failed, skipped, and their tokens of input and output."""
-    those = [cell for cell in cells if way_of(cell) == way]
+def tally(variant: Variant, cells: Iterable[Cell]) -> tuple[list[Cell], list[int]]:
+    """The cells of a variant; how many are ok, failed and skipped; and their input and output tokens."""
+    those = [cell for cell in cells if variant_of(cell) == variant]
     counts = Counter(cell["status"] for cell in those)
     usage = sum((Usage.of(cell["usage"]) for cell in those), Usage())
     return those, [*(counts[status] for status in ("ok", "failed", "skipped")), usage.input, usage.output]

@@ -1,4 +1,4 @@
-//! Reading on behind an error, by quotes and brackets alone.
+//! Recovery after an error, by quotes and brackets alone.
 
 use std::mem::replace;
 
@@ -8,20 +8,20 @@ use crate::syntax::scan::{Scan, starts};
 
 /// How the rest of a failed call is read.
 #[derive(Debug)]
-pub struct Lost {
+pub struct EnvelopeRecovery {
     skip: Skip,
-    /// Nothing was read but where the error is: CLOSE may stand there.
+    /// Nothing was read after the error: CLOSE may follow at once.
     fresh: bool,
-    /// The error leaves no doubt where strings and brackets end, so the next call of a list is one.
+    /// It is certain where strings and brackets end, so the next object of the list is a call.
     sound: bool,
-    /// In a list, behind the failed call.
+    /// In a list, after the failed call.
     between: bool,
 }
 
-impl Lost {
-    /// Behind the last bracket.
+impl EnvelopeRecovery {
+    /// After the last bracket.
     pub fn behind() -> Self {
-        Lost { skip: Skip::After, fresh: true, sound: true, between: false }
+        EnvelopeRecovery { skip: Skip::After, fresh: true, sound: true, between: false }
     }
 
     /// In so many brackets, and perhaps in a string. `between`: in those of the list alone.
@@ -34,7 +34,7 @@ impl Lost {
         (window, at): (&str, usize),
     ) -> Self {
         let skip = Skip::in_brackets_at(brackets, string, window, at);
-        Lost { skip, fresh: string.is_none(), sound, between }
+        EnvelopeRecovery { skip, fresh: string.is_none(), sound, between }
     }
 
     /// Reads to the end of the call. `bare`: without CLOSE; `list`: in so many brackets of a list, or none.

@@ -1,8 +1,8 @@
-"""A small firm, for agents to work in: files, mail, a calendar, a shop, tickets; its tools and their results.
+"""A small simulated company for agents: files, mail, a calendar, a shop and tickets, with its tools.
 
-Everything is deterministic. A tool gets arguments that a model wrote, so each says what is wrong with them in
-a sentence that the model can act on. A task is judged by what the firm is like afterwards, so tools keep what
-was done, and nothing else.
+Everything is deterministic. Tools receive arguments written by a model, so each error is a sentence that the
+model can act on. A task is judged by the company's final state, so tools record what was done and nothing
+else.
 """
 
 import json
@@ -16,8 +16,8 @@ Json = Any
 Arguments = Mapping[str, Json]
 
 
-class ToolFailed(Exception):
-    """What the model is told instead of a result."""
+class ToolUseError(Exception):
+    """An error that the model receives instead of a result."""
 
 
 def _object(properties: dict[str, Json], required: list[str] | None = None) -> dict[str, Json]:
@@ -40,7 +40,7 @@ _LINES = {
 }
 _FIELDS = {"path": _text("From the root, without a leading slash")}
 
-# Each tool: what it is for, and its parameters. The method of World has its name.
+# For each tool its description and parameters. The method of `Environment` has its name.
 TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
     "list_files": ("Lists the paths of all files.", _object({})),
     "read_file": ("Reads a text file.", _object(_FIELDS)),
@@ -138,8 +138,8 @@ TOOLS: Mapping[str, tuple[str, dict[str, Json]]] = {
 
 
 @dataclass
-class World:
-    """The firm. `log` has every call that worked, with its arguments."""
+class Environment:
+    """The company. `log` has every successful call, with its arguments."""
 
     files: dict[str, str] = field(default_factory=dict)
     bookings: list[dict[str, str]] = field(default_factory=list)
@@ -154,13 +154,13 @@ class World:
     log: list[str] = field(default_factory=list)
 
     def call(self, name: str, arguments: Json) -> str:
-        """The result of a call, as the text that a model is shown.
+        """The result of a call, as the text for the model.
 
         Raises:
-            ToolFailed: It could not be done, and nothing was.
+            ToolUseError: The call failed and had no effect.
         """
         if name not in TOOLS:
-            raise ToolFailed(f"there is no tool {name!r}")
+            raise ToolUseError(f"there is no tool {name!r}")
         _check(name, arguments)
         tool: Callable[..., Json] = getattr(self, name)
         result = tool(**arguments)
@@ -183,7 +183,7 @@ class World:
         content = self._file(path)
         found = content.count(old) if old else 0
         if found != 1:
-            raise ToolFailed(f"the piece occurs {found} times in {path}, not once; nothing was changed")
+            raise ToolUseError(f"the piece occurs {found} times in {path}, not once; nothing was changed")
         self.files[path] = content.replace(old, new)
         return {"replaced": 1}
 
@@ -194,7 +194,9 @@ class World:
 
     def _file(self, path: str) -> str:
         if path not in self.files:
-            raise ToolFailed(f"there is no file {path}; available: {', '.join(sorted(self.files)) or 'none'}")
+            raise ToolUseError(
+                f"there is no file {path}; available: {', '.join(sorted(self.files)) or 'none'}"
+            )
         return self.files[path]
 
     # Travel and calendar
@@ -202,7 +204,7 @@ class World:
     def get_weather(self, city: str) -> Json:
         degrees = {"Oslo": 4, "Lisbon": 19, "Graz": 11, "Porto": 17}
         if city not in degrees:
-            raise ToolFailed(f"no station in {city}; available: {', '.join(sorted(degrees))}")
+            raise ToolUseError(f"no station in {city}; available: {', '.join(sorted(degrees))}")
         return {"city": city, "celsius": degrees[city]}
 
     def search_flights(self, origin: str, destination: str, date: str) -> Json:
@@ -216,7 +218,7 @@ class World:
 
     def book_flight(self, flight: str, passenger: str) -> Json:
         if flight not in ("OS 331", "DY 1875", "SK 2642"):
-            raise ToolFailed(f"there is no flight {flight}; search_flights lists flight numbers")
+            raise ToolUseError(f"there is no flight {flight}; search_flights lists flight numbers")
         self.bookings.append({"flight": flight, "passenger": passenger})
         return {"booked": flight}
 
@@ -225,7 +227,7 @@ class World:
 
     def create_event(self, title: str, start: str, minutes: int, attendees: Json = ()) -> Json:
         if any(event["start"] == start for event in self.events):
-            raise ToolFailed(f"{start} is taken; the next free time is {start[:11]}15:30")
+            raise ToolUseError(f"{start} is taken; the next free time is {start[:11]}15:30")
         self.events.append({"title": title, "start": start, "minutes": minutes, "attendees": list(attendees)})
         return {"created": title}
 
@@ -234,13 +236,13 @@ class World:
     def find_customer(self, email: str) -> Json:
         known = {"ada@example.com": "C-7", "li@example.com": "C-12"}
         if email not in known:
-            raise ToolFailed(f"no customer has the address {email}")
+            raise ToolUseError(f"no customer has the address {email}")
         return {"customer_id": known[email], "email": email}
 
     def list_orders(self, customer_id: str, cursor: str = "") -> Json:
         own = [order for order in self.orders.values() if order["customer_id"] == customer_id]
         if cursor and not cursor.isdecimal():
-            raise ToolFailed(f"{cursor!r} is not a cursor: use `next` of the previous page")
+            raise ToolUseError(f"{cursor!r} is not a cursor: use `next` of the previous page")
         start = int(cursor or 0)
         page = [
             {"order_id": order["order_id"], "status": order["status"]} for order in own[start : start + 2]
@@ -249,7 +251,7 @@ class World:
 
     def get_order(self, order_id: str) -> Json:
         if order_id not in self.orders:
-            raise ToolFailed(f"there is no order {order_id}; list_orders lists those of a customer")
+            raise ToolUseError(f"there is no order {order_id}; list_orders lists those of a customer")
         return self.orders[order_id]
 
     def create_order(self, customer_id: str, lines: Json, ship_to: Json) -> Json:
@@ -262,13 +264,13 @@ class World:
         order = self.get_order(order_id)
         most = sum(line.get("cents", 0) * line["quantity"] for line in order["lines"])
         if not 0 < cents <= most:
-            raise ToolFailed(f"{cents} is not between 1 and {most}, which is what {order_id} cost in cents")
+            raise ToolUseError(f"{cents} is not between 1 and {most}, which is what {order_id} cost in cents")
         self.refunds.append({"order_id": order_id, "cents": cents, "reason": reason})
         return {"refunded": cents}
 
     def set_stock_level(self, sku: str, level: int) -> Json:
         if sku not in self.levels:
-            raise ToolFailed(f"there is no article {sku}; available: {', '.join(sorted(self.levels))}")
+            raise ToolUseError(f"there is no article {sku}; available: {', '.join(sorted(self.levels))}")
         self.levels[sku] = level
         return {"sku": sku, "level": level}
 
@@ -277,7 +279,9 @@ class World:
 
     def update_ticket(self, ticket_id: str, status: str, comment: str = "") -> Json:
         if ticket_id not in self.tickets:
-            raise ToolFailed(f"there is no ticket {ticket_id}; available: {', '.join(sorted(self.tickets))}")
+            raise ToolUseError(
+                f"there is no ticket {ticket_id}; available: {', '.join(sorted(self.tickets))}"
+            )
         self.tickets[ticket_id] = {**self.tickets[ticket_id], "status": status, "comment": comment}
         return self.tickets[ticket_id]
 
@@ -289,7 +293,7 @@ class World:
 
     def send_text_message(self, number: str, text: str) -> Json:
         if len(text) > 160:
-            raise ToolFailed(f"the text has {len(text)} characters; at most 160 fit")
+            raise ToolUseError(f"the text has {len(text)} characters; at most 160 fit")
         self.sent.append({"by": "text message", "to": number, "body": text})
         return {"sent": number}
 
@@ -303,12 +307,12 @@ class World:
 
     def fetch_page(self, url: str) -> Json:
         if url not in self.pages:
-            raise ToolFailed(f"404: {url}")
+            raise ToolUseError(f"404: {url}")
         return self.pages[url]
 
 
 def definition(name: str) -> dict[str, Json]:
-    """A tool as chat completions define it."""
+    """A tool as a chat completions definition."""
     description, parameters = TOOLS[name]
     return {
         "type": "function",
@@ -318,4 +322,4 @@ def definition(name: str) -> dict[str, Json]:
 
 def _check(name: str, arguments: Json) -> None:
     for error in Draft202012Validator(TOOLS[name][1]).iter_errors(arguments):
-        raise ToolFailed(f"the arguments of {name} do not fit: {error.json_path}: {error.message}")
+        raise ToolUseError(f"the arguments of {name} do not fit: {error.json_path}: {error.message}")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from wirecall._bench.proof import Proof, proofs, violations
-from wirecall._bench.ways import Way
+from wirecall._bench.request_checks import RequestCheck, request_checks, violations
+from wirecall._bench.variants import Variant
 
 
 def sent(
@@ -31,14 +31,14 @@ RIGHT = [
 
 def test_what_differs_is_proved() -> None:
     assert violations(RIGHT) == []
-    wire = Way("m", "wire")
-    found = {proof.way.ablation: proof for proof in proofs(RIGHT)}
+    wire = Variant("m", "wire")
+    found = {check.variant.ablation: check for check in request_checks(RIGHT)}
     assert found == {
-        "": Proof(wire, Way("m", "native"), [], ["a", "b"]),
-        "no-manual": Proof(Way("m", "wire", "no-manual"), wire, [], ["a", "b"]),
-        "strict": Proof(Way("m", "wire", "strict"), wire, ["a", "b"], []),
+        "": RequestCheck(wire, Variant("m", "native"), [], ["a", "b"]),
+        "no-manual": RequestCheck(Variant("m", "wire", "no-manual"), wire, [], ["a", "b"]),
+        "strict": RequestCheck(Variant("m", "wire", "strict"), wire, ["a", "b"], []),
     }
-    assert [proof.void for proof in found.values()] == [[], [], []]
+    assert [check.void for check in found.values()] == [[], [], []]
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_what_is_void(cell: dict[str, Any], said: str) -> None:
 
 def test_one_equal_case_among_many_fails() -> None:
     cells = [*RIGHT, sent("4", "b", ablation="no-manual")]
-    (proof,) = [proof for proof in proofs(cells) if proof.way.ablation == "no-manual"]
-    assert (proof.same, proof.differ, proof.void) == (["b"], ["a"], ["b"])
+    (check,) = [check for check in request_checks(cells) if check.variant.ablation == "no-manual"]
+    assert (check.same, check.differ, check.void) == (["b"], ["a"], ["b"])
     assert len(violations(cells)) == 1
 
 
 def test_models_are_apart() -> None:
     assert violations([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)]) == []
-    assert len(proofs([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)])) == 6
+    assert len(request_checks([*RIGHT, *({**cell, "model": "n"} for cell in RIGHT)])) == 6

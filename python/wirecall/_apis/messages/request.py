@@ -1,0 +1,362 @@
+"""Requests of the Messages API, rewritten: their tools in a manual, calls and results as text."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from wirecall._apis import roles
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError, error_type
+from wirecall._apis.messages.answer import is_text
+from wirecall._apis.stops import stops_of
+from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
+from wirecall._rewriting import manual as manuals
+from wirecall._rewriting.history import History, PastCall
+from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
+from wirecall.errors import ToolError
+
+log = logging.getLogger("wirecall")
+
+# The API refuses a fifth breakpoint.
+_BREAKPOINTS = 4
+# What may stand in a result and in a user's message alike.
+_BESIDE = {kind: f"[{kind}]" for kind in ("image", "document", "search_result")}
+
+
+class UnsupportedThreadError(UnsupportedRequestError):
+    """A thread of the Messages API. Its SDK knows the answer, and sends the whole history instead."""
+
+
+def refusal(error: Exception) -> Json:
+    about: Json = {"type": error_type(error), "message": str(error)}
+    if isinstance(error, UnsupportedThreadError):
+        about["details"] = {"error_code": "thread_unsupported_request"}
+    return {"type": "error", "error": about}
+
+
+def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
+    if request.get("thread") is not None:
+        raise UnsupportedThreadError(
+            "the server holds the history and the tools of a thread, so they cannot be rewritten: "
+            "send the whole conversation without `thread`"
+        )
+    tools: list[Json] = []
+    native: list[Json] = []
+    for tool in listed(request.get("tools")):
+        if not isinstance(tool, dict):
+            raise ToolError(f"{tool!r:.80} is not a tool: a tool is an object")
+        (native if _is_native(tool) else tools).append(tool)
+    natives = _Natives(native)
+    return ParsedRequest(
+        tools,
+        native,
+        _choice(request.get("tool_choice"), natives),
+        any(natives.rewrites(block) for message in _messages(request) for block in _blocks(message)),
+        stops=stops_of(request),
+    )
+
+
+def rewrite_request(given: Rewrite) -> Json:
+    request, parsed, manual, history, options = given
+    natives = _Natives(parsed.native)
+    new = dict(request)
+    if isinstance(request.get("messages"), list):
+        new["messages"] = [_message(message, history, natives) for message in request["messages"]]
+    if parsed.tools:
+        _set(new, "tools", parsed.native or None)
+        _set(new, "tool_choice", _native_choice(request.get("tool_choice"), natives))
+    # Token counting has neither of the two.
+    if "max_tokens" in request and history.stop is not None:
+        given_stops = listed(request.get("stop_sequences"))
+        if history.stop not in given_stops:
+            new["stop_sequences"] = [*given_stops, history.stop]
+    if manual is not None:
+        new["system"] = _system(new, manual, _breakpoint(new, parsed, options), options)
+    return new
+
+
+def adapt_request(request: Json, options: Options) -> Json:
+    new = dict(request)
+    system = new.pop("system", None) if options.system_role == "user" else None
+    told = [{"role": "system", "content": system}] if system else []
+    if told or "messages" in request:
+        new["messages"] = roles.adapted([*told, *listed(request.get("messages"))], options)
+    return new
+
+
+def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
+    """Words after a prefill are appended to it. Without words our answer joins the user's last message, since
+    the API takes no empty text."""
+    messages = list(request["messages"])
+    last = messages[-1] if messages else {}
+    if last.get("role") == "assistant":
+        if words:
+            messages[-1] = {**last, "content": _with_words(last.get("content"), words)}
+    elif words.strip():
+        messages.append({"role": "assistant", "content": words})
+    if messages and messages[-1].get("role") == "user":
+        joined = _with_message(messages[-1].get("content"), message)
+        messages[-1] = {**messages[-1], "content": joined}
+    else:
+        messages.append({"role": "user", "content": message})
+    return {**request, "messages": messages}
+
+
+# Tools.
+
+
+class _Natives:
+    """The tools that stay, and whose calls and results they are. It walks through a conversation once."""
+
+    def __init__(self, tools: list[Json]) -> None:
+        self._names = [tool.get("name") for tool in tools]
+        self._types = tuple(str(tool.get("type")) for tool in tools)
+        self._ids: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._types)
+
+    def has(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._names
+
+    def rewrites(self, block: object) -> bool:
+        """Whether a block becomes text: a call or result of none of these tools."""
+        held = mapping(block)
+        if held.get("type") == "tool_use":
+            if not self._owns(held):
+                return True
+            if isinstance(held.get("id"), str):
+                self._ids.add(held["id"])
+        elif held.get("type") == "tool_result":
+            id = held.get("tool_use_id")
+            return not (isinstance(id, str) and id in self._ids)
+        return False
+
+    def _owns(self, call: Mapping[str, Any]) -> bool:
+        # A family of tools has one definition without a name; its calls say the family's.
+        family = call.get("toolset_name")
+        if isinstance(family, str) and family:
+            return any(type.startswith(family) for type in self._types)
+        return self.has(call.get("name"))
+
+
+def _is_native(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool needs the provider: its own tools, and those that it calls or finds by itself."""
+    if tool.get("type") not in (None, "custom") and "input_schema" not in tool:
+        return True
+    callers = tool.get("allowed_callers") or ()
+    return tool.get("defer_loading") is True or any(caller != "direct" for caller in callers)
+
+
+def _choice(given: object, natives: _Natives) -> Choice:
+    if not isinstance(given, Mapping):
+        return Choice()
+    parallel = given.get("disable_parallel_tool_use") is not True
+    kind, name = given.get("type"), given.get("name")
+    if kind == "none":
+        return Choice("none")
+    if kind == "any":
+        return Choice("required", (), parallel)
+    if kind == "tool" and isinstance(name, str) and not natives.has(name):
+        return Choice("required", (name,), parallel)
+    return Choice("auto", (), parallel)
+
+
+def _native_choice(given: object, natives: _Natives) -> object:
+    """What is left of `tool_choice` for the tools that stay."""
+    if not natives or not isinstance(given, Mapping):
+        return None
+    if given.get("type") == "none" or (given.get("type") == "tool" and natives.has(given.get("name"))):
+        return given
+    # The model may answer with text calls, so that no native one can be asked for.
+    is_serial = given.get("disable_parallel_tool_use")
+    return {"type": "auto", "disable_parallel_tool_use": True} if is_serial else None
+
+
+# The system text.
+
+
+def _breakpoint(new: Mapping[str, Any], parsed: ParsedRequest, options: Options) -> object:
+    """The cache breakpoint behind the manual: the one that stood behind the tools, or the host's wish."""
+    moved = [tool["cache_control"] for tool in parsed.tools if tool.get("cache_control")]
+    if not moved and not options.cache_manual:
+        return None
+    used = sum(1 for holder in _holders(new) if holder.get("cache_control"))
+    if used >= _BREAKPOINTS:
+        log.debug("no cache breakpoint after the manual: the request already has %d", used)
+        return None
+    return moved[-1] if moved else {"type": "ephemeral"}
+
+
+def _holders(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """All that may have a cache breakpoint. One at the top is set by the API itself, and counts too."""
+    yield request
+    for key in ("tools", "system"):
+        yield from map(mapping, listed(request.get(key)))
+    for message in _messages(request):
+        for block in map(mapping, _blocks(message)):
+            yield block
+            yield from map(mapping, _blocks(block))
+
+
+def _system(
+    request: Mapping[str, Any], manual: manuals.Manual, breakpoint: object, options: Options
+) -> object:
+    system = request.get("system")
+    text = system if isinstance(system, str) and system.strip() else ""
+    if breakpoint is None and not isinstance(system, list):
+        return manuals.join(text, manual, options)
+    blocks = system if isinstance(system, list) else [_text(text)] if text else []
+    # Only the manual is the same for every `tool_choice`.
+    return manuals.place(blocks, manual, _text, options, cached=lambda told: _text(told, breakpoint))
+
+
+# The messages.
+
+
+def _message(message: Any, history: History, natives: _Natives) -> Any:
+    """A message of the host with its calls and results as text: the same object where nothing changes."""
+    if not isinstance(message, Mapping):
+        return message
+    given = message.get("content")
+    role = message.get("role")
+    content: object = given
+    if role == "assistant" and isinstance(given, list):
+        content = _assistant(given, history, natives)
+    elif role == "user" and isinstance(given, list):
+        content = _user(given, history, natives)
+    elif role == "user":
+        content = history.foreign(given)
+    return message if content is given else {**message, "content": content}
+
+
+def _assistant(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
+    ours = [natives.rewrites(block) and kind_of(block) == "tool_use" for block in blocks]
+    if not any(ours):
+        return blocks
+    calls = [block for block, mine in zip(blocks, ours, strict=True) if mine]
+    texts = iter(history.calls([_past(call) for call in calls]))
+    written = _Written()
+    for block, mine in zip(blocks, ours, strict=True):
+        if mine:
+            written.line(next(texts), block.get("cache_control"))
+        else:
+            written.block(block)
+    return written.blocks()
+
+
+def _past(call: Mapping[str, Any]) -> PastCall:
+    id = call.get("id")
+    return PastCall(id if isinstance(id, str) else None, str(call.get("name")), call.get("input"))
+
+
+def _user(blocks: list[Any], history: History, natives: _Natives) -> list[Any]:
+    ours = [natives.rewrites(block) and kind_of(block) == "tool_result" for block in blocks]
+    written = _Written()
+    natively: list[Any] = []
+    theirs = iter(history.foreign([block for block, mine in zip(blocks, ours, strict=True) if not mine]))
+    for block, mine in zip(blocks, ours, strict=True):
+        if mine:
+            _write_result(block, history, written)
+        elif any(ours) and kind_of(block) == "tool_result":
+            # The API refuses text in front of a native result.
+            natively.append(next(theirs))
+        else:
+            written.block(next(theirs))
+    changed = [*natively, *written.blocks()]
+    return blocks if are_same(blocks, changed) else changed
+
+
+class _Written:
+    """Blocks, where lines that follow each other are one text, up to a cache breakpoint."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Any] = []
+        self._lines: list[str] = []
+
+    def line(self, text: str, breakpoint: object = None) -> None:
+        self._lines.append(text)
+        if breakpoint:
+            self._flush(breakpoint)
+
+    def block(self, block: object) -> None:
+        self._flush()
+        self._blocks.append(block)
+
+    def blocks(self) -> list[Any]:
+        self._flush()
+        return self._blocks
+
+    def _flush(self, breakpoint: object = None) -> None:
+        if self._lines:
+            self._blocks.append(_text("\n".join(self._lines), breakpoint))
+            self._lines = []
+
+
+def _write_result(result: Mapping[str, Any], history: History, written: _Written) -> None:
+    """A result as text; images and documents follow it, and the text says where they were."""
+    content = result.get("content")
+    breakpoint = result.get("cache_control")
+    beside: list[Any] = []
+    if isinstance(content, list):
+        for block in content:
+            if str(kind_of(block)) not in _BESIDE:
+                breakpoint = breakpoint or mapping(block).get("cache_control")
+        content, beside = result_text(content, history, _block_text, _BESIDE, as_json)
+    elif content is None:
+        content = ""
+    id = result.get("tool_use_id")
+    error = result.get("is_error") is True
+    written.line(history.result(id if isinstance(id, str) else None, content, error=error), breakpoint)
+    for block in beside:
+        written.block(block)
+
+
+def _block_text(block: Any) -> object:
+    return block["text"] if is_text(block) else None
+
+
+# What follows a request that is retried.
+
+
+def _with_words(content: object, words: str) -> object:
+    """Appends text to an assistant prefill."""
+    if isinstance(content, str):
+        return content + words
+    blocks = content if isinstance(content, list) else []
+    if blocks and is_text(blocks[-1]):
+        return [*blocks[:-1], {**blocks[-1], "text": blocks[-1]["text"] + words}]
+    return [*blocks, _text(words)] if words.strip() else blocks
+
+
+def _with_message(content: object, message: str) -> object:
+    """Appends a text to a user's content."""
+    if isinstance(content, list):
+        return [*content, _text(message)]
+    return f"{content}\n\n{message}" if content else message
+
+
+# Small things.
+
+
+def _messages(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    return (message for message in listed(request.get("messages")) if isinstance(message, Mapping))
+
+
+def _blocks(holder: Mapping[str, Any]) -> list[Any]:
+    content = holder.get("content")
+    return content if isinstance(content, list) else []
+
+
+def _text(text: str, breakpoint: object = None) -> Json:
+    block: Json = {"type": "text", "text": text}
+    if breakpoint:
+        block["cache_control"] = breakpoint
+    return block
+
+
+def _set(request: Json, key: str, value: object) -> None:
+    if value is None:
+        request.pop(key, None)
+    else:
+        request[key] = value

@@ -1,0 +1,244 @@
+"""Streamed answers of the Messages API, with native calls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import wirecall._core as core
+from wirecall._apis import streams
+from wirecall._apis.messages.answer import ID_PREFIX, StopReason, is_call, is_text, partial_json
+from wirecall._apis.values import Json, mapping, sum_usage
+from wirecall._kinds import described
+from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import ToolCallError
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
+
+
+def stream_error(error: Exception) -> Json:
+    return {"type": "error", "error": {"type": "api_error", "message": str(error)}}
+
+
+@dataclass(slots=True)
+class _Block:
+    """The text block that is being read, with its citations that have no text yet."""
+
+    index: int
+    start: Mapping[str, Any]
+    reader: TextReader
+    waiting: list[Mapping[str, Any]] = field(default_factory=list)
+    begun: bool = False
+
+
+class MessagesStream(streams.AnswerStream, streams.PartWriter):
+    """One streamed answer, or several that become one."""
+
+    def __init__(self, state: ResponseState) -> None:
+        super().__init__(state)
+        self._sending: list[Json] = []
+        self.buffer = HoldBuffer(self._sending.append)
+        self._started = False
+        self._stopped = False
+        # The next index and the open text; and what they were when the answer was held.
+        self._next = 0
+        self._open: int | None = None
+        self._mark: tuple[int, int | None] = (0, None)
+        self._call = 0
+        self._block: _Block | None = None
+        # The indexes under which the provider's other blocks are sent.
+        self._passing: dict[int, int] = {}
+        self._usage: Json = {}
+
+    @property
+    def holds(self) -> bool:
+        return self.buffer.holds or (self._block is not None and self._block.reader.holds)
+
+    def feed(self, event: Json) -> list[Json] | None:
+        kind = event.get("type")
+        if kind == "ping":
+            return [] if self._ended else None
+        if self._is_over():
+            return []
+        if kind == "error":
+            due = [one for one in self._before_error() if one["type"] != "error"]
+            return [*due, event] if due else None
+        self._sending.clear()
+        read = self._handlers.get(kind) if isinstance(kind, str) else None
+        passes = event if read is None else read(self, event)
+        if passes is event and not self.buffer.holds and not self._sending:
+            return None
+        if passes is not None:
+            self.buffer.put(passes)
+        return [*self._sending]
+
+    def end(self) -> list[Json]:
+        if self._stopped or self._is_over():
+            return []
+        self._sending.clear()
+        self._finish(truncated=True)
+        if not self._ended:
+            self._state.should_retry(normal=False)
+            self.buffer.release()
+        self._stopped = True
+        return [*self._sending]
+
+    # The provider's events. Each returns what goes on instead of the event, if anything.
+
+    def _start(self, event: Json) -> Json | None:
+        self._usage = {}
+        self._note(mapping(event.get("message")).get("usage"))
+        first, self._started = not self._started, True
+        return event if first else None
+
+    def _block_start(self, event: Json) -> Json | None:
+        self._finish(truncated=None)
+        if self._ended:
+            return None
+        block, index = event.get("content_block"), event.get("index")
+        if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
+            self._block = _Block(index, block, TextReader(self._state, ID_PREFIX))
+            if block["text"]:
+                self.write(self._block.reader.feed(block["text"]))
+            return None
+        if is_call(block):
+            self._state.called += 1
+            self.buffer.release()
+        place = self._take()
+        if not isinstance(index, int):
+            return event
+        self._passing[index] = place
+        return self._moved(event)
+
+    def _block_delta(self, event: Json) -> Json | None:
+        block, delta = self._block, event.get("delta")
+        if block is None or event.get("index") != block.index or not isinstance(delta, Mapping):
+            return self._moved(event)
+        text = delta.get("text")
+        if delta.get("type") != "text_delta" or not isinstance(text, str):
+            # A citation, or what is not known: it belongs to a text.
+            if self._open is None:
+                block.waiting.append(delta)
+                return None
+            return self._at(event, self._open)
+        parts = block.reader.feed(text)
+        if self._open == block.index and streams.is_text(parts, text):
+            return event
+        self.write(parts)
+        return None
+
+    def _block_stop(self, event: Json) -> Json | None:
+        # A text's end goes out once it is finished: see above.
+        if self._block is not None and event.get("index") == self._block.index:
+            return None
+        return self._moved(event)
+
+    def _message_delta(self, event: Json) -> Json | None:
+        self._note(event.get("usage"))
+        delta = event.get("delta")
+        if not isinstance(delta, Mapping) or delta.get("stop_reason") is None or self._stopped:
+            return self._with_usage(event)
+        stop = StopReason.of(delta, self._state)
+        self._finish(truncated=stop.truncated)
+        if self._ended:
+            return None
+        if self._state.should_retry(normal=stop.normal):
+            if self.buffer.drop():
+                self._next, self._open = self._mark
+            self._close()
+            self._state.usage.append(self._usage)
+            self._retries = True
+            return None
+        self.buffer.release()
+        self._stopped = True
+        event = self._with_usage(event)
+        changed = stop.rewritten(delta, self._state)
+        return {**event, "delta": {**delta, **changed}} if changed else event
+
+    # What they become.
+
+    def _finish(self, *, truncated: bool | None) -> None:
+        if self._block is not None:
+            self.write(self._block.reader.finish(truncated=truncated))
+            self._block = None
+            if not self._ended:
+                self._close()
+
+    def hold(self) -> None:
+        self.buffer.hold()
+        self._mark = (self._next, self._open)
+
+    def say(self, text: str) -> None:
+        block = self._block
+        assert block is not None
+        if self._open is None:
+            start = {"type": "text", "text": ""} if block.begun else {**block.start, "text": ""}
+            block.begun = True
+            self._open = self._take()
+            self._start_block(self._open, start)
+            for delta in block.waiting:
+                self._delta(self._open, delta)
+            block.waiting = []
+        self._delta(self._open, {"type": "text_delta", "text": text})
+
+    def open_call(self, id: str, name: str, *, late: bool) -> None:
+        self._close()
+        self._call = self._take()
+        self._start_block(self._call, {"type": "tool_use", "id": id, "name": name, "input": {}})
+
+    def arguments(self, json_text: str) -> str:
+        return partial_json(json_text)
+
+    def fragment(self, json_text: str) -> None:
+        self._delta(self._call, {"type": "input_json_delta", "partial_json": json_text})
+
+    def close_call(self) -> None:
+        self._stop(self._call)
+
+    def abort(self, error: core.CallError) -> None:
+        self.buffer.put(stream_error(ToolCallError(described(error.kind))))
+        self._ended = True
+
+    def _start_block(self, index: int, block: Json) -> None:
+        self.buffer.put({"type": "content_block_start", "index": index, "content_block": block})
+
+    def _delta(self, index: int, delta: Mapping[str, Any]) -> None:
+        self.buffer.put({"type": "content_block_delta", "index": index, "delta": delta})
+
+    def _stop(self, index: int) -> None:
+        self.buffer.put({"type": "content_block_stop", "index": index})
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._stop(self._open)
+            self._open = None
+
+    def _take(self) -> int:
+        self._next += 1
+        return self._next - 1
+
+    def _moved(self, event: Json) -> Json:
+        index = event.get("index")
+        place = self._passing.get(index) if isinstance(index, int) else None
+        return event if place is None else self._at(event, place)
+
+    @staticmethod
+    def _at(event: Json, index: int) -> Json:
+        return event if event.get("index") == index else {**event, "index": index}
+
+    # Usage counts up within an answer, and adds up over several.
+
+    def _note(self, usage: object) -> None:
+        if isinstance(usage, Mapping):
+            self._usage.update({key: value for key, value in usage.items() if value is not None})
+
+    def _with_usage(self, event: Json) -> Json:
+        before = self._state.usage
+        return {**event, "usage": sum_usage([*before, self._usage])} if before else event
+
+    _handlers: ClassVar = {
+        "message_start": _start,
+        "content_block_start": _block_start,
+        "content_block_delta": _block_delta,
+        "content_block_stop": _block_stop,
+        "message_delta": _message_delta,
+    }

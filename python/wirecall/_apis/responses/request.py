@@ -1,0 +1,321 @@
+"""Requests of the Responses API, rewritten: their tools in a manual, calls and results as text."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from wirecall._apis import roles
+from wirecall._apis.base import ParsedRequest, Rewrite, UnsupportedRequestError
+from wirecall._apis.stops import stops_of
+from wirecall._apis.values import Json, are_same, as_json, kind_of, listed, mapping, result_text
+from wirecall._rewriting import manual as manuals
+from wirecall._rewriting.history import History, PastCall
+from wirecall._rewriting.manual import Manual
+from wirecall._rewriting.options import Options
+from wirecall._rewriting.response import Choice
+
+# What the server keeps cannot be rewritten: the model would see native calls beside our text.
+_HELD_BY_SERVER = {
+    "previous_response_id": (
+        "with `previous_response_id` the server holds the history, so calls in it cannot be rewritten: "
+        "pass the whole history as `input` (with `store=False` if the server should keep nothing)"
+    ),
+    "conversation": (
+        "with `conversation` the server holds the history, so calls in it cannot be rewritten: "
+        "pass the whole history as `input` instead"
+    ),
+    "background": (
+        "with `background=True` the answer stays on the server, so calls in it cannot be read: "
+        "leave it out, and use stream=True for long answers"
+    ),
+}
+_REFERENCE = (
+    "an item of `input` is a reference to an item that the server holds, which cannot be rewritten: "
+    "pass the item itself (with `store=False`, SDKs send whole items)"
+)
+# Parts of a result that a user message can carry, too.
+_BESIDE = {"input_image": "", "input_file": ""}
+_TEXTS = ("input_text", "output_text", "text")
+
+
+# What a request asks for -------------------------------------------------------------------------
+
+
+def parse_request(request: Mapping[str, Any]) -> ParsedRequest:
+    tools = _dicts(request.get("tools"))
+    ours = [tool for tool in tools if tool.get("type") == "function"]
+    native = [tool for tool in tools if tool.get("type") != "function"]
+    items = _items(request)
+    linked = _native_ids(items)
+    history = any(_is_call(item) or _is_result(item, linked) for item in items)
+    if ours or history:
+        _refuse_what_the_server_holds(request, items)
+    return ParsedRequest(ours, native, _choice(request), history, stops=stops_of(request))
+
+
+def _dicts(given: object) -> list[Json]:
+    return [one for one in listed(given) if isinstance(one, dict)]
+
+
+def _items(request: Mapping[str, Any]) -> list[Any]:
+    """The items of the input; none for a text."""
+    return list(listed(request.get("input")))
+
+
+def _items_or_text(request: Mapping[str, Any]) -> list[Any]:
+    given = request.get("input")
+    return [_says("user", given)] if isinstance(given, str) else _items(request)
+
+
+def _refuse_what_the_server_holds(request: Mapping[str, Any], items: Iterable[Any]) -> None:
+    for key, message in _HELD_BY_SERVER.items():
+        if request.get(key):
+            raise UnsupportedRequestError(message)
+    if any(_is_reference(item) for item in items):
+        raise UnsupportedRequestError(_REFERENCE)
+    instructions = request.get("instructions")
+    if instructions is not None and not isinstance(instructions, str):
+        raise UnsupportedRequestError(f"`instructions` must be a string, not {type(instructions).__name__}")
+
+
+def _is_reference(item: object) -> bool:
+    if not isinstance(item, Mapping):
+        return False
+    kind = item.get("type")
+    return kind == "item_reference" or (kind is None and "id" in item and "role" not in item)
+
+
+def _choice(request: Mapping[str, Any]) -> Choice:
+    parallel = request.get("parallel_tool_calls") is not False
+    given = request.get("tool_choice")
+    if given == "none":
+        return Choice("none", (), parallel)
+    if given == "required":
+        return Choice("required", (), parallel)
+    if isinstance(given, Mapping):
+        if given.get("type") == "function":
+            return Choice("required", (str(given.get("name")),), parallel)
+        if given.get("type") == "allowed_tools":
+            tools = _dicts(given.get("tools"))
+            names = tuple(str(tool.get("name")) for tool in tools if tool.get("type") == "function")
+            if not names:  # None of ours may be called.
+                return Choice("none", (), parallel)
+            return Choice("required" if given.get("mode") == "required" else "auto", names, parallel)
+    return Choice("auto", (), parallel)
+
+
+# The request -------------------------------------------------------------------------------------
+
+
+def rewrite_request(given: Rewrite) -> Json:
+    request, parsed, manual, history, options = given
+    written = dict(request)
+    _leave_native(written, parsed)
+    said = request.get("input")
+    if isinstance(said, str):
+        written["input"] = history.user(said)
+    elif "input" in request:
+        written["input"] = rewrite_items(_items(request), history)
+    if manual is not None:
+        _tell(written, manual, options)
+    return written
+
+
+def adapt_request(request: Json, options: Options) -> Json:
+    new = dict(request)
+    instructions = new.pop("instructions", None) if options.system_role == "user" else None
+    told = [_says("system", instructions)] if instructions else []
+    items = _items_or_text(request)
+    adapted = roles.adapted([*told, *items], options, text="input_text")
+    if not are_same(adapted, items):
+        new["input"] = adapted
+    return new
+
+
+def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
+    # An answer without words (only reasoning) leaves nothing to be repeated.
+    own = [_says("assistant", words)] if words else []
+    return {**request, "input": [*_items_or_text(request), *own, _says("user", message)]}
+
+
+def _leave_native(written: Json, parsed: ParsedRequest) -> None:
+    """Takes our tools out, and whatever speaks of them."""
+    if not parsed.native:
+        for key in ("tools", "tool_choice", "parallel_tool_calls", "max_tool_calls"):
+            written.pop(key, None)
+        return
+    if not parsed.tools:
+        return
+    written["tools"] = parsed.native
+    choice = written.get("tool_choice")
+    if choice == "required":
+        # Any tool would do: the provider must not force one of its own.
+        written["tool_choice"] = "auto"
+    elif kind_of(choice) == "function":
+        written["tool_choice"] = "none"
+    elif isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
+        tools = _dicts(choice.get("tools"))
+        native = [tool for tool in tools if tool.get("type") != "function"]
+        if not native:
+            written["tool_choice"] = "none"
+        elif len(native) < len(tools):
+            written["tool_choice"] = {**choice, "mode": "auto", "tools": native}
+
+
+def _tell(written: Json, told: Manual, options: Options) -> None:
+    """Puts the manual into the system text: `instructions`, else a first system message, else new ones."""
+    instructions = written.get("instructions")
+    items = written.get("input")
+    if not instructions and isinstance(items, list) and items and _role(items[0]) in ("system", "developer"):
+        first = items[0]
+        content = first.get("content")
+        if isinstance(content, list):
+            content = manuals.place(content, told, _text_part, options)
+        else:
+            content = manuals.join(content if isinstance(content, str) else "", told, options)
+        written["input"] = [{**first, "content": content}, *items[1:]]
+        return
+    written["instructions"] = manuals.join(instructions or "", told, options)
+
+
+# The history -------------------------------------------------------------------------------------
+
+
+def rewrite_items(items: Sequence[Any], history: History) -> list[Any]:
+    """The items, with calls and results as text; what is neither stays, the same object."""
+    linked = _native_ids(items)
+    written: list[Any] = []
+    for who, run in groupby(items, key=lambda item: _author(item, linked)):
+        if who == "model":
+            written += _turn(list(run), history)
+        elif who == "result":
+            written.append(_results(run, history))
+        else:
+            written += [_user(item, history) for item in run]
+    return written
+
+
+def _author(item: object, linked: set[str]) -> Literal["model", "result", "host"]:
+    """Who wrote an item. A turn is what the model wrote in one go: a run of its items."""
+    if _is_result(item, linked):
+        return "result"
+    if not isinstance(item, Mapping):
+        return "host"
+    role, kind = _role(item), item.get("type")
+    if role is not None:
+        return "model" if role == "assistant" else "host"
+    if isinstance(kind, str) and kind.endswith(("_output", "_response")):
+        return "host"
+    return "model"
+
+
+def _role(item: object) -> str | None:
+    """Of a message; None of any other item."""
+    if not isinstance(item, Mapping) or item.get("type", "message") != "message":
+        return None
+    role = item.get("role")
+    return role if isinstance(role, str) else None
+
+
+def _is_call(item: object) -> bool:
+    return kind_of(item) == "function_call" and not _stays_native(mapping(item))
+
+
+def _is_result(item: object, linked: set[str]) -> bool:
+    return kind_of(item) == "function_call_output" and _call_id(mapping(item)) not in linked
+
+
+def _call_id(item: Mapping[str, Any]) -> str | None:
+    id = item.get("call_id")
+    return id if isinstance(id, str) else None
+
+
+def _stays_native(call: Mapping[str, Any]) -> bool:
+    """A call of a tool that stays: one of a namespace, or one that a program of the provider made."""
+    return call.get("namespace") is not None or kind_of(call.get("caller")) == "program"
+
+
+def _native_ids(items: Iterable[Any]) -> set[str]:
+    """Of calls that stay native: their results do, too."""
+    calls = (item for item in items if kind_of(item) == "function_call" and _stays_native(item))
+    return {id for id in map(_call_id, calls) if id is not None}
+
+
+def _turn(run: list[Any], history: History) -> Iterator[Any]:
+    texts = iter(history.calls([_past(item) for item in run if _is_call(item)]))
+    last: Any = None
+    for is_call, group in groupby(run, key=_is_call):
+        members = list(group)
+        if not is_call:
+            if last is not None:
+                yield last
+            yield from members[:-1]
+            last = members[-1]
+            continue
+        text = "\n".join(next(texts) for _ in members)
+        if _role(last) == "assistant" and isinstance(last.get("content"), (str, list)):
+            # The model wrote both in one message: said apart, it would learn to stop between them.
+            last = _with_text(last, text)
+            continue
+        if last is not None:
+            yield last
+        last = _says("assistant", text)
+    if last is not None:
+        yield last
+
+
+def _with_text(message: Mapping[str, Any], text: str) -> Json:
+    content = message["content"]
+    if isinstance(content, str):
+        return {**message, "content": f"{content}\n{text}" if content else text}
+    return {**message, "content": [*content, {"type": "output_text", "text": text, "annotations": []}]}
+
+
+def _past(item: Mapping[str, Any]) -> PastCall:
+    return PastCall(_call_id(item), str(item.get("name")), item.get("arguments"))
+
+
+def _results(run: Iterable[Mapping[str, Any]], history: History) -> Json:
+    """One user message of all results that stand beside each other."""
+    parts: list[Json] = []
+    for item in run:
+        content, beside = _content(item.get("output", ""), history)
+        text = history.result(_call_id(item), content)
+        if parts and kind_of(parts[-1]) == "input_text":
+            text = parts.pop()["text"] + "\n" + text
+        parts += [_text_part(text), *beside]
+    return _says("user", parts[0]["text"] if len(parts) == 1 else parts)
+
+
+def _content(output: object, history: History) -> tuple[object, list[Json]]:
+    """What of a result is text, and what is placed beside it."""
+    if not isinstance(output, (list, tuple)):
+        return output, []
+    if not all(isinstance(kind_of(part), str) for part in output):
+        return output, []
+    return result_text(output, history, _part_text, _BESIDE, as_json)
+
+
+def _part_text(part: Mapping[str, Any]) -> object:
+    return part.get("text") if part["type"] in _TEXTS else None
+
+
+def _user(item: Any, history: History) -> Any:
+    """What a user wrote, or a tool that stays native, in which nothing can be taken for a result or a call:
+    mostly the same object."""
+    if not isinstance(item, Mapping):
+        return item
+    key = "content" if _role(item) == "user" else "output"
+    if key == "output" and not str(item.get("type")).endswith("_output"):
+        return item
+    given = item.get(key)
+    made = history.foreign(given)
+    return item if made is given else {**item, key: made}
+
+
+def _text_part(text: str) -> Json:
+    return {"type": "input_text", "text": text}
+
+
+def _says(role: str, content: object) -> Json:
+    return {"role": role, "content": content}

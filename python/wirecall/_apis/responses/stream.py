@@ -1,0 +1,357 @@
+"""Streamed answers of the Responses API, with native calls. A whole answer is read as one whose items come
+complete.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import wirecall._core as core
+from wirecall._apis.responses.output import Output, Source, Text
+from wirecall._apis.streams import AnswerStream, PartWriter
+from wirecall._apis.values import Json, listed, mapping, sum_usage
+from wirecall._kinds import described
+from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import Part, ToolCallError
+from wirecall._rewriting.reader import TextReader
+from wirecall._rewriting.response import ResponseState
+
+_STARTS = ("response.created", "response.in_progress", "response.queued")
+_ENDS = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+}
+# Calls that the host has to answer; the provider answers the others itself.
+_NATIVE_CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "computer_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+)
+
+
+def stream_error(error: Exception, sequence_number: int = 0) -> Json:
+    failed = error.error if isinstance(error, ToolCallError) else None
+    return {
+        "type": "error",
+        "code": failed.kind if failed is not None else "server_error",
+        "message": str(error),
+        "param": None,
+        "sequence_number": sequence_number,
+    }
+
+
+class ResponsesStream(AnswerStream, PartWriter):
+    """A streamed answer. Without `fragments` it reads whole ones."""
+
+    def __init__(self, state: ResponseState, *, fragments: bool = True) -> None:
+        super().__init__(state)
+        self._fragments = fragments
+        self._out = Output()
+        # What is to be written once it is certain that the request is not retried: see `_do`.
+        self.buffer = HoldBuffer(lambda act: act())
+        self._started = False
+        self._response_id: object = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._over = False
+        self._refused = False
+        self._sources: dict[int, Source] = {}
+        # Messages that may still be written: closed ones wait to know what follows them.
+        self._open: list[int] = []
+        self._closed: int | None = None
+        # The items that were announced, and where those that are no messages went.
+        self._announced: set[int] = set()
+        self._places: dict[int, int] = {}
+
+    @property
+    def holds(self) -> bool:
+        return self.buffer.holds or any(
+            text.reader.holds for index in self._open for text in self._sources[index].texts.values()
+        )
+
+    def feed(self, event: Json) -> list[Json] | None:
+        if self._is_over():
+            return []
+        if not self._started:
+            self._started = True
+            first = event.get("sequence_number")
+            self._out.sequence = first if isinstance(first, int) else 0
+        self._read(event)
+        sent = self._sent()
+        return None if len(sent) == 1 and sent[0] is event else sent
+
+    def end(self) -> list[Json]:
+        if self._is_over():
+            return []
+        if not self._over:
+            self._finish("failed", None)
+        return self._sent()
+
+    def read_whole(self, body: Mapping[str, Any], status: str) -> Json | None:
+        """Reads a whole answer as if it were streamed."""
+        self._is_over()
+        read = self._close(body, status)
+        self._sent()
+        return read if read is None or isinstance(read, dict) else dict(read)
+
+    def _sent(self) -> list[Json]:
+        sent, self._out.events = self._out.events, []
+        return sent
+
+    # Events
+
+    def _read(self, event: Json) -> None:
+        kind = event.get("type")
+        index = event.get("output_index")
+        if kind in _STARTS:
+            self._start(event)
+        elif isinstance(kind, str) and kind in _ENDS:
+            response = event.get("response")
+            read = self._close(response if isinstance(response, Mapping) else {}, _ENDS[kind])
+            if read is not None:
+                same = read is response or not isinstance(response, Mapping)
+                self._out.send(event if same else {**event, "response": read})
+        elif kind == "error":
+            with suppress(ToolCallError):  # The provider's own error says more.
+                self._finish("failed", None)
+            self._out.send(event)
+        elif not isinstance(index, int):
+            self._out.send(event)
+        elif kind == "response.output_item.added":
+            self._item_added(index, event.get("item"), event)
+        elif kind == "response.output_item.done":
+            self._item_done(index, event.get("item"), event)
+        else:
+            if self._closed is not None and self._closed != index:
+                self._settle()
+            if kind == "response.output_text.delta" and index not in self._announced:
+                # A text of a message that was never announced.
+                self._item_added(index, _message(event.get("item_id")), event)
+            if index in self._sources:
+                self._message_event(self._sources[index], event)
+            else:
+                self._do(self._forward, index, event)
+
+    def _start(self, event: Json) -> None:
+        response = event.get("response")
+        if self._attempt == 0:
+            if self._response_id is None and isinstance(response, Mapping):
+                self._response_id = response.get("id")
+            self._out.send(event)
+
+    # Items
+
+    def _do(self, act: Callable[..., object], *args: Any) -> None:
+        """Does what writes, or holds it back. Only then is there anything to put together."""
+        if self.buffer.holds:
+            self.buffer.put(partial(act, *args))
+        else:
+            act(*args)
+
+    def _forward(self, index: int, event: Json) -> None:
+        self._out.forward(event, self._places.get(index, index))
+
+    def _begin_item(self, index: int, item: object, event: Json) -> None:
+        self._places[index] = self._out.begin(item, event)
+
+    def _finish_item(self, index: int, item: object, event: Json) -> None:
+        self._out.finish(self._places[index], item, event)
+
+    def _item_added(self, index: int, item: object, event: Json) -> None:
+        self._settle()
+        self._announced.add(index)
+        if isinstance(item, Mapping) and item.get("type") == "message":
+            self._sources[index] = Source(item)
+            self._open.append(index)
+            return
+        if isinstance(item, Mapping) and item.get("type") in _NATIVE_CALLS:
+            self._state.called += 1
+            self.buffer.release()
+        self._do(self._begin_item, index, item, event)
+
+    def _item_done(self, index: int, item: object, event: Json) -> None:
+        if index not in self._announced:
+            self._item_added(index, item, {**event, "type": "response.output_item.added"})
+        if self._closed != index:
+            self._settle()
+        if index not in self._sources:
+            self._do(self._finish_item, index, item, event)
+        elif index in self._open and isinstance(item, Mapping):
+            source = self._sources[index]
+            for number, part in enumerate(listed(item.get("content"))):
+                self._part_done(source, number, part)
+            source.final = item
+            self._closed = index
+
+    def _settle(self) -> None:
+        """Something follows the message that was closed: so its text was not cut off."""
+        index, self._closed = self._closed, None
+        if index is None:
+            return
+        source = self._sources[index]
+        self._finish_texts(source, _status(source) == "incomplete")
+        self._open.remove(index)
+        self._do(self._out.end, source, _status(source) or "completed")
+
+    # Messages
+
+    def _message_event(self, source: Source, event: Json) -> None:
+        kind, index = event.get("type"), event.get("content_index")
+        if not isinstance(index, int):
+            self._do(self._out.about_message, source, event)
+        elif kind == "response.content_part.added":
+            self._part_added(source, index, event.get("part"), event)
+        elif kind == "response.output_text.delta":
+            text = self._text(source, index, _NO_TEXT)
+            logprobs = event.get("logprobs")
+            if isinstance(logprobs, list):
+                text.logprobs += logprobs
+                text.unsent += logprobs
+            delta = event.get("delta")
+            self._hear(source, text, delta if isinstance(delta, str) else "", event)
+        elif kind == "response.output_text.annotation.added" and index in source.texts:
+            source.texts[index].annotations.append(event.get("annotation"))
+        elif kind == "response.output_text.done":
+            self._complete(source, self._text(source, index, _NO_TEXT), event.get("text"))
+        elif kind == "response.content_part.done" and index not in source.others:
+            self._part_done(source, index, event.get("part"))
+        elif index in source.others:
+            self._do(self._out.about_part, source, index, event)
+        else:
+            self._do(self._out.about_message, source, event)
+
+    def _part_added(self, source: Source, index: int, part: object, event: Json | None) -> None:
+        if isinstance(part, Mapping) and part.get("type") == "output_text":
+            self._text(source, index, part)
+            return
+        if isinstance(part, Mapping) and part.get("type") == "refusal":
+            self._refused = True
+        self._finish_texts(source, False)
+        # Its place is known once it is written, which may be later.
+        source.others[index] = {}
+        self._do(self._out.other_part, source, index, part, event)
+
+    def _part_done(self, source: Source, index: int, part: object) -> None:
+        if isinstance(part, Mapping) and part.get("type") == "output_text":
+            text = self._text(source, index, part)
+            text.final = part
+            self._complete(source, text, part.get("text"))
+        elif index not in source.others and index not in source.texts:
+            self._part_added(source, index, part, None)
+
+    def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
+        if index not in source.texts:
+            self._finish_texts(source, False)
+            source.texts[index] = Text(TextReader(self._state, fragments=self._fragments), part)
+        return source.texts[index]
+
+    def _complete(self, source: Source, text: Text, given: object) -> None:
+        """Hears what stands in a closed text and came in no delta."""
+        heard = text.reader.source
+        if isinstance(given, str) and len(given) > len(heard) and given.startswith(heard):
+            self._hear(source, text, given[len(heard) :], None)
+
+    def _hear(self, source: Source, text: Text, delta: str, event: Json | None) -> None:
+        if text.finished:
+            return
+        self._write(source, text, text.reader.feed(delta), event)
+
+    def _finish_texts(self, source: Source, truncated: bool | None) -> None:
+        for text in source.texts.values():
+            if not text.finished:
+                text.finished = True
+                self._write(source, text, text.reader.finish(truncated=truncated), None)
+
+    def _write(self, source: Source, text: Text, parts: Iterable[Part], event: Json | None) -> None:
+        """Writes the parts of a text. `event` is the event that they came with."""
+        self._writing = source, text
+        self._event = event
+        self.write(parts)
+
+    def say(self, text: str) -> None:
+        source, part = self._writing
+        logprobs, part.unsent = part.unsent, []
+        self._do(self._out.say, source, part, text, self._event, logprobs)
+        self._event = None
+
+    def open_call(self, id: str, name: str, *, late: bool) -> None:
+        self._do(self._out.begin_call, *self._writing, id, name)
+
+    def fragment(self, json_text: str) -> None:
+        self._do(self._out.fragment, json_text)
+
+    def close_call(self) -> None:
+        self._do(self._out.end_call)
+
+    def abort(self, error: core.CallError) -> None:
+        # What was sent of a call cannot be taken back.
+        self._out.send(stream_error(ToolCallError(described(error.kind), error), self._out.sequence))
+        self._out.shut()
+        self._ended = True
+
+    # The end
+
+    def _close(self, response: Mapping[str, Any], status: str) -> Mapping[str, Any] | None:
+        """The response as it is now; None if the request is retried."""
+        if self._attempt == 0 and self._response_id is None:
+            self._response_id = response.get("id")
+        output = listed(response.get("output"))
+        if not self._announced:
+            # A whole answer; or none of its items was streamed.
+            for index, item in enumerate(output):
+                self._item_done(index, item, _item_event(index, item))
+        cut = mapping(response.get("incomplete_details")).get("reason") == "max_output_tokens"
+        truncated = self._state.was_cut() if status == "completed" else (cut or None)
+        usage = response.get("usage")
+        if self._finish(status, truncated):
+            self._state.usage.append(usage)
+            return None
+        changed: Json = {}
+        if (output or self._out.items) and output != self._out.items:
+            changed["output"] = list(self._out.items)
+        if self._attempt:
+            changed["id"] = self._response_id
+        if total := sum_usage([*self._state.usage, usage] if self._state.usage else []):
+            changed["usage"] = total
+        return {**response, **changed} if changed else response
+
+    def _finish(self, status: str, truncated: bool | None) -> bool:
+        """The answer is over. True: the request must be retried."""
+        self._over = True
+        still_open = [self._sources[index] for index in self._open]
+        for source in still_open:
+            self._finish_texts(source, _status(source) == "incomplete" or truncated)
+        if self._state.should_retry(normal=status == "completed" and not self._refused):
+            self.buffer.drop()
+            self._out.leave_open()
+            self._retries = True
+            return True
+        self.buffer.release()
+        for source in still_open:
+            otherwise = "completed" if status == "completed" else "incomplete"
+            self._out.end(source, _status(source) or otherwise)
+        self._out.close_message("completed")
+        return False
+
+
+_NO_TEXT: Json = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+
+
+def _message(id: object) -> Json:
+    return {"id": id, "type": "message", "role": "assistant", "status": "in_progress", "content": []}
+
+
+def _item_event(index: int, item: object) -> Json:
+    return {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def _status(source: Source) -> str | None:
+    """A message's own status, once it was closed."""
+    status = source.final.get("status") if source.final is not None else None
+    return status if isinstance(status, str) else None

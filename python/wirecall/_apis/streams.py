@@ -1,0 +1,145 @@
+"""What the streamed answers of all APIs share: attempts, and how parts are written."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import wirecall._core as core
+from wirecall._apis.values import Json
+from wirecall._rewriting.hold import HoldBuffer
+from wirecall._rewriting.parts import (
+    CallFinished,
+    CallFragment,
+    CallOpened,
+    CallPart,
+    Hold,
+    Part,
+    TextPart,
+    ToolCallError,
+)
+from wirecall._rewriting.response import ResponseState
+
+
+def is_text(parts: list[Part], text: str) -> bool:
+    """Whether this text is all that was read, so that the provider's event can be sent as it is."""
+    if len(parts) != 1:
+        return False
+    (part,) = parts
+    return isinstance(part, TextPart) and part.text == text
+
+
+class PartWriter(ABC):
+    """Writes the parts of a text as an API's events.
+
+    Attributes:
+        buffer: Holds events back while the request may be retried.
+    """
+
+    buffer: HoldBuffer[Any]
+
+    @abstractmethod
+    def say(self, text: str) -> None: ...
+
+    @abstractmethod
+    def open_call(self, id: str, name: str, *, late: bool) -> None: ...
+
+    @abstractmethod
+    def fragment(self, json_text: str) -> None: ...
+
+    @abstractmethod
+    def close_call(self) -> None: ...
+
+    @abstractmethod
+    def abort(self, error: core.CallError) -> None:
+        """Ends the stream with an error: fragments of a call were sent, and it failed."""
+
+    def hold(self) -> None:
+        self.buffer.hold()
+
+    def arguments(self, json_text: str) -> str:
+        """The arguments of a whole call as the API has them."""
+        return json_text
+
+    def write(self, parts: Iterable[Part]) -> None:
+        for part in parts:
+            if isinstance(part, TextPart):
+                self.say(part.text)
+            elif isinstance(part, CallFragment):
+                self.fragment(part.delta)
+            elif isinstance(part, (CallPart, CallOpened)):
+                late = isinstance(part, CallPart) and part.late
+                if not late:
+                    self.buffer.release()
+                self.open_call(part.id, part.name, late=late)
+                if isinstance(part, CallPart):
+                    self.fragment(self.arguments(part.arguments))
+                    self.close_call()
+            elif isinstance(part, CallFinished):
+                self.close_call()
+            elif isinstance(part, Hold):
+                self.hold()
+            else:
+                self.abort(part.error)
+                return
+
+
+class AnswerStream(ABC):
+    """One streamed answer, or several where the request is retried: they become one."""
+
+    def __init__(self, state: ResponseState) -> None:
+        self._state = state
+        self._attempt = state.attempt
+        self._retries = False
+        self._ended = False
+
+    @property
+    def should_retry(self) -> bool:
+        """The request must be retried: `Exchange.retry` makes the next request, and the events of its
+        answer come next."""
+        return self._retries and self._state.attempt == self._attempt
+
+    @property
+    def ended(self) -> bool:
+        """The stream was ended with an error (a call failed after its first fragment): nothing more is
+        sent."""
+        return self._ended
+
+    @property
+    @abstractmethod
+    def holds(self) -> bool:
+        """A call or an error is held back, so a comment should keep the connection from timing out. Not to be
+        read once the stream has `ended`."""
+
+    @abstractmethod
+    def feed(self, event: Json) -> list[Json] | None:
+        """Reads one event of the provider (the JSON of its data).
+
+        Returns:
+            The events to send instead, in order; often none. None: the event itself must be sent, unchanged.
+        """
+
+    @abstractmethod
+    def end(self) -> list[Json]:
+        """Ends the provider's stream, and returns what was held and is due. An answer without its closing
+        events was cut off."""
+
+    def _is_over(self) -> bool:
+        """Whether what comes is dropped, as the stream has ended or the request is retried. Begins the next
+        attempt, if there is one."""
+        if self._attempt != self._state.attempt:
+            self._attempt = self._state.attempt
+            self._retries = False
+            self._begin()
+        return self._ended or self._retries
+
+    def _begin(self) -> None:  # noqa: B027
+        """Begins the next attempt. The first event may do all that is needed."""
+
+    def _before_error(self) -> list[Json]:
+        """What goes out before the provider's error, at which clients stop reading."""
+        try:
+            due = self.end()
+        except ToolCallError:
+            due = []  # The provider's own error says more.
+        self._ended = True
+        return due

@@ -1,0 +1,110 @@
+"""JSON values as requests and answers of all APIs have them: lists, parts of a content, usage."""
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from wirecall._rewriting.history import History
+
+Json = dict[str, Any]
+
+
+def listed(value: object) -> Sequence[Any]:
+    """A list of a request or an answer; () for anything else."""
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """An object of a request or an answer; {} for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def kind_of(part: object) -> object:
+    """The type of a part; None if it has none."""
+    return part.get("type") if isinstance(part, Mapping) else None
+
+
+def are_same(values: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these are the same objects."""
+    return len(values) == len(others) and all(map(operator.is_, values, others))
+
+
+def dict_of(value: object) -> Mapping[str, Any]:
+    """A message or a part of one as a mapping, which may be an SDK's object; {} for anything else."""
+    if type(value) is dict:
+        return value
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        dumped = dump(exclude_unset=True)
+        return dumped if isinstance(dumped, dict) else {}
+    return {}
+
+
+def as_json(value: object) -> str:
+    """A value that only a native result can hold, as text, so that it is not lost."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, TypeError, RecursionError):
+        return repr(value)
+
+
+def omitted(part: Mapping[str, Any]) -> str:
+    """Tells the model which part is left out: its type and its names."""
+    holders = [part, mapping(part.get("source")), mapping(part.get(str(part.get("type"))))]
+    keys = ("name", "filename", "title", "mime_type", "media_type")
+    named = [holder[key] for holder in holders for key in keys if isinstance(holder.get(key), str)]
+    return f"[left out: {', '.join([str(part.get('type')), *named])}]"
+
+
+def result_text(
+    parts: Iterable[Any],
+    history: History,
+    text_of: Callable[[Any], object],
+    beside: Mapping[str, str],
+    other: Callable[[Any], str],
+) -> tuple[str, list[Any]]:
+    """The parts of a tool result as one text, and the parts that are placed beside it.
+
+    Args:
+        text_of: Returns the text of a text part.
+        beside: The types of parts that a user's message can hold, and what the text says in their place.
+        other: Writes any other part as text.
+    """
+    lines, placed = [], []
+    for part in parts:
+        text, kind = text_of(part), str(kind_of(part))
+        if isinstance(text, str):
+            lines.append(text)
+        elif kind not in beside:
+            lines.append(other(part))
+        elif not history.shows(kind):
+            lines.append(omitted(part))
+        else:
+            lines += filter(None, [beside[kind]])
+            placed.append(history.foreign(part))
+    return "\n".join(lines), placed
+
+
+def sum_usage(usages: Iterable[object]) -> Json:
+    """The usage of several answers as one: numbers are added and lists are joined, in nested objects too; of
+    other values, the last one counts."""
+    total: Json = {}
+    for usage in usages:
+        for name, given in mapping(usage).items():
+            before = total.get(name)
+            if isinstance(given, Mapping):
+                total[name] = sum_usage([before, given])
+            elif all(map(_is_number, (before, given))) or (
+                isinstance(before, list) and isinstance(given, list)
+            ):
+                total[name] = before + given
+            elif given is not None or name not in total:
+                total[name] = given
+    return total
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

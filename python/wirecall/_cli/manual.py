@@ -1,0 +1,38 @@
+"""`wirecall manual`: the text that describes the tools to a model."""
+
+from typing import Any
+
+import click
+
+from wirecall._cli.inputs import Failure, title_of
+from wirecall._cli.options import (
+    constraints_option,
+    descriptions_option,
+    load_toolset,
+    protocol_option,
+    tools_option,
+)
+from wirecall._cli.outputs import print_line
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wirecall manual --tools tools.json
+  wirecall manual --tools tools.json --descriptions none
+  wirecall manual --tools tools.json --header ''
+""",
+)
+@tools_option()
+@protocol_option
+@click.option(
+    "--header", metavar="TEXT", help="Text before the tools, instead of the built-in one; '' for none."
+)
+@descriptions_option
+@constraints_option
+def manual(tools_path: str, protocol: str, header: str | None, **options: Any) -> None:
+    """Print the manual: the text that describes the tools to a model."""
+    toolset = load_toolset(tools_path, protocol, **options)
+    if not toolset.names:
+        raise Failure(f"{title_of(tools_path)}: the list of tools is empty, so there is no manual to print")
+    print_line(toolset.manual(header=header))

@@ -1,0 +1,71 @@
+"""Options shared by several commands, and the toolsets that they select."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from wirecall import PROTOCOLS, Toolset
+from wirecall._cli.inputs import Failure, blame, load_json, read_text, title_of
+
+_TOOLS = 'a JSON list of tools, or {"tools": […]}'
+
+
+def tools_option(without: str | None = None) -> Callable[[Any], Any]:
+    """`--tools FILE`, required unless the help says what happens `without` it."""
+    forms = 'JSON list of tools (OpenAI, Anthropic or MCP form), or {"tools": […]}.'
+    return click.option(
+        "--tools",
+        "tools_path",
+        metavar="FILE",
+        required=without is None,
+        help=forms if without is None else f"{forms} {without}",
+    )
+
+
+def _known_protocol(_ctx: object, _parameter: object, protocol: str) -> str:
+    with blame("--protocol"):
+        Toolset(protocol=protocol)
+    return protocol
+
+
+protocol_option = click.option(
+    "--protocol",
+    callback=_known_protocol,
+    metavar="NAME",
+    default="wire",
+    show_default=True,
+    help=f"Format of the calls: {', '.join(PROTOCOLS)}, or auto. json, morph-xml and yaml-xml are "
+    "aliases of hermes, xml and yaml.",
+)
+descriptions_option = click.option(
+    "--descriptions",
+    type=click.Choice(["full", "tools", "none"]),
+    default="full",
+    show_default=True,
+    help="Descriptions in the manual: of tools and fields, of tools only, or none.",
+)
+constraints_option = click.option(
+    "--constraints/--no-constraints",
+    default=True,
+    show_default=True,
+    help="Bounds, patterns, formats and examples of fields in the manual.",
+)
+
+
+def load_tools(path: str) -> list[Any]:
+    loaded = load_json(read_text(path, _TOOLS), title_of(path), _TOOLS)
+    tools = loaded.get("tools") if isinstance(loaded, dict) else loaded
+    if not isinstance(tools, list):
+        raise Failure(f"{title_of(path)}: expected {_TOOLS}")
+    if any(isinstance(tool, dict) and "role" in tool and "name" not in tool for tool in tools):
+        raise Failure(f"{title_of(path)}: this is a list of messages; expected {_TOOLS}")
+    return tools
+
+
+def load_toolset(path: str | None, protocol: str, **options: Any) -> Toolset:
+    if path is None:
+        return Toolset(protocol=protocol, **options)
+    tools = load_tools(path)
+    with blame(title_of(path)):
+        return Toolset(tools, protocol=protocol, **options)

@@ -1,0 +1,156 @@
+"""`wirecall parse`: the events of a model's message."""
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import click
+
+from wirecall import CallEnd, CallError, Event, Parser, Problem, Text, ToolError, Toolset, detect
+from wirecall._cli.inputs import read_pieces, reject_shared_stdin
+from wirecall._cli.options import load_toolset, protocol_option, tools_option
+from wirecall._cli.outputs import print_line, to_json
+
+# How much text without calls is searched for calls of another protocol, in characters.
+_SEARCHED = 1 << 20
+
+
+@click.command(
+    epilog="""\b
+Events, one JSON object on each line:
+  {"type": "text", "text"}
+  {"type": "call_start", "index", "id", "name"}
+  {"type": "arguments_delta", "index", "delta"}
+  {"type": "call_end", "index", "id", "name", "arguments", "start", "end", "repairs", "problems"}
+  {"type": "call_error", "index", "id", "name", "kind", "message", "raw", "start", "end",
+   "sentence", "example", "arguments"}
+"arguments" is JSON text, the joined deltas of a call. "start" and "end" count characters.
+"message" is "sentence" followed by "example"; "example" and "arguments" can be null.
+
+\b
+Examples:
+  llm "…" | wirecall parse --tools tools.json
+  wirecall parse --tools tools.json message.txt | jq 'select(.type == "call_end").arguments | fromjson'
+  wirecall parse --tools tools.json --whole --complete message.txt
+  llm "…" | wirecall parse --text
+""",
+)
+@tools_option(without="Without it, calls of any name are parsed, with untyped values. xml and yaml need it.")
+@protocol_option
+@click.option("--text", "only_text", is_flag=True, help="Print only the text outside calls.")
+@click.option("--whole", is_flag=True, help='Read to the end, then print one JSON object, {"items": […]}.')
+@click.option("--strict", is_flag=True, help="Report near misses as errors instead of repairing them.")
+@click.option(
+    "--validate",
+    flag_value="error",
+    default="report",
+    help="Check arguments against the whole schema; violations are errors.",
+)
+@click.option(
+    "--code",
+    type=click.Choice(["call", "text"]),
+    default="call",
+    show_default=True,
+    help="Whether calls in Markdown code are parsed as calls or left as text.",
+)
+@click.option(
+    "--truncated/--complete",
+    default=None,
+    help="Whether the message was cut off. Unknown counts as cut off.",
+)
+@click.option("--in-reasoning", is_flag=True, help="The message starts inside reasoning.")
+@click.argument("file", default="-")
+@click.pass_context
+def parse(
+    ctx: click.Context,
+    /,
+    tools_path: str | None,
+    protocol: str,
+    only_text: bool,
+    whole: bool,
+    truncated: bool | None,
+    in_reasoning: bool,
+    file: str,
+    **options: Any,
+) -> None:
+    """Parse a model's message and print events as they occur.
+
+    Exit code 0 if every call could be parsed, 1 if not.
+    """
+    if only_text and whole:
+        raise click.UsageError("--text and --whole cannot be combined.")
+    reject_shared_stdin(tools_path, file)
+    toolset = load_toolset(tools_path, protocol, **options)
+    if not toolset.names and not _reads_any_name(toolset):
+        raise click.UsageError(f"--protocol {protocol} needs --tools: calls are tags with the tools' names.")
+    pieces = read_pieces(file, "a model's message")
+    if whole:
+        message = toolset.parse("".join(pieces), truncated=truncated, in_reasoning=in_reasoning)
+        batches: Iterable[Sequence[Event]] = [message.items]
+    else:
+        batches = _parsed(toolset.parser(in_reasoning=in_reasoning), pieces, truncated)
+    show = _show_whole if whole else _show_text if only_text else _show_events
+    # The text of a message without calls may contain calls of another protocol.
+    failed, is_text, text = False, bool(toolset.names) and not in_reasoning, io.StringIO()
+    for events in batches:
+        show(events)
+        sys.stdout.flush()
+        for event in events:
+            failed |= isinstance(event, CallError)
+            is_text &= isinstance(event, Text)
+            if is_text and isinstance(event, Text):
+                text.write(event.text[: max(0, _SEARCHED - text.tell())])
+    if is_text and options["code"] == "call":
+        _hint_at_protocol(toolset, text.getvalue())
+    if failed:
+        ctx.exit(1)
+
+
+def _parsed(parser: Parser, pieces: Iterable[str], truncated: bool | None) -> Iterator[list[Event]]:
+    yield from map(parser.feed, pieces)
+    yield parser.finish(truncated=truncated)
+
+
+def _reads_any_name(toolset: Toolset) -> bool:
+    return bool(toolset.segments(toolset.encode("name", {})))
+
+
+def _as_dict(event: Event) -> dict[str, Any]:
+    members = {"type": event.type, **_members(event)}
+    if isinstance(event, CallEnd):
+        members["problems"] = [_members(problem) for problem in event.problems]
+    return members
+
+
+def _members(value: Event | Problem) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__match_args__}
+
+
+def _show_whole(items: Sequence[Event]) -> None:
+    print_line(to_json({"items": [_as_dict(item) for item in items]}))
+
+
+def _show_events(events: Sequence[Event]) -> None:
+    sys.stdout.writelines(to_json(_as_dict(event)) + "\n" for event in events)
+
+
+def _show_text(events: Sequence[Event]) -> None:
+    """Prints text to standard output, and errors to standard error."""
+    for event in events:
+        if isinstance(event, Text):
+            sys.stdout.write(event.text)
+        elif isinstance(event, CallError):
+            click.echo(f"characters {event.start} to {event.end}: {event.kind}: {event.message}", err=True)
+
+
+def _hint_at_protocol(toolset: Toolset, text: str) -> None:
+    """Names on standard error the protocol that the calls in a text may be written in."""
+    try:
+        found = detect(text, [(name, True) for name in toolset.names]).protocol
+    except ToolError:  # a name that another protocol cannot write
+        return
+    if found is not None:
+        click.echo(
+            f"no call was found; the text has calls of another format: try --protocol {found}", err=True
+        )

@@ -1,0 +1,76 @@
+"""`wirecall tokens`: the cost of definitions and calls."""
+
+import dataclasses
+from typing import Any
+
+import click
+
+from wirecall import Toolset
+from wirecall import tokens as counting
+from wirecall._cli.inputs import Failure, blame, read_calls, reject_shared_stdin, title_of
+from wirecall._cli.options import (
+    constraints_option,
+    descriptions_option,
+    load_tools,
+    protocol_option,
+    tools_option,
+)
+from wirecall._cli.outputs import print_line, to_json
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  wirecall tokens --tools tools.json
+  wirecall tokens --tools tools.json --calls calls.jsonl --json
+  wirecall tokens --tools tools.json --characters
+
+Needs tiktoken: pip install 'wirecall[tokens]'. It downloads a vocabulary once and caches it;
+without a network, set TIKTOKEN_CACHE_DIR to the directory of a copy.
+""",
+)
+@tools_option()
+@click.option(
+    "--calls", "calls_path", metavar="FILE", help='Calls, one {"name": …, "arguments": {…}} on each line.'
+)
+@click.option(
+    "--encoding", default=counting.ENCODING, show_default=True, metavar="NAME", help="tiktoken vocabulary."
+)
+@protocol_option
+@click.option("--characters", is_flag=True, help="Count characters instead; needs no tiktoken.")
+@descriptions_option
+@constraints_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+def tokens(
+    tools_path: str,
+    calls_path: str | None,
+    encoding: str,
+    protocol: str,
+    characters: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Count tokens of definitions and calls, native and as text.
+
+    Native definitions are counted as OpenAI chat tools in minified JSON. How providers render them for the
+    model is not public, so these counts are an estimate.
+    """
+    reject_shared_stdin(tools_path, calls_path)
+    tools = load_tools(tools_path)
+    calls = list(read_calls(calls_path)) if calls_path is not None else []
+    try:
+        count: counting.Count = len if characters else counting.tokenizer(encoding)
+    except counting.VocabularyError as error:
+        raise Failure(f"{error} Or use --characters.") from error
+    with blame(title_of(tools_path)):
+        toolset = Toolset(tools, protocol=protocol)
+        costs = counting.measure(tools, count=count, protocol=protocol, **options)
+    for place, name, arguments in calls:
+        with blame(place):
+            costs.calls.append(counting.call_cost(toolset, name, arguments, count))
+    unit = "characters" if characters else "tokens"
+    if as_json:
+        vocabulary = None if characters else encoding
+        print_line(to_json({"unit": unit, "encoding": vocabulary, **dataclasses.asdict(costs)}))
+    else:
+        print_line(counting.tables(costs, unit if characters else f"{unit} of {encoding}", protocol))

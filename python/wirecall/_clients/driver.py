@@ -1,0 +1,298 @@
+"""What to send, what to read and what to pass on: one exchange, driven without I/O of its own.
+
+    driver = Driver(exchange, source)
+    out = await driver.first()              # sends, until there is an answer for the application
+    async for piece in driver.rest():       # the pieces of a streamed one
+        ...
+
+Everything is written once, as coroutines. A sync host runs them with `run` and `passed`: its source never
+waits, so they never suspend. What a source raises reaches the application as it is; an error of ours is first
+given to `Source.fail`, which puts it into the form of the host.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+from wirecall._apis.exchange import Exchange
+from wirecall._sync import run
+
+_END = object()
+_SHOWN_OF_AN_ERROR = 500
+
+
+class Head(NamedTuple):
+    """The beginning of an answer.
+
+    Attributes:
+        status: The HTTP status.
+        streams: Whether the answer is read in chunks.
+    """
+
+    status: int = 200
+    streams: bool = False
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+
+class Source(Protocol):
+    """Where answers come from.
+
+    Attributes:
+        is_async: Whether it waits; otherwise its coroutines never suspend.
+    """
+
+    is_async: bool
+
+    async def send(self, request: Any, attempt: int) -> Any:
+        """Sends a request, and returns its answer, of a form that is the source's own.
+
+        Args:
+            attempt: As in `Driven`.
+        """
+
+    def head(self, answer: Any) -> Head: ...
+
+    async def read_all(self, answer: Any) -> Any:
+        """The whole body."""
+
+    def chunks(self, answer: Any) -> Any:
+        """An iterator; an async one if the source is async."""
+
+    async def close(self, answer: Any) -> None: ...
+
+    def fail(self, error: Exception) -> Any:
+        """Raises an error of ours in the form of the host, or returns what the application gets instead."""
+
+
+class Driven(ABC):
+    """One request and its answers, in the form of a host: bytes or dicts.
+
+    Args:
+        exchange: The same as dicts of the API.
+        on_usage: Gets what the answer to the first request says about usage; retries are longer than what the
+            host sent.
+
+    Attributes:
+        should_retry: The answer that just ended is not the last: `request` is the next one to send, and its
+            answer comes here, too.
+        ended: Nothing more goes out, whatever comes: stop reading.
+        failure: With `ended`: the error of ours that the application gets after everything else.
+    """
+
+    def __init__(self, exchange: Exchange, on_usage: Callable[[Mapping[str, Any]], None] | None) -> None:
+        self._exchange = exchange
+        self._on_usage = on_usage
+        self._listens = on_usage is not None or exchange.recorder is not None
+        self.should_retry = False
+        self.ended = False
+        self.failure: Exception | None = None
+
+    @property
+    def request(self) -> Any:
+        """What to send now."""
+        return self._exchange.request
+
+    @property
+    def _retries(self) -> int:
+        return 0 if self._exchange.state is None else self._exchange.state.attempt
+
+    @property
+    def attempt(self) -> int:
+        """0 for the first request; one more for each that differs from the one before."""
+        return self._retries + self._exchange.dropped_stop
+
+    def reads_error(self, status: int) -> bool:
+        """Whether the body of an error with this status is to be given to `answers`."""
+        return False
+
+    def answers(self, status: int, body: Any = None) -> bool:
+        """Notes the status of an answer, before the rest of it is given.
+
+        Args:
+            body: Of an error.
+
+        Returns:
+            Whether to send `request`, which has changed, instead of handing the error over: the server
+            refused our stop sequence.
+        """
+        self._exchange.accepted()
+        return False
+
+    @abstractmethod
+    def whole(self, body: Any) -> Any:
+        """The answer with native calls. None: send `request`, and give its answer here.
+
+        Raises:
+            ToolCallError: As the options say.
+        """
+
+    @abstractmethod
+    def chunk(self, chunk: Any) -> Any:
+        """What goes out for a piece of the stream. Then look at `ended`."""
+
+    @abstractmethod
+    def end(self, *, dropped: bool = False) -> Any:
+        """The provider's stream is over: what still goes out. Then look at `should_retry`.
+
+        Args:
+            dropped: It broke off. Nothing goes out unless the answer was complete: the beginning of a call is
+                not text.
+        """
+
+    def fail(self, message: str) -> Any:
+        """Ends the stream with an error, after what is still to go out."""
+        raise NotImplementedError(message)
+
+    def pieces(self, out: Any) -> Iterable[Any]:
+        """What goes out, one by one."""
+        return (out,) if out else ()
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """The answer is over, also where its end was never read: the record goes out.
+
+        Args:
+            error: What the application gets instead of it.
+        """
+        self._exchange.finish(error)
+
+    def _hear(self, given: Mapping[str, Any]) -> None:
+        """Notes what an answer, or an event of one, says about usage."""
+        usage = self._exchange.api.usage(given) if self._listens else None
+        if usage and self._exchange.recorder is not None:
+            self._exchange.recorder.add_usage(usage)
+        if usage and self._on_usage is not None and self._retries == 0:
+            self._on_usage(given)
+
+
+class Handover(Enum):
+    """How the application gets an answer that `Driver.first` does not return whole."""
+
+    STREAM = "stream"
+    UNREAD = "unread"
+
+
+class Driver:
+    """Drives one exchange: `first`, then `rest` for a stream.
+
+    Attributes:
+        answer: The answer of the source that is open, if there is one.
+    """
+
+    def __init__(self, exchange: Driven, source: Source) -> None:
+        self._exchange = exchange
+        self._source = source
+        self.answer: Any = None
+
+    async def first(self) -> Any:
+        """Sends the request until there is an answer for the application.
+
+        Returns:
+            Its body, or how the application gets it: `rest` passes a stream on; an error that does not
+            concern us stays unread.
+        """
+        exchange, source = self._exchange, self._source
+        try:
+            while True:
+                head = await self._send()
+                if head.is_success:
+                    exchange.answers(head.status)
+                    if head.streams:
+                        return Handover.STREAM
+                    body = await source.read_all(self.answer)
+                    try:
+                        out = exchange.whole(body)
+                    except Exception as error:
+                        out = source.fail(error)
+                elif exchange.reads_error(head.status):
+                    body = await source.read_all(self.answer)
+                    out = None if exchange.answers(head.status, body) else body
+                else:
+                    return Handover.UNREAD
+                if out is not None:
+                    exchange.finish()
+                    return out
+        except BaseException as error:
+            exchange.finish(error)
+            raise
+
+    async def rest(self) -> AsyncGenerator[Any, None]:
+        """Passes on a streamed answer, and the answers to its retries. They are closed in any case. Where
+        nothing was sent yet, this begins with `first`."""
+        exchange, source = self._exchange, self._source
+        if self.answer is None:
+            await self.first()
+        try:
+            while True:
+                dropped: Exception | None = None
+                chunks, is_async = source.chunks(self.answer), source.is_async
+                while not exchange.ended:
+                    try:
+                        chunk = await anext(chunks, _END) if is_async else next(chunks, _END)
+                    except Exception as error:
+                        dropped = error
+                        break
+                    if chunk is _END:
+                        break
+                    for out in exchange.pieces(exchange.chunk(chunk)):
+                        yield out
+                await self.close()
+                for out in exchange.pieces(exchange.end(dropped=dropped is not None)):
+                    yield out
+                if not exchange.should_retry:
+                    if dropped is not None:
+                        raise dropped
+                    if exchange.failure is not None and (out := source.fail(exchange.failure)):
+                        yield out
+                    return
+                head = await self._send()
+                exchange.answers(head.status)
+                if not (head.is_success and head.streams):
+                    body = await source.read_all(self.answer)
+                    shown = body[:_SHOWN_OF_AN_ERROR].decode(errors="replace")
+                    yield exchange.fail(
+                        f"The request was retried, and the server answered {head.status}: {shown}"
+                    )
+                    return
+        except BaseException as error:
+            exchange.finish(error)
+            raise
+        finally:
+            exchange.finish()
+            await self.close()
+
+    async def close(self) -> None:
+        """Closes the answer that is open, if there is one."""
+        if self.answer is not None:
+            answer, self.answer = self.answer, None
+            await self._source.close(answer)
+
+    async def _send(self) -> Head:
+        self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
+        return self._source.head(self.answer)
+
+
+def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
+    """What a generator of a sync host yields; closed with this one.
+
+    A second one over the same pieces, which are not closed yet, gives what is left.
+    """
+    # An event loop in this thread must not take the generator for one of its own, and close it when it ends.
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        following = pieces.__anext__()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
+    try:
+        while True:
+            yield run(following)
+            following = pieces.__anext__()
+    except StopAsyncIteration:
+        return
+    finally:
+        run(pieces.aclose())

@@ -1,0 +1,293 @@
+"""Reads one text of a response: what is shown to the user, and what is a call."""
+
+import string
+from collections.abc import Iterable
+from typing import Any
+
+import wirecall._core as core
+from wirecall._kinds import ErrorKind, described
+from wirecall._rewriting.parts import (
+    CallAborted,
+    CallFinished,
+    CallFragment,
+    CallOpened,
+    CallPart,
+    Hold,
+    Part,
+    TextPart,
+    ToolCallError,
+)
+from wirecall._rewriting.record import EventKind
+from wirecall._rewriting.response import ResponseState
+
+_Event = core.Text | core.CallStart | core.ArgumentsDelta | core.CallEnd | core.CallError
+
+
+def _excuse(kind: str) -> str:
+    """The sentence shown to the end user in place of a call that cannot be handed over."""
+    if kind == "forged_result":
+        return "The assistant wrote a tool result itself. It is not real."
+    if kind == "not_allowed":
+        return "The assistant tried to call a tool that may not be called now."
+    return "The assistant tried to call a tool, but the call could not be read."
+
+
+class TextReader:
+    """Reads one text of a response: `feed` it as it comes, then `finish`.
+
+    Whitespace before, between and after calls is dropped; other text passes unchanged.
+
+    Args:
+        response: The state of the response.
+        prefix: The prefix of call ids; 24 random letters and digits follow.
+        fragments: False for whole answers, where `stream_arguments` has no effect: nothing is sent before a
+            call is complete.
+    """
+
+    def __init__(self, response: ResponseState, prefix: str = "call_", *, fragments: bool = True) -> None:
+        self._response = response
+        self._recorder = response.recorder
+        # For the record: which of the response's texts this is, and how much of it was read.
+        self._number = 0 if self._recorder is None else self._recorder.next_text()
+        self._at = 0
+        self._pieces = response.new_text()
+        self._length = 0
+        self._prefix = prefix
+        self._streams_arguments = fragments and response.options.stream_arguments
+        self._parser = response.toolset.parser() if response.reads else None
+        # Of the text since the last call: its leading whitespace, and whether anything was sent.
+        self._blank: list[str] = []
+        self._speaks = False
+        self._after_call = False
+        # With strip_preamble, until a call comes: text, which is then dropped, and errors (True), which stay.
+        self._preamble: list[tuple[str, bool]] = []
+        # The rest of the text follows a forged result, and is not shown.
+        self._forged = False
+        # A call is being written, and nothing of it was sent; why it may not be handed over.
+        self._in_call = False
+        self._refused: str | None = None
+        # With stream_arguments: the call without a fragment yet, whether one is open, and how many characters
+        # of its arguments were sent.
+        self._opening: CallOpened | None = None
+        self._open = False
+        self._sent = 0
+        # The last character sent as text. A sentence of ours is separated from the text before and after it.
+        self._tail = ""
+        self._apart = False
+
+    @property
+    def source(self) -> str:
+        """All text that was fed."""
+        return "".join(self._pieces)
+
+    @property
+    def holds(self) -> bool:
+        """A call is being written, and nothing of it was sent."""
+        return self._in_call
+
+    def feed(self, text: str) -> list[Part]:
+        """Returns the parts that are certain now."""
+        self._pieces.append(text)
+        self._length += len(text)
+        if self._parser is None:
+            self._record_text(text)
+            return [TextPart(text)] if text else []
+        return self._read(self._parser.feed(text))
+
+    def finish(self, *, truncated: bool | None) -> list[Part]:
+        """Ends the text.
+
+        Args:
+            truncated: True if it was cut off, False if it is known to be complete.
+        """
+        if self._parser is None:
+            return []
+        parts = self._read(self._parser.finish(truncated=truncated))
+        if self._preamble:
+            parts.append(self._response.text("".join(text for text, _ in self._preamble)))
+        if self._blank and not self._after_call:
+            parts.append(self._response.text("".join(self._blank)))
+        self._preamble, self._blank = [], []
+        return parts
+
+    def _read(self, events: Iterable[_Event]) -> list[Part]:
+        parts: list[Part] = []
+        for event in events:
+            if isinstance(event, core.Text):
+                self._record_text(event.text)
+                self._text(event.text, parts)
+            elif isinstance(event, core.ArgumentsDelta):
+                self._fragment(event.delta, parts)
+            elif isinstance(event, core.CallStart):
+                self._start(event)
+            else:
+                self._in_call = False
+                if isinstance(event, core.CallEnd):
+                    self._end(event, parts)
+                else:
+                    self._fail(event, parts)
+                self._refused = None
+        return parts
+
+    # Text.
+
+    def _text(self, text: str, parts: list[Part]) -> None:
+        if self._forged:
+            return
+        if self._response.options.strip_preamble:
+            if not self._after_call:
+                self._preamble.append((text, False))
+        elif self._speaks:
+            self._send(text, parts)
+        elif text.isspace():
+            self._blank.append(text)
+        else:
+            self._speak(text, parts)
+
+    def _speak(self, text: str, parts: list[Part]) -> None:
+        self._send("".join(self._blank) + text, parts)
+        self._blank, self._speaks = [], True
+
+    def _send(self, text: str, parts: list[Part]) -> None:
+        if self._apart and not text[0].isspace():
+            text = " " + text
+        self._apart, self._tail = False, text[-1]
+        parts.append(self._response.text(text))
+
+    def _show(self, text: str, parts: list[Part], *, apart: bool = False) -> None:
+        """Shows an error as text; `apart` separates it from the text around it."""
+        if self._response.options.strip_preamble and not self._after_call:
+            self._preamble.append((text, True))
+            return
+        tail = "" if self._blank else self._tail
+        self._speak(f"\n\n{text}" if apart and tail not in ("", "\n") else text, parts)
+        self._apart = apart
+
+    # Calls.
+
+    def _start(self, event: core.CallStart) -> None:
+        self._in_call = True
+        if self._recorder is not None:
+            self._recorder.add_event("call_start", event.name, text=self._number)
+        self._refused = self._response.refusal(event.name)
+        if self._streams_arguments and self._refused is None:
+            self._opening = CallOpened(self._id(event.id), event.name)
+
+    def _fragment(self, delta: str, parts: list[Part]) -> None:
+        if self._opening is not None:
+            self._hand_over(parts)
+            self._in_call = False
+            parts.append(self._opening)
+            self._opening, self._open, self._sent = None, True, 0
+        if self._open:
+            self._sent += len(delta)
+            parts.append(CallFragment(delta))
+
+    def _end(self, event: core.CallEnd, parts: list[Part]) -> None:
+        self._at = event.end
+        response = self._response
+        for repair in event.repairs:
+            response.notify("repair", event.name, repair)
+        for problem in event.problems:
+            response.notify("problem", event.name, problem.kind)
+        if response.options.complete_calls_only and "missing_close" in event.repairs:
+            self._fail(self._as_error(event, "incomplete_call", "The call is not closed."), parts)
+        elif self._refused is not None:
+            self._fail(self._as_error(event, "not_allowed", self._refused), parts)
+        else:
+            problems = tuple(problem.kind for problem in event.problems)
+            self._record("call", event, event.arguments, repairs=event.repairs, problems=problems)
+            if self._open:
+                self._open = False
+                parts.append(CallFinished())
+                return
+            self._opening = None
+            self._hand_over(parts)
+            parts.append(CallPart(self._id(event.id), event.name, event.arguments))
+
+    def _as_error(self, event: core.CallEnd, kind: ErrorKind, message: str) -> core.CallError:
+        """A `CallError` for a call that was read but may not be handed over."""
+        raw = self._source_of(event.start, event.end)
+        return core.CallError(event.index, event.id, event.name, kind, message, raw, event.start, event.end)
+
+    def _fail(self, error: core.CallError, parts: list[Part]) -> None:
+        response, self._opening, self._at = self._response, None, error.end
+        self._record("error", error, error.raw, error=error.kind)
+        options = response.options
+        mode = options.on_error
+        # Text after a forged result depends on it.
+        self._forged = error.kind == "forged_result" and not options.emit_raw_on_error
+        # A call that was read completely goes to the host's own validation, unless the host forbade it.
+        native = None if self._refused is not None else error.arguments
+        if self._open:
+            self._open = False
+            response.notify("error", error.name, described(error.kind), error.raw)
+            if native is None or mode not in ("retry", "native"):
+                parts.append(CallAborted(error))
+            else:
+                parts += [CallFragment(native[self._sent :]), CallFinished()]
+            return
+        late = mode == "retry" and response.may_retry
+        if response.add_failure(error):
+            parts.append(Hold())
+        if mode == "raise":
+            raise ToolCallError(described(error.kind), error)
+        # Forged results and forbidden calls are never handed over.
+        if mode == "native" and native is None and error.kind not in ("forged_result", "not_allowed"):
+            native = error.raw
+        if options.emit_raw_on_error and mode != "native":
+            self._show(error.raw, parts)
+        elif mode == "text":
+            self._show(response.toolset.encode_result(error.name, error), parts)
+        elif native is not None:
+            self._hand_over(parts, late=late)
+            id = self._id(error.id or _random_id())
+            parts.append(CallPart(id, error.name or "unknown", native, late))
+        elif error.kind != "incomplete_call" and not response.excused:
+            # One sentence is enough, however many calls could not be read.
+            response.excused = True
+            self._show(_excuse("not_allowed" if self._refused is not None else error.kind), parts, apart=True)
+
+    def _hand_over(self, parts: list[Part], *, late: bool = False) -> None:
+        if late:
+            self._response.late += 1
+        else:
+            self._response.called += 1
+        if errors := "".join(text for text, is_error in self._preamble if is_error):
+            parts.append(self._response.text(errors))
+        self._preamble = []
+        self._blank, self._speaks, self._after_call = [], False, True
+
+    def _id(self, id: str) -> str:
+        return self._prefix + id.removeprefix("call_")
+
+    def _source_of(self, start: int, end: int) -> str:
+        """The source between two offsets. Only the last pieces are joined: a call has just ended."""
+        at, pieces = self._length, []
+        for piece in reversed(self._pieces):
+            at -= len(piece)
+            pieces.append(piece)
+            if at <= start:
+                break
+        return "".join(reversed(pieces))[start - at : end - at]
+
+    # The record.
+
+    def _record_text(self, text: str) -> None:
+        if self._recorder is not None and text:
+            self._recorder.add_text(self._number, self._at, text)
+        self._at += len(text)
+
+    def _record(
+        self, kind: EventKind, event: core.CallEnd | core.CallError, content: str, **more: Any
+    ) -> None:
+        if self._recorder is not None:
+            where: Any = {"text": self._number, "start": event.start, "end": event.end}
+            self._recorder.add_event(kind, event.name, content, **where, **more)
+
+
+def _random_id() -> str:
+    # Loads OpenSSL, which is rarely needed.
+    import secrets
+
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(24))

@@ -1,0 +1,273 @@
+"""Compresses requests: a summary replaces older turns. It is made once, and remembered in its session."""
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from wirecall._apis.base import Api
+from wirecall._apis.conversation import Message, MessageFormat
+from wirecall._apis.registry import apis
+from wirecall._apis.values import dict_of, listed
+from wirecall.compaction._compression import Compress, Compressed, ContextNotice, Kind
+from wirecall.compaction._counting import Count, estimate, texts, tokens_of, written
+from wirecall.compaction._host import AsyncFunctionError, Host
+from wirecall.compaction._pruning import Prune, pruned
+from wirecall.compaction._sessions import Remembered, Session, digests, making, recalled
+from wirecall.compaction._summary import INTRODUCTION, cleaned, question, wrapped
+from wirecall.compaction._truncation import Truncate, truncated
+from wirecall.compaction._turns import Conversation, joined, turns_of
+
+log = logging.getLogger("wirecall")
+
+# This many failures in a row open the breaker.
+FAILURES = 3
+# From this summary on, a host that does not store summaries is warned.
+_WARNS_AT = 3
+# Replaces messages that could not be summarised.
+NOTICE = (
+    "[Earlier messages of this conversation are left out here, because they did not fit and could not be "
+    "summarised. Continue from what follows.]"
+)
+
+
+class Trimmed(NamedTuple):
+    """Messages, and the index that each had in the request; -1 for new ones."""
+
+    messages: list[Message]
+    origins: list[int]
+
+
+class Trim(NamedTuple):
+    """What is done to every request first."""
+
+    truncate: Truncate | None
+    prune: Sequence[Prune]
+
+    def apply(
+        self, of: MessageFormat, given: Sequence[Message], remembered: Remembered | None = None
+    ) -> Trimmed:
+        """Truncates and prunes messages, after a remembered summary has replaced the first of them."""
+        start = 0 if remembered is None else remembered.length
+        messages = list(given[start:])
+        origins = list(range(start, len(given)))
+        if remembered is not None:
+            front = [*system_of(of, given[:start]), of.user(wrapped(remembered.text))]
+            messages, origins = [*front, *messages], [*([-1] * len(front)), *origins]
+        if self.truncate is not None:
+            messages = truncated(of, messages, self.truncate)
+        for rule in self.prune:
+            left = pruned(of, messages, rule)
+            origins = [origin for origin, message in zip(origins, left, strict=True) if message is not None]
+            messages = [message for message in left if message is not None]
+        return Trimmed(messages, origins)
+
+
+class _Task(NamedTuple):
+    """A request that is compressed."""
+
+    of: MessageFormat
+    given: Sequence[Message]
+    session: Session
+    host: Host
+
+
+# Compressors whose summaries are being made here: requests sent meanwhile are theirs.
+_busy: "ContextVar[tuple[Compressor, ...]]" = ContextVar("wirecall_summarising", default=())
+
+
+@dataclass(eq=False)
+class Compressor:
+    """Serves any number of requests at once; what changes is in their sessions. See `compact_context`."""
+
+    options: Compress
+    window: int
+    count: Count | None
+    usage: Literal["max", "fed", "own"]
+    on_compress: Callable[[Compressed], object] | None
+    on_event: Callable[[ContextNotice], object] | None
+    # Acquired for the one warning that summaries are not stored, and never released.
+    _warning: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether this request is sent by the summarizer itself."""
+        return self in _busy.get()
+
+    async def compress(
+        self, api: Api, request: Mapping[str, Any], session: Session, trim: Trim, host: Host
+    ) -> list[Message]:
+        """The messages to send. A request waits if another one makes a summary that it can use."""
+        of, given = api.message_format, request[api.messages_key]
+        around = self._around(request)
+        may_wait = True
+        while True:
+            with session.lock:
+                version, known, jobs = session.version, session.remembered, [*session.jobs]
+            other = making(jobs, given) if may_wait else None
+            if other is not None:
+                may_wait = await host.wait(other.done)
+                continue
+            remembered = recalled(known, given)
+            trimmed = trim.apply(of, given, remembered)
+            own = around + sum(map(self._weigh, trimmed.messages))
+            with session.lock:
+                if version == session.version:  # else another request makes a summary, or has made one
+                    tokens = self._tokens(session, own)
+                    job = session.check(given, over=tokens > self.window)
+                    break
+        compressed = None
+        if job is not None:
+            try:
+                scale = max(1, tokens / max(own, 1))
+                task = _Task(of, given, session, host)
+                compressed = await self._summarize(task, trimmed, around, scale)
+            except BaseException:  # cancelled, or the summarizer is async in a sync host
+                with session.lock:
+                    session.undo(job)
+                raise
+            finally:
+                with session.lock:
+                    session.end(job)
+                job.done.set_result(None)
+        if compressed is not None:
+            return compressed
+        if remembered is None:
+            return trimmed.messages
+        conversation = turns_of(of, trimmed.messages)
+        recent = joined(of, conversation.turns, ended=True)
+        return [*conversation.system, *conversation.summary, *recent]
+
+    def _tokens(self, session: Session, own: float) -> float:
+        """The number of tokens that a check compares with the window."""
+        if session.failures >= FAILURES:
+            return 0
+        if session.skips:
+            # What was fed is about an earlier request; a counter knows what will be sent now.
+            return own if self.count is not None and self.usage != "fed" and not session.failures else 0
+        if session.fed is None or self.usage == "own":
+            return own
+        return max(own, session.fed) if self.usage == "max" and self.count is not None else session.fed
+
+    async def _summarize(
+        self, task: _Task, trimmed: Trimmed, around: float, scale: float
+    ) -> list[Message] | None:
+        """The conversation with a summary of its older turns, or with a notice if it could not be made; None
+        if there are no older turns."""
+        options, of = self.options, task.of
+        conversation = turns_of(of, trimmed.messages)
+        allowed = min(options.max_summary_tokens, max(1, self.window // 4))
+        always = [*conversation.system, of.user(INTRODUCTION)]
+        fixed = allowed + scale * (around + sum(map(self._weigh, always)))
+        room = min(math.floor(options.keep_share * self.window), self.window - fixed)
+        kept = self._kept(conversation, room / scale)
+        old, recent = conversation.turns[:-kept], conversation.turns[-kept:]
+        if not old:
+            return None
+        failure: Exception | None = None
+        busy = _busy.set((*_busy.get(), self))
+        try:
+            asked = question(
+                [*conversation.summary, *joined(of, old, ended=True)],
+                instructions=options.instructions,
+                tool_result_stub_threshold=options.tool_result_stub_threshold,
+                max_summary_tokens=allowed,
+                format=of.name,
+            )
+            if not asked:
+                return None
+            length = trimmed.origins[recent[0].at]
+            # Now: an application may edit its messages while they are summarised.
+            (digest,) = digests(task.given, [length])
+            text = cleaned(await task.host.call(options.summarize, asked))
+        except AsyncFunctionError:
+            raise
+        except Exception as error:
+            text, failure = "", error
+        finally:
+            _busy.reset(busy)
+        tail = joined(of, recent, ended=True)
+        if not text:
+            self._fail(task.session, failure)
+            return [*conversation.system, *conversation.summary, of.user(NOTICE), *tail]
+        await self._succeed(task, Remembered(length, digest, text))
+        return [*conversation.system, of.user(wrapped(text)), *tail]
+
+    def _kept(self, conversation: Conversation, room: float) -> int:
+        """How many turns at the end are kept."""
+        if self.count is None:
+            return self.options.keep_turns
+        kept, taken = 0, 0.0
+        for turn in reversed(conversation.turns):
+            taken += sum(map(self._weigh, turn.messages(conversation.format, ended=True)))
+            if kept >= self.options.keep_turns and taken > room:
+                break
+            kept += 1
+        return kept
+
+    def _fail(self, session: Session, failure: Exception | None) -> None:
+        """The summarizer raised `failure`, or, None, its summary is empty."""
+        with session.lock:
+            session.add_attempt(failed=True)
+            opened = session.failures == FAILURES
+        why = "the summary is empty" if failure is None else _logged(failure)
+        log.warning("A conversation could not be summarised: %s", why)
+        self._notify("failed", session.id, why if failure is None else f"{type(failure).__name__}: {failure}")
+        if opened:
+            detail = f"{FAILURES} failures in a row: summaries are off in this session until reset()"
+            log.warning("%s", detail)
+            self._notify("opened", session.id, detail)
+
+    async def _succeed(self, task: _Task, made: Remembered) -> None:
+        of, given, session, host = task
+        with session.lock:
+            session.add_attempt(failed=False)
+            session.remember(made)
+            attempts = session.attempts
+        if self.on_compress is not None:
+            recent = joined(of, turns_of(of, given[made.length :]).turns, ended=False)
+            messages = [*system_of(of, given), of.user(wrapped(made.text)), *recent]
+            try:
+                compressed = Compressed(session.id, of.name, messages, made.text, made.length)
+                await host.call(self.on_compress, compressed)
+            except Exception as error:
+                log.warning("on_compress failed: %s", _logged(error))
+        elif attempts >= _WARNS_AT and self._warning.acquire(blocking=False):
+            log.warning(
+                "A conversation was summarised %d times, and the summaries are not stored: pass on_compress "
+                "and store what it receives, or shorten the stored conversation with compact_messages",
+                attempts,
+            )
+        self._notify("compressed", session.id, f"a summary replaces the first {made.length} messages")
+
+    def _notify(self, kind: Kind, session: str | None, detail: str) -> None:
+        if self.on_event is None:
+            return
+        try:
+            self.on_event(ContextNotice(kind, session, detail))
+        except Exception as error:
+            log.warning("on_event failed: %s", _logged(error))
+
+    def _around(self, request: Mapping[str, Any]) -> float:
+        """Tokens of the system text and the tools that are not messages, wherever an API has them."""
+        count, known = self.count or estimate, apis().values()
+        system = (text for api in known if api.system_key for text in texts(request.get(api.system_key)))
+        keys = dict.fromkeys(key for api in known for key in api.tool_keys)
+        tools = (written(tool) for key in keys for tool in listed(request.get(key)))
+        return sum(map(count, system)) + sum(map(count, tools))
+
+    def _weigh(self, message: Message) -> float:
+        return tokens_of(message, self.count or estimate)
+
+
+def _logged(error: Exception) -> str:
+    """What a log may say about it: messages of providers and stores may quote the conversation."""
+    name = type(error).__name__
+    return f"{name}: {error}" if isinstance(error, AsyncFunctionError) else name
+
+
+def system_of(of: MessageFormat, messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if of.see(dict_of(message)).role == "system"]

@@ -1,0 +1,223 @@
+"""Cuts a conversation into turns, with every result next to its call.
+
+A turn is a user's message, or what the model said at once with all results of its calls. System and developer
+messages are not turns, nor is the summary that an earlier compaction left at the beginning.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from wirecall._apis.conversation import Call, Message, MessageFormat, Result, Seen
+from wirecall._apis.values import dict_of, listed
+from wirecall.compaction._summary import OPENING
+
+
+class ResultRepair(NamedTuple):
+    """A tool result that was repaired, because a provider would refuse the conversation.
+
+    Attributes:
+        kind: "orphan_result": dropped, since no call has its id, or the call already has a result.
+            "missing_result": a placeholder replaces it. "late_result": moved to its call.
+        at: The index of the message that has the result, or of the call without a result.
+        id: The id of the call.
+        name: The name of the tool; None if it is unknown.
+    """
+
+    kind: Literal["orphan_result", "missing_result", "late_result"]
+    at: int
+    id: str
+    name: str | None
+
+
+@dataclass(slots=True)
+class Turn:
+    """Messages that stay together.
+
+    Attributes:
+        said: The user's message, or the model's messages with the results between them.
+        at: The index of the first of them in the list.
+        results: Messages with results of its calls, after everything that was said.
+        open: Calls without a result so far, with the index of their message, by their ids.
+        repaired: Results were added or removed.
+    """
+
+    said: list[Message]
+    at: int
+    results: list[Message] = field(default_factory=list)
+    open: dict[str, list[tuple[Call, int]]] = field(default_factory=dict)
+    repaired: bool = False
+
+    def missing(self) -> Iterator[tuple[Call, int]]:
+        """Calls without a result that a placeholder can replace."""
+        return ((call, index) for waiting in self.open.values() for call, index in waiting if call.textual)
+
+    def messages(self, format: MessageFormat, *, ended: bool) -> list[Message]:
+        """The messages, in order. If the turn has `ended`, placeholders replace missing results."""
+        missing = [(call, placeholder(call)) for call, _ in self.missing()] if ended and self.open else []
+        if not missing and not self.repaired:
+            return [*self.said, *self.results]
+        return [*self.said, *format.answered(self.results, missing)]
+
+
+class Conversation(NamedTuple):
+    """A list of messages, cut into turns.
+
+    Attributes:
+        system: System and developer messages.
+        summary: The summary of an earlier compaction; [] if there is none.
+        turns: All other messages.
+        repairs: Results that were repaired.
+    """
+
+    format: MessageFormat
+    system: list[Message]
+    summary: list[Message]
+    turns: list[Turn]
+    repairs: list[ResultRepair]
+
+
+def joined(format: MessageFormat, turns: Sequence[Turn], *, ended: bool) -> list[Message]:
+    """The messages of turns. Results of the last one may still come, unless it has `ended`."""
+    return [one for turn in turns for one in turn.messages(format, ended=ended or turn is not turns[-1])]
+
+
+def turns_of(
+    format: MessageFormat, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]] | None = None
+) -> Conversation:
+    """Cuts messages of a known format into turns; nothing is refused.
+
+    Args:
+        mappings: The messages as mappings, if they are known.
+    """
+    return _TurnCutter(format).cut(messages, mappings or list(map(dict_of, messages)))
+
+
+def summary_in(message: Mapping[str, Any]) -> tuple[Message, Message | None] | None:
+    """The summary at the beginning of a user's message, and the rest of it, if any; else None."""
+    content = message.get("content")
+    parts = listed(content)
+    text = dict_of(parts[0]).get("text") if parts else content
+    if not isinstance(text, str) or not text.startswith(OPENING):
+        return None
+    if len(parts) < 2:
+        return message, None
+    return {**message, "content": [parts[0]]}, {**message, "content": [*parts[1:]]}
+
+
+def placeholder(call: Call) -> str:
+    """Replaces a result that never came."""
+    return f"[No result of {call.name} is available]"
+
+
+class _TurnCutter:
+    def __init__(self, format: MessageFormat) -> None:
+        self.format = format
+        self.turns: list[Turn] = []
+        self.repairs: list[ResultRepair] = []
+        # The model's last message, if nobody else has spoken since.
+        self.last: Seen | None = None
+        # Turns that ended before all their results came, by the ids of the missing ones.
+        self.waiting: dict[str, Turn] = {}
+
+    def cut(self, messages: Sequence[Message], mappings: Sequence[Mapping[str, Any]]) -> Conversation:
+        system: list[Message] = []
+        summary: list[Message] = []
+        for index, (message, mapping) in enumerate(zip(messages, mappings, strict=True)):
+            seen = self.format.see(mapping)
+            if seen.role == "system":
+                system.append(message)
+            elif seen.role == "result":
+                self._results(index, message, seen)
+            elif seen.role == "assistant":
+                self._said(index, message, seen)
+            elif self.turns or summary or (found := summary_in(mapping)) is None:
+                self._user(index, message)
+            else:
+                merged, rest = found
+                if rest is None:
+                    summary = [message]
+                else:
+                    summary = [merged]
+                    self._user(index, rest)
+        self.repairs += (
+            ResultRepair("missing_result", index, call.id, call.name)
+            for turn in self.turns[:-1]
+            if turn.open
+            for call, index in turn.missing()
+        )
+        self.repairs.sort(key=lambda repair: repair.at)
+        return Conversation(self.format, system, summary, self.turns, self.repairs)
+
+    def _user(self, index: int, message: Message) -> None:
+        self._begin(index, message)
+        self.last = None
+
+    def _begin(self, index: int, message: Message) -> Turn:
+        if self.turns and self.turns[-1].open:
+            self.waiting.update(dict.fromkeys(self.turns[-1].open, self.turns[-1]))
+        turn = Turn([message], index)
+        self.turns.append(turn)
+        return turn
+
+    def _said(self, index: int, message: Message, seen: Seen) -> None:
+        if self._goes_on(seen):
+            turn = self.turns[-1]
+            if self.format.interleaves:
+                turn.said += turn.results
+                turn.results.clear()
+            turn.said.append(message)
+        else:
+            turn = self._begin(index, message)
+        self.last = seen
+        for call in seen.calls:
+            self.waiting.pop(call.id, None)
+            turn.open.setdefault(call.id, []).append((call, index))
+
+    def _goes_on(self, seen: Seen) -> bool:
+        """Whether this message belongs to the model's last one."""
+        if self.last is None:
+            return False
+        turn = self.turns[-1]
+        if turn.open and self.format.merges:
+            return True
+        return not turn.results and (seen.joins or self.last.binds)
+
+    def _results(self, index: int, message: Message, seen: Seen) -> None:
+        late: dict[int, Turn] = {}
+        orphans: set[int] = set()
+        for place, result in enumerate(seen.results):
+            if self.turns and self._close(self.turns[-1], result):
+                continue
+            turn = self.waiting.get(result.id)
+            if turn is not None and self._close(turn, result):
+                late[place] = turn
+                self.repairs.append(ResultRepair("late_result", index, result.id, result.name))
+            else:
+                orphans.add(place)
+                self.repairs.append(ResultRepair("orphan_result", index, result.id, result.name))
+        if not late and not orphans:
+            self.turns[-1].results.append(message)
+            return
+        groups = {**dict.fromkeys(orphans), **{place: id(turn) for place, turn in late.items()}}
+        parts, rest = self.format.split(message, groups)
+        for turn in {id(turn): turn for turn in late.values()}.values():
+            turn.results.append(parts[id(turn)])
+            turn.repaired = True
+        if rest is None:
+            return
+        if len(late) + len(orphans) < len(seen.results):
+            self.turns[-1].results.append(rest)
+            self.turns[-1].repaired = True
+        else:
+            self._user(index, rest)
+
+    @staticmethod
+    def _close(turn: Turn, result: Result) -> bool:
+        waiting = turn.open.get(result.id)
+        if not waiting:
+            return False
+        waiting.pop(0)
+        if not waiting:
+            del turn.open[result.id]
+        return True

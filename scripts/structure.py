@@ -1,0 +1,408 @@
+"""The structure of the project in figures, for both languages: `make structure`.
+
+Code is counted in lines that are neither blank nor only a comment. In Python that includes docstrings; the
+count without them is printed too. Stubs and the benchmark (`bench`, `_bench`) are not counted.
+Imports are read from the source. In Python these are all imports, also inside functions and under
+`TYPE_CHECKING`. In Rust they are all paths that begin with `crate`, `self`, `super`, or a name from a `use`.
+"""
+
+import argparse
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RUST = Path("rust/core/src")
+PYTHON = Path("python/wirecall")
+BENCHMARK = ("bench", "_bench")
+LONG = 500
+# The folders of rust/core/src/protocols that are not protocols, but what protocols are made of.
+SHARED = ("frames", "bodies")
+ROWS = "families"
+
+Graph = Mapping[str, set[str]]
+
+# Lines ------------------------------------------------------------------------------------------
+
+_SKIPPED = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
+
+
+def rust_lines(source: str) -> int:
+    """The lines of Rust that are neither blank nor only a `//` comment."""
+    lines = map(str.strip, source.splitlines())
+    return sum(1 for line in lines if line and not line.startswith("//"))
+
+
+def python_lines(source: str, *, docstrings: bool = True) -> int:
+    """The lines of Python that are neither blank nor only a comment, with or without docstrings."""
+    used: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in _SKIPPED:
+            used.update(range(token.start[0], token.end[0] + 1))
+    if not docstrings:
+        used.difference_update(*map(_docstring, ast.walk(ast.parse(source))))
+    lines = source.splitlines()
+    return sum(1 for number in used if lines[number - 1].strip())
+
+
+def _docstring(node: ast.AST) -> range:
+    match node:
+        case (
+            ast.Module(body=[first, *_])
+            | ast.ClassDef(body=[first, *_])
+            | ast.FunctionDef(body=[first, *_])
+            | ast.AsyncFunctionDef(body=[first, *_])
+        ) if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            if isinstance(first.value.value, str):
+                return range(first.lineno, (first.end_lineno or first.lineno) + 1)
+    return range(0)
+
+
+# `use` with its tree, and whether it passes on what it names.
+_USE = re.compile(r"^[ \t]*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
+
+# Imports ----------------------------------------------------------------------------------------
+
+
+def python_files(package: Path) -> dict[str, Path]:
+    """The files of a package, stubs included, by the dotted names of their modules."""
+    files = {}
+    for file in sorted([*package.rglob("*.py"), *package.rglob("*.pyi")]):
+        parts = (package.name, *file.relative_to(package).with_suffix("").parts)
+        files[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return files
+
+
+def python_imports(package: Path) -> dict[str, set[str]]:
+    """Which modules of the package each of its modules imports."""
+    files = python_files(package)
+
+    def read(name: str, file: Path) -> Iterator[str]:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                origin = node.module or ""
+                if node.level:
+                    steps = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+                    origin = ".".join([*steps[: len(steps) - node.level + 1], *filter(None, [origin])])
+                members = [f"{origin}.{alias.name}" for alias in node.names]
+                yield from (member if member in files else origin for member in members)
+
+    return {
+        name: {found for found in read(name, file) if found in files and found != name}
+        for name, file in files.items()
+    }
+
+
+def rust_files(source: Path) -> dict[str, Path]:
+    """The files of a crate by their modules' paths (`crate::schema::compile`)."""
+    files = {}
+    for file in sorted(source.rglob("*.rs")):
+        parts = file.relative_to(source).with_suffix("").parts
+        files["::".join(("crate", *(part for part in parts if part not in ("mod", "lib"))))] = file
+    return files
+
+
+def rust_imports(source: Path) -> dict[str, set[str]]:
+    """Which modules of the crate each of its modules names; `mod` declarations do not count.
+
+    What a module passes on with `pub use` counts as an import of the module that has it, by who uses it.
+    """
+    files = rust_files(source)
+    passed_on: dict[str, str] = {}
+    named: dict[str, set[str]] = {name: set() for name in files}
+    for name, file in files.items():
+        text = _bare(file.read_text(encoding="utf-8"))
+        scope: dict[str, str] = {}
+        for use in _USE.finditer(text):
+            for path, alias in _use_tree(re.sub(r"\s+", " ", use[2])):
+                if (absolute := _absolute(path, name, files)) is None:
+                    continue
+                scope[alias] = absolute
+                if use[1]:
+                    passed_on[f"{name}::{alias}"] = absolute
+                else:
+                    named[name].add(absolute)
+        for path in re.findall(r"(?<![\w:])(?:\w+::)+\w+", _USE.sub("", text)):
+            first, _, rest = path.partition("::")
+            if first in ("crate", "self", "super"):
+                named[name].add(_absolute(path, name, files) or name)
+            elif first in scope:
+                named[name].add(f"{scope[first]}::{rest}")
+
+    def module(path: str) -> str:
+        known = path
+        while known not in files:
+            if known in passed_on and passed_on[known] != known:
+                return module(passed_on[known] + path[len(known) :])
+            known = known.rpartition("::")[0]
+        return known
+
+    return {name: {module(path) for path in paths} - {name, "crate"} for name, paths in named.items()}
+
+
+def _bare(text: str) -> str:
+    """Rust without comments and without what stands in double quotes on one line."""
+    text = re.sub(r'b?"(?:[^"\\\n]|\\.)*"|//[^\n]*', lambda found: '""' if found[0][-1] == '"' else "", text)
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def _use_tree(tree: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The paths of a `use`, and the names that they get."""
+    for branch in _branches(tree):
+        head, brace, inner = branch.partition("{")
+        if brace:
+            yield from _use_tree(inner.rpartition("}")[0], prefix + head.strip())
+            continue
+        path, _, alias = branch.partition(" as ")
+        path = (prefix + path.strip()).removesuffix("::self")
+        yield path, alias.strip() or path.rpartition("::")[2]
+
+
+def _branches(tree: str) -> Iterator[str]:
+    depth, start = 0, 0
+    for at, character in enumerate(tree):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            yield tree[start:at].strip()
+            start = at + 1
+    if last := tree[start:].strip():
+        yield last
+
+
+def _absolute(path: str, module: str, files: Mapping[str, Path]) -> str | None:
+    first, _, rest = path.partition("::")
+    steps = module.split("::")
+    if first == "crate":
+        return path
+    if first == "self":
+        return "::".join([*steps, rest])
+    while first == "super":
+        steps = steps[:-1]
+        first, _, rest = rest.partition("::") if rest else ("", "", "")
+        if not steps:
+            return None
+        if first != "super":
+            return "::".join(filter(None, [*steps, first, rest]))
+    # Without a prefix: a child of this module, or another crate.
+    return f"{module}::{path}" if f"{module}::{first}" in files else None
+
+
+# Circles and levels -------------------------------------------------------------------------------
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """The groups of modules that import each other, directly or by others (Tarjan's algorithm)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(group := stack[at:]) > 1:
+                found.append(sorted(group))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def across_folders(groups: Iterable[list[str]], files: Mapping[str, Path]) -> list[list[str]]:
+    """The circles whose files are in more than one folder."""
+    return [group for group in groups if len({files[name].parent for name in group}) > 1]
+
+
+def root_imports(package: Path) -> dict[str, set[str]]:
+    """What the modules and packages at the root of a package import of each other.
+
+    The package's own `__init__` and `__main__`, which only pass on, are not among them.
+    """
+    graph: dict[str, set[str]] = defaultdict(set)
+    for name, imported in python_imports(package).items():
+        if (top := _top(name)) is None:
+            continue
+        graph[top].update(other for other in map(_top, imported) if other not in (None, top))
+    return dict(graph)
+
+
+def _top(name: str) -> str | None:
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] != "__main__" else None
+
+
+def levels(graph: Graph) -> list[list[str]]:
+    """The modules by levels: each imports only modules of earlier levels. Circles are one level."""
+    done: list[list[str]] = []
+    left = dict(graph)
+    while left:
+        ready = sorted(name for name in left if not (left[name] - {name}) & left.keys())
+        ready = ready or sorted({name for group in circles(left) for name in group} or left)
+        done.append(ready)
+        for name in ready:
+            del left[name]
+    return done
+
+
+# Types --------------------------------------------------------------------------------------------
+
+
+def rust_types(source: str) -> Iterator[tuple[str, bool]]:
+    """The structs, enums, traits and types of a file, and whether each is `pub`."""
+    pattern = r"^ *(pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|type|union) (\w+)"
+    depth_of_impl = re.compile(r"^    ")
+    for found in re.finditer(pattern, source, re.MULTILINE):
+        # An indented `type` is an associated type.
+        if depth_of_impl.match(found[0]) and " type " in f" {found[0].strip()}":
+            continue
+        yield found[2], found[1] == "pub "
+
+
+def python_types(source: str, module: str) -> Iterator[tuple[str, bool]]:
+    """The classes of a module, and whether each is public: neither it nor its module has an underscore."""
+    hidden = any(part.startswith("_") for part in module.split("."))
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            yield node.name, not (hidden or node.name.startswith("_"))
+
+
+def shared_names(types: Iterable[tuple[str, bool, str]]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The names that more than one type has, with where: first those of public types only, then of all."""
+    public, every = defaultdict(list), defaultdict(list)
+    for name, is_public, where in types:
+        every[name].append(where)
+        if is_public:
+            public[name].append(where)
+    return tuple({name: at for name, at in group.items() if len(at) > 1} for group in (public, every))
+
+
+# What a reader of one protocol opens ----------------------------------------------------------------
+
+
+def protocol_files(source: Path) -> dict[str, tuple[list[str], list[str], list[str]]]:
+    """For each protocol its own files, and the files that these import directly.
+
+    The imported files are those that protocols share (in `protocols/`), and those of the layers below.
+    """
+    files, graph = rust_files(source), rust_imports(source)
+    home = source / "protocols"
+    shared = [home / folder for folder in (*SHARED, ROWS)]
+
+    def told(names: Iterable[str]) -> list[str]:
+        return sorted(str(files[name].relative_to(source)) for name in names)
+
+    table = {}
+    for path in sorted([*home.glob("*/"), *(home / ROWS).glob("*")]):
+        if path in shared or path.name == "mod.rs" or not path.exists():
+            continue
+        own = {name for name, file in files.items() if file == path or path in file.parents}
+        imported = {other for name in own for other in graph[name]} - own
+        above = {name for name in imported if home in files[name].parents}
+        table[path.stem] = told(own), told(above), told(imported - above)
+    return table
+
+
+# The report -----------------------------------------------------------------------------------------
+
+
+def report(root: Path, *, limit: int = 12) -> Iterator[str]:
+    """The lines of the report on the checkout in `root`."""
+    rust, package = root / RUST, root / PYTHON
+    rust_of, python_of = rust_files(rust), python_files(package)
+    counted_files = [
+        file
+        for file in python_of.values()
+        if file.suffix == ".py" and not {*BENCHMARK} & {*file.relative_to(package).parts}
+    ]
+    texts = {file: file.read_text(encoding="utf-8") for file in [*rust_of.values(), *python_of.values()]}
+    yield "lines of code, without blank lines and comments"
+    yield f"  {RUST}: {sum(rust_lines(texts[file]) for file in rust_of.values()):,}"
+    counted = sum(python_lines(texts[file]) for file in counted_files)
+    bare = sum(python_lines(texts[file], docstrings=False) for file in counted_files)
+    yield f"  {PYTHON}: {counted:,}, of which {counted - bare:,} are docstrings (without the benchmark)"
+
+    graph = root_imports(package)
+    stacked = levels(graph)
+    yield ""
+    yield f"at the root of {PYTHON}: {len(graph)} modules and packages in {len(stacked)} levels"
+    yield from (f"  {number}. {', '.join(names)}" for number, names in enumerate(stacked, start=1))
+
+    yield ""
+    yield "circles of files across folders"
+    for title, imports, files in (
+        (RUST, rust_imports(rust), rust_of),
+        (PYTHON, python_imports(package), python_of),
+    ):
+        found = circles(imports)
+        wide = across_folders(found, files)
+        yield f"  {title}: {len(wide)}; within a folder {len(found) - len(wide)}"
+        for group in [*wide, *(group for group in found if group not in wide)]:
+            yield f"    {len(group)} files: {', '.join(group[:limit])}{' …' if len(group) > limit else ''}"
+
+    yield ""
+    yield "names that several types have"
+    rust_named = [
+        (*found, str(file.relative_to(rust)))
+        for file in rust_of.values()
+        for found in rust_types(texts[file])
+    ]
+    python_named = [
+        (*found, str(file.relative_to(package)))
+        for name, file in python_of.items()
+        if file.suffix == ".py"
+        for found in python_types(texts[file], name)
+    ]
+    for title, named in ((RUST, rust_named), (PYTHON, python_named)):
+        public, every = shared_names(named)
+        worst = max(map(len, every.values()), default=0)
+        yield f"  {title}: {len(public)} public, {len(every)} in all, at most {worst} types with one name"
+        for name, at in sorted(every.items(), key=lambda item: -len(item[1])):
+            yield f"    {name} {len(at)}{' (public)' if name in public else ''}: {', '.join(at)}"
+
+    yield ""
+    yield f"files over {LONG} lines"
+    lengths = {file: len(text.splitlines()) for file, text in texts.items()}
+    for file, length in sorted(lengths.items(), key=lambda item: -item[1]):
+        if length > LONG:
+            yield f"  {file.relative_to(root)}: {length}"
+
+    yield ""
+    yield "files for a reader of one protocol: its own + shared ones that these import (+ of layers below)"
+    for name, (own, shared, below) in protocol_files(rust).items():
+        yield f"  {name}: {len(own)} + {len(shared)} (+ {len(below)})"
+        yield from (f"    {', '.join(group)}" for group in (own, shared, below) if group)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="a checkout; this one by default")
+    for line in report(parser.parse_args().root):
+        print(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""How the tests run the command line: as a process, or with click's runner."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+from click.testing import CliRunner, Result
+
+from wirecall._cli.commands import wirecall
+
+COMMAND = [sys.executable, "-m", "wirecall._cli.main"]
+TIMEOUT = 30
+TOOLS = [
+    {
+        "name": "get_weather",
+        "description": "The weather.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "city": {"type": "string", "description": "Where"},
+                "days": {"type": "integer", "minimum": 1},
+            },
+            "required": ["city"],
+        },
+    },
+    {"name": "get_time", "input_schema": {"type": "object", "properties": {"zone": {"type": "string"}}}},
+]
+
+
+def run(*arguments: str, stdin: str | bytes = "", **environment: str) -> Result:
+    return CliRunner().invoke(wirecall, arguments, input=stdin, env=environment)
+
+
+def process(*arguments: str, stdin: bytes = b"", **environment: str) -> "subprocess.CompletedProcess[bytes]":
+    env = {**os.environ, "PYTHONUTF8": "1", **environment}
+    return subprocess.run([*COMMAND, *arguments], input=stdin, capture_output=True, timeout=TIMEOUT, env=env)
+
+
+class Talk:
+    """A process that is written to and read from line by line."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+        self.child = child
+        self.lines: queue.Queue[bytes] = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.child.stdout is not None
+        for line in self.child.stdout:
+            self.lines.put(line)
+
+    def write(self, data: bytes) -> None:
+        assert self.child.stdin is not None
+        self.child.stdin.write(data)
+        self.child.stdin.flush()
+
+    def event(self) -> dict[str, Any]:
+        return json.loads(self.lines.get(timeout=TIMEOUT))
+
+
+@contextmanager
+def talk(*arguments: str) -> Iterator[Talk]:
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    env = {**os.environ, "PYTHONUTF8": "1"}
+    with subprocess.Popen([*COMMAND, *arguments], env=env, **pipes) as child:
+        try:
+            yield Talk(child)
+        finally:
+            child.kill()
+
+
+def events(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]

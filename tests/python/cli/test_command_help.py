@@ -1,0 +1,55 @@
+"""The help of the commands."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from cli_support import TIMEOUT, run
+
+from wirecall._cli.commands import wirecall
+
+
+def test_help_lists_every_command_in_one_line() -> None:
+    for arguments, group in ([], wirecall), (["bench"], wirecall.commands["bench"]):
+        said = run(*arguments, "--help", COLUMNS="80").stdout
+        assert isinstance(group, click.Group)
+        assert len(group.commands) >= 5
+        for name in group.commands:
+            assert re.search(rf"^  {name} +[A-Z][^\n]*[^.]\.$", said, re.MULTILINE), name
+
+
+def test_help_has_the_commands_of_the_readme() -> None:
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^ {4}(?:\S+ \| )?wirecall (\w+)", readme, re.MULTILINE))
+    assert shown == {*wirecall.commands}
+    said = run("--help").stdout
+    assert all(f"\n    wirecall {name}" in said for name in shown)
+
+
+def test_help_says_what_happens_without_tools() -> None:
+    parse, encode = (" ".join(run(command, "--help").stdout.split()) for command in ("parse", "encode"))
+    assert "Without it, calls of any name are parsed, with untyped values." in parse
+    assert "Without it, calls of any name are written, with untyped values." in encode
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"]])
+def test_help_says_who_wrote_the_demo(arguments: list[str]) -> None:
+    assert "Replay hand-written model outputs" in run(*arguments).stdout
+
+
+@pytest.mark.parametrize("command", ["parse", "encode", "manual", "tokens", "demo"])
+def test_help_has_examples(command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0
+    assert f"\n    wirecall {command}" in done.stdout or f"| wirecall {command}" in done.stdout
+    assert "\b" not in done.stdout
+
+
+def test_python_runs_it_as_a_module() -> None:
+    command = [sys.executable, "-m", "wirecall", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run("--help").stdout

@@ -1,0 +1,145 @@
+"""`make structure`: it counts as it says, finds every circle, and follows imports of any form."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "structure.py"
+
+if not SCRIPT.exists():
+    pytest.skip("not in a checkout", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("structure_script", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_lines_of_rust(script: ModuleType) -> None:
+    source = '//! About.\n\nfn f() {\n    // why\n    let url = "http://x"; // where\n    g();\n}\n'
+    assert script.rust_lines(source) == 4
+
+
+def test_lines_of_python(script: ModuleType) -> None:
+    source = '"""About.\n\nMore.\n"""\n\n# why\nx = """a\n\n# b"""\ndef f():\n    """Does."""\n    return 1\n'
+    assert script.python_lines(source) == 8
+    assert script.python_lines(source, docstrings=False) == 4
+
+
+def test_imports_of_python(script: ModuleType, tmp_path: Path) -> None:
+    package = written(
+        tmp_path / "p",
+        {
+            "__init__.py": "from p.a import A\n",
+            "a.py": "import json\nfrom p import _c, b\n",
+            "b/__init__.py": "from . import x\nfrom .. import a\n",
+            "b/x.py": "def f():\n    import p.b.y\n",
+            "b/y.py": "if TYPE_CHECKING:\n    from .x import X\n    from p import A\n",
+            "_c.pyi": "",
+        },
+    )
+    imports = script.python_imports(package)
+    assert imports == {
+        "p": {"p.a"},
+        "p.a": {"p._c", "p.b"},
+        "p.b": {"p.b.x", "p.a"},
+        "p.b.x": {"p.b.y"},
+        "p.b.y": {"p.b.x", "p"},
+        "p._c": set(),
+    }
+    groups = script.circles(imports)
+    assert groups == [["p", "p.a", "p.b", "p.b.x", "p.b.y"]]
+    assert script.across_folders(groups, script.python_files(package)) == groups
+    assert script.root_imports(package) == {"a": {"_c", "b"}, "b": {"a"}, "_c": set()}
+    assert script.levels(script.root_imports(package)) == [["_c"], ["a", "b"]]
+
+
+def test_imports_of_rust(script: ModuleType, tmp_path: Path) -> None:
+    source = written(
+        tmp_path / "src",
+        {
+            "lib.rs": "mod a;\nmod b;\npub use a::A;\n",
+            "a.rs": "use crate::b::{self, deep::{Deep as D}, C};\n// crate::limits::X\nfn f() { b::g(); }\n",
+            "b/mod.rs": "mod deep;\nmod low;\npub use low::C;\n",
+            "b/deep.rs": 'use super::low;\nfn f() { "crate::limits::X"; low::g(crate::A::new()); }\n',
+            "b/low.rs": "pub struct C;\n",
+            "limits.rs": "use super::b::C;\n",
+        },
+    )
+    imports = script.rust_imports(source)
+    assert imports == {
+        "crate": set(),
+        "crate::a": {"crate::b", "crate::b::deep", "crate::b::low"},
+        "crate::b": set(),
+        "crate::b::deep": {"crate::b::low", "crate::a"},
+        "crate::b::low": set(),
+        "crate::limits": {"crate::b::low"},
+    }
+    groups = script.circles(imports)
+    assert groups == [["crate::a", "crate::b::deep"]]
+    assert script.across_folders(groups, script.rust_files(source)) == groups
+
+
+def test_circles_that_touch_are_one(script: ModuleType) -> None:
+    graph = {"a": {"b"}, "b": {"a", "c"}, "c": {"d"}, "d": {"c", "e"}, "e": {"f"}, "f": set()}
+    assert script.circles(graph) == [["c", "d"], ["a", "b"]]
+    assert script.circles({**graph, "d": {"b"}}) == [["a", "b", "c", "d"]]
+    assert script.circles({"a": {"a"}}) == []
+
+
+def test_types_that_share_a_name(script: ModuleType) -> None:
+    rust = "pub struct A<T>(T);\nenum B {}\npub(crate) trait C {}\nimpl C for A {\n    type D = B;\n}\n"
+    rust += "type E = A;\n"
+    assert [*script.rust_types(rust)] == [("A", True), ("B", False), ("C", False), ("E", False)]
+    python = "class A:\n    class B: pass\nclass _C: pass\n"
+    assert [*script.python_types(python, "p.m")] == [("A", True), ("_C", False), ("B", True)]
+    assert [public for _, public in script.python_types(python, "p._m")] == [False, False, False]
+    public, every = script.shared_names(
+        [("A", True, "x"), ("A", True, "y"), ("B", True, "x"), ("B", False, "y")]
+    )
+    assert (public, every) == ({"A": ["x", "y"]}, {"A": ["x", "y"], "B": ["x", "y"]})
+
+
+def test_what_a_reader_of_a_protocol_opens(script: ModuleType, tmp_path: Path) -> None:
+    source = written(
+        tmp_path / "src",
+        {
+            "lib.rs": "",
+            "limits.rs": "",
+            "protocols/mod.rs": "",
+            "protocols/registry.rs": "use crate::protocols::wire;\n",
+            "protocols/frames/flat.rs": "",
+            "protocols/wire/mod.rs": "mod pairs;\nuse pairs::Pairs;\nuse super::frames::flat::Flat;\n",
+            "protocols/wire/pairs.rs": "use crate::limits::DEPTH;\n",
+            "protocols/families/mod.rs": "",
+            "protocols/families/kimi.rs": "use super::super::frames::flat;\n",
+        },
+    )
+    assert script.protocol_files(source) == {
+        "kimi": (["protocols/families/kimi.rs"], ["protocols/frames/flat.rs"], []),
+        "wire": (
+            ["protocols/wire/mod.rs", "protocols/wire/pairs.rs"],
+            ["protocols/frames/flat.rs"],
+            ["limits.rs"],
+        ),
+    }
+
+
+def test_the_report_of_this_checkout(script: ModuleType) -> None:
+    lines = [*script.report(script.ROOT)]
+    assert any(line.startswith("  rust/core/src: ") for line in lines)
+    assert any(line.startswith("at the root of python/wirecall: ") for line in lines)
