@@ -171,6 +171,9 @@ pub fn resolve(cx: &Context<'_>, found: &mut Found, key: &str) -> Result<Resolve
     Ok(field)
 }
 
+/// Whether the object that is read has this key.
+pub type Has<'h> = &'h dyn Fn(&ArgumentsBuilder, &str) -> bool;
+
 /// The name and type of a key that is never dotted: exact, or else folded, or in a closed object the singular or plural of
 /// the one required key that it `has` not.
 pub fn named(
@@ -180,7 +183,7 @@ pub fn named(
     key: &str,
     exact: bool,
     path: &dyn Fn() -> String,
-    has: &dyn Fn(&ArgumentsBuilder, &str) -> bool,
+    has: Has<'_>,
 ) -> Result<(Arc<str>, NodeId), Bad> {
     if let Some(object) = cx.schema.node(id).object.as_ref().filter(|_| !exact) {
         if let Some((name, node)) = object.properties.entry(key) {
@@ -201,7 +204,7 @@ pub fn meant(
     object: &ObjectType,
     key: &str,
     folds: bool,
-    has: Option<&dyn Fn(&ArgumentsBuilder, &str) -> bool>,
+    has: Option<Has<'_>>,
 ) -> Result<Option<(Arc<str>, NodeId)>, Bad> {
     let numbered = || has.and_then(|has| numbered(object, key, &|name| has(&found.args, name)));
     let (repair, (name, node)) = match object.folded(key).filter(|_| folds) {

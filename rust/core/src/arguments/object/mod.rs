@@ -226,7 +226,7 @@ impl Object {
             io.found.args.json.extend([text, "\""]);
             self.values.end(io.found)?
         } else {
-            self.values.text(&io.cx, io.found, text)?
+            self.values.scalar(&io.cx, io.found, text, true)?
         };
         self.behind(all);
         Ok(true)
@@ -426,7 +426,7 @@ impl Object {
                 found.args.json.push('"');
                 self.values.end(found).map(|all| self.behind(all))
             }
-            StringUse::Collect => self.values.text(cx, found, &text).map(|all| self.behind(all)),
+            StringUse::Collect => self.values.scalar(cx, found, &text, true).map(|all| self.behind(all)),
         };
         text.clear();
         self.collected = text;

@@ -152,7 +152,7 @@ impl Values {
         };
         let id = *id;
         let has = |_: &ArgumentsBuilder, name: &str| keys.position(name).is_some();
-        let has: Option<&dyn Fn(&ArgumentsBuilder, &str) -> bool> = if cx.near_misses { Some(&has) } else { None };
+        let has = cx.near_misses.then_some(&has as keys::Has<'_>);
         let known = match &cx.schema.node(id).object {
             None => None,
             Some(object) => match object.properties.entry(written) {
@@ -196,11 +196,6 @@ impl Values {
         live
     }
 
-    /// The text of a string that could not be written as it came.
-    pub fn text(&mut self, cx: &Context<'_>, found: &mut Found, text: &str) -> Result<bool, Bad> {
-        self.scalar(cx, found, text, true)
-    }
-
     /// A word. `quoted`: it is not JSON, and is taken for a string.
     pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
         self.begin(cx, found);
@@ -220,7 +215,8 @@ impl Values {
         self.end(found)
     }
 
-    fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+    /// The whole text of a scalar. True: that is all.
+    pub fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
         let start = found.args.json.len();
         let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
