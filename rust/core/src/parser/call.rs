@@ -6,7 +6,6 @@ use crate::arguments::{Failure, Input, Progress, Report, messages};
 use crate::error::{ErrorKind, ProblemKind, Repair};
 use crate::event::{CallEnd, CallError, Event, Item};
 use crate::parser::state::{Call, ParserState, fitting};
-use crate::protocols::body::NoBody;
 use crate::protocols::protocol::Style;
 use crate::protocols::registry::Reads;
 use crate::protocols::{Attempt, BadCall};
@@ -61,7 +60,7 @@ impl Machine {
                 let written = name.as_ref().map_or("", |(name, _)| &window.text[base + name.start..base + name.end]);
                 call.tool = name.as_ref().and_then(|(_, lookup)| lookup.tool());
                 let cx = tools.context(call.tool, "").spelled(call.delimiters.as_deref());
-                let recycled = std::mem::replace(&mut call.body, Box::new(NoBody));
+                let recycled = std::mem::take(&mut call.body);
                 call.body = tools.protocol.body(&cx, opening, written, recycled);
                 let recovery = call.body.recovery_at_start();
                 if let Some((name, lookup)) = name {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::arguments::{Failure, Report};
-use crate::protocols::body::{Body, NoBody};
+use crate::protocols::body::Body;
 use crate::syntax::scan::{Closers, Delimiters};
 
 /// The state between events. Undecided text is in the parser's buffer.
@@ -24,7 +24,7 @@ pub enum ParserState {
 const KEPT_BYTES: usize = 4096;
 
 /// A committed call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Call {
     pub name: Option<String>,
     /// The position of the tool; `None` if the tool is not declared.
@@ -52,28 +52,6 @@ pub struct Call {
     pub tag: String,
     /// The arguments of a failed call that was read completely.
     pub arguments: Option<String>,
-}
-
-impl Default for Call {
-    fn default() -> Self {
-        Call {
-            name: None,
-            tool: None,
-            index: None,
-            start: 0,
-            start_byte: 0,
-            raw: String::new(),
-            cut: 0,
-            report: Report::default(),
-            body: Box::new(NoBody),
-            failure: None,
-            delimiters: None,
-            closers: Closers::Own,
-            in_tag: false,
-            tag: String::new(),
-            arguments: None,
-        }
-    }
 }
 
 /// The end of at most this many bytes of the text from `begin` on, at a character boundary.

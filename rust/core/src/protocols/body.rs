@@ -132,11 +132,17 @@ pub trait Body: Any + Debug + Send + Sync {
 
 /// The body of a call that does not have one yet.
 #[derive(Debug)]
-pub struct NoBody;
+struct NoBody;
 
 impl Body for NoBody {
     fn feed(&mut self, _io: &mut Input<'_>) -> Progress {
         Progress::CallEnd
+    }
+}
+
+impl Default for Box<dyn Body> {
+    fn default() -> Self {
+        Box::new(NoBody)
     }
 }
 

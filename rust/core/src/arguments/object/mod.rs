@@ -83,7 +83,7 @@ impl Object {
 
     /// Starts over with the whole of the arguments, and keeps the allocations.
     pub fn renew(&mut self, lexer: JsonLexer, node: NodeId, quotes: Option<Quotes>) {
-        (self.lexer, self.expect, self.quotes) = (lexer, Expect::Value, quotes);
+        (self.lexer, self.expect, self.quotes, self.notation) = (lexer, Expect::Value, quotes, Notation::Json);
         self.collected.clear();
         self.values.renew(node);
     }

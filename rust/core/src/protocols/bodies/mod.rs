@@ -5,7 +5,7 @@ pub mod json_body;
 pub mod object_in_tag;
 pub mod params;
 
-use super::body::{Body, NoBody, Opening, recycle};
+use super::body::{Body, Opening, recycle};
 use crate::arguments::Context;
 use envelope::Envelope;
 use json_body::JsonBody;
@@ -26,6 +26,6 @@ pub fn shared(cx: &Context<'_>, opening: Opening, name: &str, recycled: Box<dyn 
         Opening::Params(opened) => {
             recycle(recycled, |body: &mut Params| body.renew(opened, name), || Params::new(opened, name))
         }
-        Opening::Own { .. } => Box::new(NoBody),
+        Opening::Own { .. } => Default::default(),
     }
 }
