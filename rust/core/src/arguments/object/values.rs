@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Object;
 use crate::arguments::builder::{push_comma, push_key};
 use crate::arguments::coercion::{self, Outcome};
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Found, Io, MAX_PROBLEM_BYTES, Step, keys, messages};
+use crate::arguments::{ArgumentsBuilder, Context, Found, MAX_PROBLEM_BYTES, ReadError, keys, messages};
 use crate::error::{ErrorKind, Repair};
 use crate::keymap::KeyMap;
 use crate::schema::{Choice, Literal, NodeId, UNKNOWN};
@@ -143,7 +143,7 @@ impl Values {
     }
 
     /// The key of the value that comes next.
-    pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), Bad> {
+    pub fn key(&mut self, cx: &Context<'_>, found: &mut Found, written: &str) -> Result<(), ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, found, Some(written))?;
         }
@@ -197,7 +197,7 @@ impl Values {
     }
 
     /// A word. `quoted`: it is not JSON, and is taken for a string.
-    pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, Bad> {
+    pub fn word(&mut self, cx: &Context<'_>, found: &mut Found, word: &str, quoted: bool) -> Result<bool, ReadError> {
         self.begin(cx, found);
         if word != "null" {
             return self.scalar(cx, found, word, quoted);
@@ -216,7 +216,7 @@ impl Values {
     }
 
     /// The whole text of a scalar. True: that is all.
-    pub fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, Bad> {
+    pub fn scalar(&mut self, cx: &Context<'_>, found: &mut Found, text: &str, quoted: bool) -> Result<bool, ReadError> {
         let start = found.args.json.len();
         let Outcome { converted, problem } = coercion::scalar(cx.schema, self.node, text, quoted, &mut found.args.json);
         if converted {
@@ -230,7 +230,7 @@ impl Values {
 
     /// No choice takes the text, which is written from `start` on.
     #[cold]
-    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), Bad> {
+    fn mismatch(&self, cx: &Context<'_>, found: &mut Found, text: &str, start: usize) -> Result<(), ReadError> {
         let mends = cx.near_misses;
         let Some(literal) = mends.then(|| coercion::unquoted_literal(cx.schema.node(self.node), text)).flatten() else {
             self.violation(cx, found, text);
@@ -242,7 +242,7 @@ impl Values {
     }
 
     #[cold]
-    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), Bad> {
+    fn repair(&self, cx: &Context<'_>, found: &mut Found, repair: Repair, value: &str) -> Result<(), ReadError> {
         cx.repair_or(found, repair, || {
             let expected = messages::expected(cx.schema, self.node);
             format!("{}: {} must be {expected}.", self.path(), messages::shorten(value))
@@ -254,7 +254,7 @@ impl Values {
         found.violation(cx, self.node, kind, || self.path(), value);
     }
 
-    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), Bad> {
+    pub fn open(&mut self, cx: &Context<'_>, found: &mut Found, bracket: u8) -> Result<(), ReadError> {
         if self.brackets + self.above >= cx.limits.depth {
             return Err((ErrorKind::TooDeep, messages::too_deep(cx.limits)));
         }
@@ -301,14 +301,14 @@ impl Values {
 
     /// The object after this many frames becomes the only item of a list.
     #[cold]
-    fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), Bad> {
+    fn lone(&self, cx: &Context<'_>, found: &mut Found, frames: usize) -> Result<(), ReadError> {
         let path = || self.path_of(&self.frames[..frames]);
         cx.repair_or(found, Repair::Coerced, || format!("{}: a list is expected: [{{…}}].", path()))
     }
 
     /// What may be a lone item has this for its first key, or none.
     #[cold]
-    fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), Bad> {
+    fn first_key(&mut self, cx: &Context<'_>, found: &mut Found, key: Option<&str>) -> Result<(), ReadError> {
         let Some(PossibleWrapper { node, start, holds, frames, lone }) = &mut self.wrapper else { return Ok(()) };
         if !*lone {
             return Ok(());
@@ -330,7 +330,7 @@ impl Values {
 
     /// A possible wrapper is complete: reads its content, or else the object itself, as the expected type.
     #[cold]
-    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, Bad> {
+    fn unwrap(&mut self, cx: &Context<'_>, found: &mut Found, wrapper: PossibleWrapper) -> Result<bool, ReadError> {
         let PossibleWrapper { node, start, holds, .. } = wrapper;
         self.node = node;
         let mut text = found.args.json.split_off(start);
@@ -342,16 +342,13 @@ impl Values {
         text.push(' ');
         let mut object = Object::new(cx, node, self.path(), self.above + self.brackets);
         object.values.unwrapped = true;
-        let mut io = Io { cx: *cx, found, window: &text, at: 0, last: true };
-        if let Err(Step::Failed(failure)) = object.feed(&mut io) {
-            return Err((failure.kind, failure.message));
-        }
+        object.read_all(cx, found, &text)?;
         found.args.release_if(holds);
         self.end(found)
     }
 
     /// The innermost bracket closes. True: and with it all.
-    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, Bad> {
+    pub fn close(&mut self, cx: &Context<'_>, found: &mut Found) -> Result<bool, ReadError> {
         if self.wrapper.is_some() {
             self.first_key(cx, found, None)?;
         }
@@ -389,7 +386,7 @@ impl Values {
     }
 
     /// A value is written: accounts for it in what it is part of. True: that is all.
-    pub fn end(&mut self, found: &mut Found) -> Result<bool, Bad> {
+    pub fn end(&mut self, found: &mut Found) -> Result<bool, ReadError> {
         while let Some(ValueFrame { shape: Shape::Lone, .. }) = self.frames.last() {
             found.args.json.push(']');
             self.frames.pop();

@@ -107,14 +107,9 @@ impl CustomBody {
 
 /// The arguments, as the schema has them.
 fn typed(cx: Context<'_>, found: &mut Found, arguments: &str) -> Step {
-    let mut object = Object::new(&cx, cx.schema.root, String::new(), 0);
-    let mut io = Io { cx, found, window: arguments, at: 0, last: true };
-    match object.feed(&mut io) {
-        Ok(()) => Step::Done,
-        Err(Step::Failed(failure)) => Step::Failed(Failure { skip: Skip::Body, ..failure }),
-        Err(_) => {
-            let (kind, message) = (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned());
-            Step::Failed(Failure { kind, message, skip: Skip::Body })
-        }
+    let read = Object::arguments(&cx).read_all(&cx, found, arguments);
+    match read.and_then(|rest| rest.ok_or_else(|| (ErrorKind::MalformedCall, messages::UNCLOSED.to_owned()))) {
+        Ok(_) => Step::Done,
+        Err(bad) => bad.into(),
     }
 }

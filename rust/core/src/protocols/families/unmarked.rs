@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::arguments::{CallWriter, Context};
 use crate::limits::ATTEMPT_CHARS;
 use crate::protocols::bodies::envelope::format;
-use crate::protocols::bodies::envelope::unmarked::{Unmarked as Found, look};
+use crate::protocols::bodies::envelope::unmarked::{UnmarkedObject as Found, look};
 use crate::protocols::bodies::shared;
 use crate::protocols::body::{Body, Markers, Opening};
 use crate::protocols::prompt::{Examples, Prompt};

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use super::{Envelope, EnvelopeState, fail};
-use crate::arguments::{Bad, Flow, Io, Step};
+use crate::arguments::{Flow, Io, ReadError, Step};
 use crate::error::{ErrorKind, Repair};
 use crate::syntax::json::{JsonLexeme, TokenSet};
 use crate::syntax::scan::{Scan, first_chars, starts};
@@ -35,7 +35,7 @@ impl Envelope {
         }
     }
 
-    fn missing_bracket(&self, io: &mut Io<'_>) -> Result<(), Bad> {
+    fn missing_bracket(&self, io: &mut Io<'_>) -> Result<(), ReadError> {
         self.repair(io, Repair::UnbalancedBrackets, "a bracket is missing at its end")
     }
 

@@ -109,14 +109,11 @@ impl Envelope {
         }
         let quotes = encoded.then(|| Quotes::new(0, &[]));
         self.object.renew(self.lexer.fresh(), io.cx.schema.root, quotes);
-        let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
-        match self.object.feed(&mut inner) {
-            Err(Step::Failed(failure)) => Err(Step::Failed(failure)),
-            read if encoded && (read.is_err() || !inner.rest().trim().is_empty()) => {
-                fail(ErrorKind::InvalidJson, "the arguments must be one object")
-            }
-            _ => Ok(()),
+        let rest = self.object.read_all(&io.cx, io.found, source)?;
+        if encoded && rest.is_none_or(|rest| !rest.trim().is_empty()) {
+            return fail(ErrorKind::InvalidJson, "the arguments must be one object");
         }
+        Ok(())
     }
 
     /// The arguments are given again: they must be the same.

@@ -13,14 +13,14 @@ use std::borrow::Cow;
 use std::mem::{swap, take};
 
 use crate::arguments::object::Quotes;
-use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io, Object, Step};
+use crate::arguments::{ArgumentsBuilder, Context, Failure, Flow, Found, Io, Object, ReadError, Step, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::body::{Body, Markers, Wrapper};
 use crate::schema::UNKNOWN;
 use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
 use crate::syntax::recovery::Skip;
 use crate::syntax::scan::{Delimiters, find_mark, ws_run};
-use unmarked::{Unmarked, look};
+use unmarked::{UnmarkedObject, look};
 
 use members::{KEYS, Role};
 use recovery::EnvelopeRecovery;
@@ -82,22 +82,16 @@ pub struct Envelope {
 
 impl Body for Envelope {
     fn feed(&mut self, io: &mut Io<'_>) -> Step {
-        loop {
-            match self.step(io) {
-                Ok(()) => {}
-                Err(Step::Failed(failure)) => {
-                    let sound = !matches!(
-                        failure.kind,
-                        ErrorKind::InvalidJson
-                            | ErrorKind::UnterminatedValue
-                            | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
-                    );
-                    self.lose(sound, (io.window, io.at));
-                    return Step::Failed(Failure { skip: Skip::Body, ..failure });
-                }
-                Err(step) => return step,
-            }
-        }
+        let step = steps(|| self.step(io));
+        let Step::Failed(failure) = step else { return step };
+        let sound = !matches!(
+            failure.kind,
+            ErrorKind::InvalidJson
+                | ErrorKind::UnterminatedValue
+                | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
+        );
+        self.lose(sound, (io.window, io.at));
+        Step::Failed(Failure { skip: Skip::Body, ..failure })
     }
 
     fn read_on(&mut self, io: &mut Io<'_>) -> Step {
@@ -219,8 +213,8 @@ impl Envelope {
         match io.next_byte()? {
             b'[' if !self.list => self.list = true,
             _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
-                Some(Unmarked::Need) => return Err(Step::Need),
-                Some(Unmarked::Text) => {
+                Some(UnmarkedObject::Need) => return Err(Step::Need),
+                Some(UnmarkedObject::Text) => {
                     return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
                 }
                 _ => self.state = EnvelopeState::Key { first: true },
@@ -231,7 +225,7 @@ impl Envelope {
         Ok(())
     }
 
-    fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
+    fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), ReadError> {
         io.cx.repair_or(io.found, repair, || said(what))
     }
 

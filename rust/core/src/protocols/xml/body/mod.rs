@@ -8,7 +8,7 @@ mod fast_path;
 mod recovery;
 
 use crate::arguments::elements::{ElementReader, Fault, Halt, Rules, content};
-use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
+use crate::arguments::{Context, Fields, Flow, Found, Io, Lists, ReadError, Slot, Step, messages, steps};
 use crate::error::{ErrorKind, Repair};
 use crate::protocols::bodies::object_in_tag::ObjectInTag;
 use crate::protocols::body::{Body, Form};
@@ -250,7 +250,13 @@ impl Elements {
         Ok(())
     }
 
-    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<ElementsState, Bad> {
+    fn begin(
+        &mut self,
+        io: &mut Io<'_>,
+        name: &str,
+        attributes: &str,
+        closed: bool,
+    ) -> Result<ElementsState, ReadError> {
         let cx = io.cx;
         let mut slot = self.fields.open(&cx, io.found, name, false)?;
         let node = cx.schema.node(slot.node());
@@ -354,7 +360,7 @@ fn malformed(message: &str) -> Flow {
 }
 
 /// Whether a fault is repairable in the current mode.
-fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
+fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<ReadError>) -> bool {
     if let Fault::Markup(what) = fault {
         *refused = io.repair(Repair::Markup, what).err();
     }
