@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::fmt::Debug;
 
-use crate::arguments::{Context, Failure, Found, Io, Step};
+use crate::arguments::{Context, Failure, Input, Progress, Report};
 use crate::error::Repair;
-use crate::syntax::recovery::Skip;
+use crate::syntax::recovery::Recovery;
 use crate::syntax::scan::{Delimiters, Scan};
 use crate::syntax::tags::OpenTag;
 
@@ -76,37 +76,37 @@ impl Opening {
 /// Reads the body of one call. Each is fed windows: the text that is not consumed yet. A window starts where the last one was
 /// consumed to.
 pub trait Body: Any + Debug + Send + Sync {
-    fn feed(&mut self, io: &mut Io<'_>) -> Step;
+    fn feed(&mut self, input: &mut Input<'_>) -> Progress;
 
     /// Reads on after a failure that left that to the body: to the end of the call, without repairs, writing nothing.
-    fn read_on(&mut self, _io: &mut Io<'_>) -> Step {
-        Step::Done
+    fn recover(&mut self, _io: &mut Input<'_>) -> Progress {
+        Progress::CallEnd
     }
 
     /// Takes text that is inside a string which is passed on, all of it, and cannot end it: is it in JSON what it was? `None`:
     /// nothing was done.
-    fn feed_plain(&mut self, _found: &mut Found, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
+    fn feed_plain(&mut self, _found: &mut Report, _text: &str, _delimiters: &Delimiters) -> Option<bool> {
         None
     }
 
-    /// The body of the call that follows this one without another opening, which [`Step::Next`] announced.
+    /// The body of the call that follows this one without another opening, which [`Progress::NextCall`] announced.
     fn next(&mut self) -> Option<Box<dyn Body>> {
         None
     }
 
     /// How to read on if the call fails here.
-    fn skip(&self) -> Skip {
-        Skip::Body
+    fn recovery(&self) -> Recovery {
+        Recovery::Body
     }
 
     /// How to read on if the call is given up before anything of the body is read.
-    fn skip_all(&self) -> Skip {
-        Skip::Body
+    fn recovery_at_start(&self) -> Recovery {
+        Recovery::Body
     }
 
     /// The message has ended, and nothing is left of it: may the call be taken as closed here? Most bodies have looked at the end
     /// themselves.
-    fn closable(&self, _found: &Found) -> bool {
+    fn closable(&self, _found: &Report) -> bool {
         false
     }
 
@@ -126,8 +126,8 @@ pub trait Body: Any + Debug + Send + Sync {
     }
 
     /// The call is closed: puts pieces into their places, and adds what can be said only now.
-    fn finish(&self, _cx: &Context<'_>, found: &mut Found) {
-        found.args.release();
+    fn finish(&self, _cx: &Context<'_>, report: &mut Report) {
+        report.args.release();
     }
 }
 
@@ -136,8 +136,8 @@ pub trait Body: Any + Debug + Send + Sync {
 pub struct NoBody;
 
 impl Body for NoBody {
-    fn feed(&mut self, _io: &mut Io<'_>) -> Step {
-        Step::Done
+    fn feed(&mut self, _io: &mut Input<'_>) -> Progress {
+        Progress::CallEnd
     }
 }
 
@@ -154,18 +154,18 @@ pub fn recycle<B: Body>(recycled: Box<dyn Body>, renew: impl FnOnce(&mut B), new
 }
 
 /// Reads CLOSE behind a body that is done; where there is none, the call ends without it.
-pub fn read_close(io: &mut Io<'_>, step: Step) -> Step {
-    if matches!(step, Step::Done)
-        && let Scan::Match(length) = io.cx.delimiters.closes(io.rest(), true)
+pub fn read_close(input: &mut Input<'_>, step: Progress) -> Progress {
+    if matches!(step, Progress::CallEnd)
+        && let Scan::Match(length) = input.cx.delimiters.closes(input.rest(), true)
     {
-        let close = &io.cx.delimiters.close;
+        let close = &input.cx.delimiters.close;
         if length != close.len()
-            && let Err(kind) = io.cx.repair(io.found, Repair::TagStyle)
+            && let Err(kind) = input.cx.repair(input.report, Repair::TagStyle)
         {
             let message = format!("Close the call with {close}, without spaces in it.");
-            return Step::Failed(Failure { kind, message, skip: Skip::TokenStart });
+            return Progress::Failed(Failure { kind, message, recovery: Recovery::TokenStart });
         }
-        io.at += length;
+        input.at += length;
     }
     step
 }
