@@ -117,7 +117,7 @@ class TellStream(AnswerStream, PartWriter):
         return self.buffer.holds or self._reader.holds
 
     def _begin(self) -> None:
-        self._reader = TextReader(self._turn)
+        self._reader = TextReader(self._state)
 
     def feed(self, event: Json) -> list[Json] | None:
         if self._is_over():
@@ -133,7 +133,7 @@ class TellStream(AnswerStream, PartWriter):
             return []
         self._made.clear()
         self.write(self._reader.finish(truncated=False))
-        if self._turn.should_retry(normal=True):
+        if self._state.should_retry(normal=True):
             self.buffer.drop()
             self._retries = True
         self.buffer.release()
@@ -222,7 +222,7 @@ def test_its_refusals_and_errors_have_its_shape() -> None:
     codec = Codec(Options())
     with pytest.raises(UnsupportedRequestError) as raised:
         opened(kept=True)
-    assert json.loads(codec.refuse(URL, raised.value).body) == {"no": "The server keeps the lines."}
+    assert json.loads(codec.reply(URL, raised.value).body) == {"no": "The server keeps the lines."}
     assert events(opened(stream=True).fail("Gone.")) == [{"failed": "Gone."}]
     assert codec.serves("/v4/tell/count")
     assert not codec.serves("/v4/tell/more")

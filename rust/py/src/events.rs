@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use wirecall_core as core;
 
 use crate::convert;
@@ -161,23 +161,58 @@ impl PartialEq for CallEnd {
     }
 }
 
-/// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
-pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
-    let class = event.get_type();
-    let mut parts = Vec::new();
-    for name in class.getattr("__match_args__")?.try_iter()? {
-        let name: String = name?.extract()?;
-        parts.push(format!("{name}={}", event.getattr(name.as_str())?.repr()?));
-    }
-    Ok(format!("{}({})", class.name()?, parts.join(", ")))
+/// What `__match_args__` names, with its values.
+fn attributes<'py>(event: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyString>, Bound<'py, PyAny>)>> {
+    let names = event.get_type().getattr("__match_args__")?.cast_into::<PyTuple>()?;
+    let named = |name: Bound<'py, PyAny>| {
+        let name = name.cast_into::<PyString>()?;
+        let value = event.getattr(&name)?;
+        Ok((name, value))
+    };
+    names.iter().map(named).collect()
 }
 
-#[pymethods]
-impl Text {
-    #[classattr]
-    const __match_args__: (&'static str,) = ("text",);
-    #[classattr]
-    const r#type: &'static str = "text";
+/// `Name(a=…, b=…)`, with the attributes in the order of `__match_args__`.
+pub fn repr(event: &Bound<'_, PyAny>) -> PyResult<String> {
+    let part = |(name, value): (Bound<'_, PyString>, Bound<'_, PyAny>)| Ok(format!("{name}={}", value.repr()?));
+    let parts = attributes(event)?.into_iter().map(part).collect::<PyResult<Vec<_>>>()?;
+    Ok(format!("{}({})", event.get_type().name()?, parts.join(", ")))
+}
+
+/// For pickle and copy: the class, and the attributes of `__match_args__`.
+fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    let values = attributes(event)?.into_iter().map(|(_, value)| value);
+    Ok((event.get_type(), PyTuple::new(event.py(), values.collect::<Vec<_>>())?))
+}
+
+/// The methods of an event: those that all have, and its own. `matched` are its `__match_args__`, `named` is its `type`.
+macro_rules! event {
+    (@str $name:literal) => { &'static str };
+    ($class:ident: matched($($name:literal),+), named($($kind:literal)?); $($method:tt)*) => {
+        #[pymethods]
+        impl $class {
+            #[classattr]
+            const __match_args__: ($(event!(@str $name),)+) = ($($name,)+);
+            $(
+                #[classattr]
+                const r#type: &'static str = $kind;
+            )?
+
+            fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+                repr(slf)
+            }
+
+            fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+                reduce(slf)
+            }
+
+            $($method)*
+        }
+    };
+}
+
+event! {
+    Text: matched("text"), named("text");
 
     #[new]
     fn new(text: Py<PyString>) -> Self {
@@ -193,57 +228,19 @@ impl Text {
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         ("text", self.text.get().get(py)).into_pyobject(py)?.hash()
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-type Eight<T = &'static str> = (T, T, T, T, T, T, T, T);
-type Eleven<T = &'static str> = (T, T, T, T, T, T, T, T, T, T, T);
-
-/// For pickle and copy: the class, and the attributes of `__match_args__`.
-fn reduce<'py>(event: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let class = event.get_type();
-    let mut values = Vec::new();
-    for name in class.getattr("__match_args__")?.try_iter()? {
-        values.push(event.getattr(name?.cast::<PyString>()?)?);
-    }
-    let values = PyTuple::new(event.py(), values)?;
-    Ok(PyTuple::new(event.py(), [class.into_any(), values.into_any()])?.into_any())
-}
-
-#[pymethods]
-impl CallStart {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("index", "id", "name");
-    #[classattr]
-    const r#type: &'static str = "call_start";
+event! {
+    CallStart: matched("index", "id", "name"), named("call_start");
 
     #[new]
     fn new(index: usize, id: String, name: String) -> Self {
         CallStart { index, id, name }
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl ArgumentsDelta {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str) = ("index", "delta");
-    #[classattr]
-    const r#type: &'static str = "arguments_delta";
+event! {
+    ArgumentsDelta: matched("index", "delta"), named("arguments_delta");
 
     #[new]
     fn new(index: usize, delta: Py<PyString>) -> Self {
@@ -266,22 +263,10 @@ impl ArgumentsDelta {
         let (index, delta) = self.part.get();
         (index, delta).into_pyobject(py)?.hash()
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl CallEnd {
-    #[classattr]
-    const __match_args__: Eight = ("index", "id", "name", "arguments", "start", "end", "repairs", "problems");
-    #[classattr]
-    const r#type: &'static str = "call_end";
+event! {
+    CallEnd: matched("index", "id", "name", "arguments", "start", "end", "repairs", "problems"), named("call_end");
 
     #[new]
     #[pyo3(signature = (index, id, name, arguments, start, end, repairs=Vec::new(), problems=Vec::new()))]
@@ -343,26 +328,13 @@ impl CallEnd {
         convert::decoded(self.name.bind(py), self.arguments.get(py).bind(py))
     }
 
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
-
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         (self.index, self.id(), &self.name, self.arguments.get(py), self.start, self.end).into_pyobject(py)?.hash()
     }
 }
 
-#[pymethods]
-impl CallError {
-    #[classattr]
-    const __match_args__: Eleven =
-        ("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments");
-    #[classattr]
-    const r#type: &'static str = "call_error";
+event! {
+    CallError: matched("index", "id", "name", "kind", "message", "raw", "start", "end", "sentence", "example", "arguments"), named("call_error");
 
     #[new]
     #[pyo3(signature = (index, id, name, kind, message, raw, start, end, sentence=None, example=None, arguments=None))]
@@ -383,32 +355,14 @@ impl CallError {
         let sentence = sentence.unwrap_or_else(|| message.clone());
         CallError { index, id, name, kind, message, raw, start, end, sentence, example, arguments }
     }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
-    }
 }
 
-#[pymethods]
-impl Problem {
-    #[classattr]
-    const __match_args__: (&'static str, &'static str, &'static str) = ("kind", "field", "message");
+event! {
+    Problem: matched("kind", "field", "message"), named();
 
     #[new]
     fn new(kind: String, field: String, message: String) -> Self {
         Problem { kind, field, message }
-    }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        repr(slf)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        reduce(slf)
     }
 }
 
