@@ -282,9 +282,7 @@ def summary(plan: LivePlan, cells: Sequence[Cell], path: Path) -> Table:
 
 def _said(check: RequestCheck) -> str:
     what = (
-        "the request differs"
-        if not check.parsing_only
-        else "answers are parsed differently, the request differs"
+        "answers are parsed differently, the request differs" if check.parsing_only else "the request differs"
     )
     differ, cases = len(check.differ), len(check.same) + len(check.differ)
     return f"{check.variant.model}, {check.variant.ablation}: {what} in {differ} of {cases} cases"

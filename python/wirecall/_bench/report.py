@@ -334,7 +334,7 @@ def _asked_figures(kind: str, found: Mapping[Variant, Outcome]) -> list[Figure]:
         if (tokens := of.interval(TOKENS)) and str(variant) in judged
     }
     if len(points) > 1:
-        title = "Success against tokens: up and to the left is better; the line connects variants that no other beats in both"
+        title = "Success against tokens: up and left is better; no other variant beats those on the line"
         svg = pareto(points, title=title, score=_head(judge))
         figures.append(Figure(title, svg, _says(judged, judge), (_INTERVALS, _DASHES)))
     return figures
