@@ -171,7 +171,7 @@ def test_a_wrong_tool_is_an_error() -> None:
 def test_a_refusal_has_the_shape_of_its_api(url: str) -> None:
     with pytest.raises(UnsupportedRequestError) as raised:
         codec().open(url, {}, b'{"tools":[],"held_by_server":1}')
-    status, body = codec().refuse(url, raised.value)
+    status, body = codec().reply(url, raised.value)
     assert status == 400
     given = json.loads(body)
     assert given["error"]["message"] == "The server holds the history."

@@ -62,9 +62,15 @@ class Rewrite(NamedTuple):
     options: Options
 
 
-def openai_refusal(error: UnsupportedRequestError) -> Json:
+def error_type(error: Exception) -> str:
+    """What all APIs call an error of ours. Exceptions for requests, tools and options are ValueErrors or
+    TypeErrors."""
+    return "invalid_request_error" if isinstance(error, (ValueError, TypeError)) else "api_error"
+
+
+def openai_refusal(error: Exception) -> Json:
     """The body of an error as OpenAI's APIs have it."""
-    about: Json = {"type": "invalid_request_error", "message": str(error)}
+    about: Json = {"type": error_type(error), "message": str(error)}
     return {"error": {**about, "param": None, "code": "wirecall_refused"}}
 
 
@@ -87,7 +93,7 @@ class Api:
             of the answer is in `ResponseState.kept`.
         open_stream: Returns a reader of a streamed answer.
         stream_error: Returns the event that ends a stream with an error.
-        refusal: Returns the body of the answer to a request that is not sent.
+        refusal: Returns the body of an answer that is an error of ours.
         names_events: Whether events of a stream are named by their type.
         messages_key: Where a request has its messages.
         system_key: Where a request has its system text, if that is not one of the messages.
@@ -108,7 +114,7 @@ class Api:
     read_answer: Callable[[Mapping[str, Any], ResponseState], Json | None]
     open_stream: Callable[[ResponseState], AnswerStream]
     stream_error: Callable[[Exception], Json]
-    refusal: Callable[[UnsupportedRequestError], Json] = openai_refusal
+    refusal: Callable[[Exception], Json] = openai_refusal
     names_events: bool = True
     messages_key: str = "messages"
     system_key: str | None = None

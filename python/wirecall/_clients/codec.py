@@ -1,17 +1,16 @@
 """Bytes in, bytes out: what a client's HTTP layer does with the APIs. There is no I/O.
 
     exchange = Codec(options).open(url, headers, body)      # None: nothing to do with it
-    send exchange.request; then, by the content type of the answer (and `streams`),
-        whole: exchange.whole(body); None: send exchange.request again
-        events: exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request
+    send exchange.request, and by the content type of the answer
+        exchange.whole(body); if None, send exchange.request again
+        exchange.chunk(bytes) for each, exchange.end() once; if should_retry, send exchange.request again
 
-What passes, passes byte for byte: comments, pings, unknown events, events that the API's code leaves alone,
-`[DONE]`, events whose data is no JSON object, whole bodies that are none. An event beyond the limit of `sse`
-ends the stream with the API's error. Half an event at the end of a stream stands behind what the dialect
-still had to say, so that it spoils nothing.
+These pass byte for byte: comments, pings, unknown events, events that the API's code leaves alone, `[DONE]`,
+events and whole bodies that are not JSON objects. An event beyond the limit of `sse` ends the stream with the
+API's error. Half an event at the end of a stream is sent after everything else.
 
-Middlewares transform a request in `open` (async ones in `aopen`), once, and nowhere else. They hear what the
-answer to it used; if there is nothing else to do with it, each chunk goes out as it came, at once.
+Middlewares get a request once, in `open` or `aopen`, and what its answer says about usage. If there is
+nothing else to do with an answer, each chunk goes out at once, as it came.
 """
 
 import functools
@@ -28,30 +27,16 @@ from wirecall._clients.middleware import MiddlewareStack
 from wirecall._rewriting.options import Options
 from wirecall._rewriting.parts import ToolCallError
 from wirecall._rewriting.record import Where
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
 # The key of a request's body that changes options for this request; it never reaches the provider.
 OVERRIDES = "wirecall"
-# Beside the options stands what the application calls the conversation.
+# Beside the options: the application's name of the conversation.
 _SESSION = "session"
 
 _DONE = b"[DONE]"
-# What stands in each event that says what was used.
+# In each event that says what was used.
 _USAGE = b'"usage"'
-
-
-class _Asked(NamedTuple):
-    """A request, before anything is done with it."""
-
-    route: Route
-    body: bytes
-    request: dict[str, Any]
-    options: Options
-    session: str | None
-    # It holds what is not for the provider, so its bytes cannot be sent.
-    overridden: bool
-    signed: bool
-    where: Where
 
 
 class Reply(NamedTuple):
@@ -61,8 +46,8 @@ class Reply(NamedTuple):
     body: bytes
 
 
-class BrokenAnswer(Exception):
-    """An answer's stream cannot be read on; what the stream's error event says."""
+class BrokenAnswerError(Exception):
+    """The rest of a stream cannot be read; the message of the stream's error event."""
 
 
 class Codec:
@@ -93,7 +78,7 @@ class Codec:
         Raises:
             UnsupportedRequestError: The request cannot work over text, or its body is signed.
             ToolError: A tool definition cannot work.
-            TypeError, ValueError: The overrides are none.
+            TypeError, ValueError: The overrides are not options.
             Exception: Of a middleware.
         """
         return run(self.opened(url, headers, body, method=method, is_async=False))
@@ -108,60 +93,45 @@ class Codec:
         self, url: str, headers: Mapping[str, str], body: bytes, *, method: str, is_async: bool
     ) -> "ByteExchange | None":
         """`open` or `aopen`."""
-        asked = self._asked(url, headers, body, method)
-        if asked is None:
-            return None
-        request: Mapping[str, Any] = asked.request
-        if asked.route.answers:
-            name = asked.route.api.name
-            request = await self._stack.on_request(request, name, asked.session, is_async=is_async)
-        return self._exchange(asked, request)
-
-    def _asked(self, url: str, headers: Mapping[str, str], body: bytes, method: str) -> _Asked | None:
         route = self._route(url, method)
-        if route is None:
-            return None
         lower = {name.lower(): value for name, value in headers.items()}
-        if lower.get("content-encoding", "identity") != "identity":
+        given = None
+        if route is not None and lower.get("content-encoding", "identity") == "identity":
+            given = sse.load(body)
+        if route is None or given is None:
             return None
-        request = sse.load(body)
-        if request is None:
-            return None
-        options, session, overridden = self.options, None, OVERRIDES in request
+        api, base_url, answers = route
+        # What is not for the provider must not be sent, so a request that holds it cannot be sent as it is.
+        options, session, overridden = self.options, None, OVERRIDES in given
         if overridden:
-            options, session = _overridden(options, request.pop(OVERRIDES))
-        signed = lower.get("authorization", "").startswith("AWS4-")
-        where = Where.of(method, url, headers)
-        return _Asked(route, body, request, options, session, overridden, signed, where)
-
-    def _exchange(self, asked: _Asked, request: Mapping[str, Any]) -> "ByteExchange | None":
-        """What is done with a request, now that the middlewares have had it."""
-        api, base_url, answers = asked.route
-        served = base_url, str(request.get("model"))
-        exchange = Exchange(api, request, asked.options, asked.where, served=served)
+            options, session = _overridden(options, given.pop(OVERRIDES))
+        request: Mapping[str, Any] = given
         on_usage = None
         if self._stack and answers:
-            on_usage = functools.partial(self._stack.on_usage, api=api.name, session=asked.session)
-        same = exchange.untouched and not asked.overridden and request is asked.request
+            request = await self._stack.on_request(given, api.name, session, is_async=is_async)
+            on_usage = functools.partial(self._stack.on_usage, api=api.name, session=session)
+        where = Where.of(method, url, headers)
+        exchange = Exchange(api, request, options, where, served=(base_url, str(request.get("model"))))
+        same = exchange.untouched and not overridden and request is given
         reads = answers and not (exchange.untouched and on_usage is None and exchange.recorder is None)
         if same and not reads:
             return None
-        if asked.signed and not same:
+        if not same and lower.get("authorization", "").startswith("AWS4-"):
             raise UnsupportedRequestError(
                 "The body of this request is signed (AWS Signature 4), so it cannot be rewritten. "
                 "Use a client that authenticates with an API key."
             )
-        body = asked.body if same else None
-        return ByteExchange(exchange, asked.where, body=body, reads=reads, on_usage=on_usage)
+        return ByteExchange(exchange, where, body=body if same else None, reads=reads, on_usage=on_usage)
 
     def serves(self, url: str, method: str = "POST") -> bool:
-        """Whether `open` looks at such a request at all: else its body need not be read."""
+        """Whether `open` looks at such a request; the bodies of others need not be read."""
         return self._route(url, method) is not None
 
-    def refuse(self, url: str, error: UnsupportedRequestError) -> Reply:
-        """What to answer instead of sending a request: an error in the shape of its API."""
+    def reply(self, url: str, error: Exception) -> Reply:
+        """An error in the form of the API, for a host that replies where others raise."""
         route = self._route(url, "POST")
-        return Reply(400, sse.dump((openai_refusal if route is None else route.api.refusal)(error)))
+        body = (openai_refusal if route is None else route.api.refusal)(error)
+        return Reply(_status(error), sse.dump(body))
 
     def _route(self, url: str, method: str) -> Route | None:
         return find_route(url, self._apis) if method.upper() == "POST" else None
@@ -211,9 +181,9 @@ class ByteExchange(Driven):
 
     def answers(self, status: int, body: bytes | None = None) -> bool:
         if self._recorder is not None:
-            self._recorder.answers(status)
+            self._recorder.set_status(status)
             if body is not None:
-                self._recorder.receives(body)
+                self._recorder.add_received(body)
         if body is not None and self._exchange.drops_stop(status, body):
             return True
         if status < 400:
@@ -224,7 +194,7 @@ class ByteExchange(Driven):
 
     def whole(self, body: bytes) -> bytes | None:
         if self._recorder is not None:
-            self._recorder.receives(body)
+            self._recorder.add_received(body)
         out = self._whole(body)
         if out is not None:
             self._gives(out)
@@ -233,7 +203,7 @@ class ByteExchange(Driven):
 
     def _gives(self, out: bytes) -> bytes:
         if self._recorder is not None:
-            self._recorder.gives(out)
+            self._recorder.add_output(out)
         return out
 
     def _whole(self, body: bytes) -> bytes | None:
@@ -252,7 +222,7 @@ class ByteExchange(Driven):
         if self.ended:
             return b""
         if self._recorder is not None:
-            self._recorder.receives(chunk)
+            self._recorder.add_received(chunk)
         return self._gives(self._chunk(chunk))
 
     def _chunk(self, chunk: bytes) -> bytes:
@@ -264,7 +234,7 @@ class ByteExchange(Driven):
             self._events = sse.Parser()
         try:
             events = self._events.feed(chunk)
-        except sse.TooLarge as error:
+        except sse.TooLargeError as error:
             return self._failed(str(error))
         out = self._take(events)
         if not out and not self._is_over() and self._reader().holds:
@@ -299,6 +269,10 @@ class ByteExchange(Driven):
         self.ended = True
         return out + half
 
+    def error_event(self, error: Exception) -> bytes:
+        """What ends a stream with an error of ours, for a host that does not raise it."""
+        return self._write(self._exchange.api.stream_error(error))
+
     def fail(self, message: str) -> bytes:
         return b"" if self._is_over() else self._gives(self._failed(message))
 
@@ -306,7 +280,7 @@ class ByteExchange(Driven):
         out = self._finish_stream()
         if not self._is_over():
             self.ended, self.should_retry = True, False
-            out += self._write(self._exchange.api.stream_error(BrokenAnswer(self._where.hides(message))))
+            out += self.error_event(BrokenAnswerError(self._where.hides(message)))
         return out
 
     def _overhear(self, read: Callable[[], list[sse.Event]]) -> None:
@@ -315,7 +289,7 @@ class ByteExchange(Driven):
             return
         try:
             events = read()
-        except sse.TooLarge:
+        except sse.TooLargeError:
             # The stream is not ours to end; what it used stays unknown.
             self._listens = False
             return
@@ -328,7 +302,7 @@ class ByteExchange(Driven):
                 self._hear(given)
 
     def _is_over(self) -> bool:
-        # For mypy, an attribute that was false once stays so, whatever was called since: a method may change.
+        # mypy believes that an attribute keeps its value while methods are called; not so that of a method.
         return self.ended
 
     def _reader(self) -> AnswerStream:
@@ -383,8 +357,15 @@ class ByteExchange(Driven):
 
 
 def _is_complete(event: sse.Event) -> bool:
-    """Whether the last event of a stream only lost its blank line, and is not cut off in its data."""
+    """Whether the last event of a stream lacks only its blank line, and its data is not cut off."""
     return event.data is not None and (event.data.startswith(_DONE) or sse.load(event.data) is not None)
+
+
+def _status(error: Exception) -> int:
+    if isinstance(error, ToolCallError):
+        return 502  # The fault is the model's.
+    # Exceptions for requests, tools and options are ValueErrors and TypeErrors.
+    return 400 if isinstance(error, (ValueError, TypeError)) else 500
 
 
 def _overridden(options: Options, given: object) -> tuple[Options, str | None]:

@@ -10,15 +10,16 @@ waits, so they never suspend. What a source raises reaches the application as it
 given to `Source.fail`, which puts it into the form of the host.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
 from wirecall._apis.exchange import Exchange
-from wirecall.compaction._host import run
+from wirecall._sync import run
 
-END = object()
+_END = object()
 _SHOWN_OF_AN_ERROR = 500
 
 
@@ -39,7 +40,13 @@ class Head(NamedTuple):
 
 
 class Source(Protocol):
-    """Where answers come from."""
+    """Where answers come from.
+
+    Attributes:
+        is_async: Whether it waits; otherwise its coroutines never suspend.
+    """
+
+    is_async: bool
 
     async def send(self, request: Any, attempt: int) -> Any:
         """Sends a request, and returns its answer, of a form that is the source's own.
@@ -54,10 +61,7 @@ class Source(Protocol):
         """The whole body."""
 
     def chunks(self, answer: Any) -> Any:
-        """An iterator, for `read`."""
-
-    async def read(self, chunks: Any) -> Any:
-        """The next chunk; `END` if there are no more."""
+        """An iterator; an async one if the source is async."""
 
     async def close(self, answer: Any) -> None: ...
 
@@ -101,10 +105,6 @@ class Driven(ABC):
     def attempt(self) -> int:
         """0 for the first request; one more for each that differs from the one before."""
         return self._retries + self._exchange.dropped_stop
-
-    def drops_stop(self, error: Exception) -> bool:
-        """Whether an error of sending refuses our stop sequence. Then `request` is the same without it."""
-        return False
 
     def reads_error(self, status: int) -> bool:
         """Whether the body of an error with this status is to be given to `answers`."""
@@ -164,7 +164,7 @@ class Driven(ABC):
         """Notes what an answer, or an event of one, says about usage."""
         usage = self._exchange.api.usage(given) if self._listens else None
         if usage and self._exchange.recorder is not None:
-            self._exchange.recorder.uses(usage)
+            self._exchange.recorder.add_usage(usage)
         if usage and self._on_usage is not None and self._retries == 0:
             self._on_usage(given)
 
@@ -229,14 +229,14 @@ class Driver:
         try:
             while True:
                 dropped: Exception | None = None
-                chunks = source.chunks(self.answer)
+                chunks, is_async = source.chunks(self.answer), source.is_async
                 while not exchange.ended:
                     try:
-                        chunk = await source.read(chunks)
+                        chunk = await anext(chunks, _END) if is_async else next(chunks, _END)
                     except Exception as error:
                         dropped = error
                         break
-                    if chunk is END:
+                    if chunk is _END:
                         break
                     for out in exchange.pieces(exchange.chunk(chunk)):
                         yield out
@@ -272,21 +272,26 @@ class Driver:
             await self._source.close(answer)
 
     async def _send(self) -> Head:
-        while True:
-            try:
-                self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
-            except Exception as error:
-                if not self._exchange.drops_stop(error):
-                    raise
-            else:
-                return self._source.head(self.answer)
+        self.answer = await self._source.send(self._exchange.request, self._exchange.attempt)
+        return self._source.head(self.answer)
 
 
 def passed(pieces: AsyncGenerator[Any, None]) -> Generator[Any, None, None]:
-    """What a generator of a sync host yields; closed with this one."""
+    """What a generator of a sync host yields; closed with this one.
+
+    A second one over the same pieces, which are not closed yet, gives what is left.
+    """
+    # An event loop in this thread must not take the generator for one of its own, and close it when it ends.
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        following = pieces.__anext__()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
     try:
         while True:
-            yield run(pieces.__anext__())
+            yield run(following)
+            following = pieces.__anext__()
     except StopAsyncIteration:
         return
     finally:

@@ -1,8 +1,8 @@
-"""Tool calling over text for any host, as three hooks over plain chat dicts: no HTTP, no SDK.
+"""Tool calling over text for any host, as three hooks over plain dicts of chat completions: no HTTP, no SDK.
 
-A host that has hooks calls `transform_params`, then `wrap_generate` or `wrap_stream` with what it returned;
-any other gives its request to one of the two at once. A hook is given the function that sends a request, so
-hooks stack: what is sent may be another one's hook.
+A host with hooks of its own calls `transform_params`, then `wrap_generate` or `wrap_stream` with the result;
+others call one of the two with their request. A hook is given the function that sends a request, so hooks
+stack: that function may call another hook.
 """
 
 import functools
@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from wirecall._apis.chat.api import api as chat
 from wirecall._apis.exchange import Exchange
 from wirecall._apis.values import Json
-from wirecall._clients.driver import END, Driven, Driver, Head, passed
+from wirecall._clients.driver import Driven, Driver, Head, passed
 from wirecall._clients.middleware import Middleware, MiddlewareStack
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
+from wirecall._sync import run
 from wirecall._tools.toolset import Toolset
-from wirecall.compaction._host import run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -48,7 +48,7 @@ class Rewritten:
 
 
 class CompactTools:
-    """The three hooks; made by `compact_tools`. It keeps nothing of a request, so one serves any number at
+    """The three hooks; made by `compact_tools`. It has no state, so one serves any number of requests at
     once.
 
     Every hook takes options as keywords, which apply to this request only, and `session`, which tells the
@@ -64,7 +64,7 @@ class CompactTools:
     def transform_params(
         self, params: Request, *, session: str | None = None, **overrides: "Unpack[WrapOptions]"
     ) -> Rewritten:
-        """Rewrites a request: tools as a manual, calls and results as text. Nothing of ours is in it."""
+        """Rewrites a request: tools as a manual, calls and results as text."""
         return run(self._transformed(params, session, overrides, is_async=False))
 
     async def atransform_params(
@@ -160,8 +160,10 @@ class CompactTools:
         options = self._options(overrides)
         request = await self._stack.on_request(params, "chat", session, is_async=is_async)
         exchange = Exchange(chat, request, options)
-        on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
-        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage if self._stack else None)
+        on_usage = None
+        if self._stack:
+            on_usage = functools.partial(self._stack.on_usage, api="chat", session=session)
+        return Rewritten(exchange.request, exchange.toolset, exchange, on_usage)
 
     def _exchange(
         self, params: Request | Rewritten, session: str | None, overrides: WrapOptions
@@ -213,15 +215,15 @@ class DictExchange(Driven):
             self._exchange.gives(read)
         return read
 
-    def chunk(self, chunk: Any) -> list[Any]:
-        if isinstance(chunk, dict):
+    def chunk(self, chunk: Any) -> Iterable[Any]:
+        if self._listens and isinstance(chunk, dict):
             self._receive(chunk)
-        return self._passing(lambda: self._read(chunk))
+        return self._passing(self._read, chunk)
 
-    def end(self, *, dropped: bool = False) -> list[Any]:
+    def end(self, *, dropped: bool = False) -> Iterable[Any]:
         self.should_retry = False
         if self._reader is None or self.ended or dropped:
-            return []
+            return ()
         out = self._passing(self._reader.end)
         self.should_retry = self._reader.should_retry
         if self.should_retry:
@@ -233,15 +235,15 @@ class DictExchange(Driven):
 
     def _receive(self, given: Mapping[str, Any]) -> None:
         if self._exchange.recorder is not None:
-            self._exchange.recorder.receives(given)
+            self._exchange.recorder.add_received(given)
         self._hear(given)
 
-    def _passing(self, read: Callable[[], Iterable[Any]]) -> list[Any]:
+    def _passing(self, read: Callable[..., Iterable[Any]], *given: Any) -> Iterable[Any]:
         try:
-            out = [self._given(one) for one in read()]
+            out = self._given(read(*given))
         except ToolCallError as error:
             self._failed(error)
-            return []
+            return ()
         self.ended = self._reader is not None and self._reader.ended
         return out
 
@@ -259,9 +261,11 @@ class DictExchange(Driven):
         made: list[Json] | None = reader.feed(chunk)
         return (chunk,) if made is None else made
 
-    def _given(self, out: Any) -> Any:
+    def _given(self, out: Iterable[Any]) -> Iterable[Any]:
         """What goes out, in the form of the host."""
-        self._exchange.gives(out)
+        if self._listens:
+            for one in out:
+                self._exchange.gives(one)
         return out
 
     def _failed(self, error: Exception) -> None:
@@ -292,11 +296,11 @@ class FunctionSource:
     def __init__(self, send: Callable[[Any], Any], *, streams: bool = False, is_async: bool = False) -> None:
         self._send = send
         self._streams = streams
-        self._is_async = is_async
+        self.is_async = is_async
 
     async def send(self, request: Any, attempt: int) -> Any:
         answer = self._send(request)
-        waits = self._is_async and (not self._streams or inspect.isawaitable(answer))
+        waits = self.is_async and (not self._streams or inspect.isawaitable(answer))
         return await answer if waits else answer
 
     def head(self, answer: Any) -> Head:
@@ -306,15 +310,12 @@ class FunctionSource:
         return answer
 
     def chunks(self, answer: Any) -> Any:
-        return aiter(answer) if self._is_async else iter(answer)
-
-    async def read(self, chunks: Any) -> Any:
-        return await anext(chunks, END) if self._is_async else next(chunks, END)
+        return aiter(answer) if self.is_async else iter(answer)
 
     async def close(self, answer: Any) -> None:
-        close = (self._is_async and getattr(answer, "aclose", None)) or getattr(answer, "close", None)
+        close = (self.is_async and getattr(answer, "aclose", None)) or getattr(answer, "close", None)
         closing = close() if callable(close) else None
-        if self._is_async and inspect.isawaitable(closing):
+        if self.is_async and inspect.isawaitable(closing):
             await closing
 
     def fail(self, error: Exception) -> Any:

@@ -9,13 +9,14 @@ import functools
 import time
 import weakref
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from wirecall._apis.base import UnsupportedRequestError
 from wirecall._clients.codec import ByteExchange, Codec, Reply
-from wirecall._clients.driver import END, Driver, Handover, Head, passed
-from wirecall.compaction._host import run
+from wirecall._clients.driver import Driver, Handover, Head, passed
+from wirecall._sync import run
 from wirecall.errors import both
 
 # Headers about how the old body was transferred.
@@ -165,45 +166,36 @@ def _stream_type(http: ModuleType, is_async: bool) -> Any:
     return type(kinds[0].__name__, kinds, {})
 
 
+@dataclass(eq=False)
 class _HttpSource:
     """One request through a wrapped client, which sends it as often as the driver says.
 
     Args:
-        inner: The client that sends.
-        request: The application's.
-        stream: The application reads the response itself.
-        options: For `send` of the client.
+        _inner: The client that sends.
+        _request: The application's.
+        _stream: The application reads the response itself.
+        _options: For `send` of the client.
     """
 
-    def __init__(
-        self,
-        inner: Any,
-        rewriter: HttpRewriter,
-        request: Any,
-        *,
-        stream: bool,
-        options: dict[str, Any],
-        is_async: bool,
-    ) -> None:
-        self._inner = inner
-        self._rewriter = rewriter
-        self._request = request
-        self._stream = stream
-        self._options = options
-        self._is_async = is_async
-        self._exchange: Any = None
+    _inner: Any
+    _rewriter: HttpRewriter
+    _request: Any
+    _stream: bool
+    _options: dict[str, Any]
+    is_async: bool
+    _exchange: Any = None
 
     async def respond(self) -> Any:
         """The response for the application."""
         rewriter, request = self._rewriter, self._request
-        body = await request.aread() if self._is_async else request.read()
+        body = await request.aread() if self.is_async else request.read()
         url, method = str(request.url), request.method
         try:
             exchange = await rewriter.codec.opened(
-                url, request.headers, body, method=method, is_async=self._is_async
+                url, request.headers, body, method=method, is_async=self.is_async
             )
         except UnsupportedRequestError as error:
-            return await self._delivered(rewriter.reply(request, rewriter.codec.refuse(url, error)))
+            return await self._delivered(rewriter.reply(request, rewriter.codec.reply(url, error)))
         except Exception as error:
             raise rewriter.as_sdk_error(error) from error.__cause__
         if exchange is None:
@@ -217,7 +209,7 @@ class _HttpSource:
         out = await driver.first()
         response = driver.answer
         if out is Handover.STREAM:
-            events = _stream_type(rewriter.http, self._is_async)(driver, exchange, start)
+            events = _stream_type(rewriter.http, self.is_async)(driver, exchange, start)
             response = rewriter.stream_response(request, response, events)
         elif out is not Handover.UNREAD and (self._stream or out is not response.content):
             response = rewriter.whole_response(request, response, out, start)
@@ -230,7 +222,7 @@ class _HttpSource:
 
     async def _sent(self, request: Any, *, stream: bool) -> Any:
         sent = self._inner.send(request, stream=stream, **self._options)
-        return await sent if self._is_async else sent
+        return await sent if self.is_async else sent
 
     async def send(self, request: bytes, attempt: int) -> Any:
         return await self._sent(self._rewriter.rewritten(self._request, request, attempt), stream=True)
@@ -241,7 +233,7 @@ class _HttpSource:
 
     async def read_all(self, answer: Any) -> Any:
         try:
-            return await answer.aread() if self._is_async else answer.read()
+            return await answer.aread() if self.is_async else answer.read()
         except BaseException:
             await self.close(answer)
             raise
@@ -251,14 +243,11 @@ class _HttpSource:
         encoded = answer.headers.get("content-encoding", "identity").lower() != "identity"
         # Read already, as a host's hook or a transport without a network does.
         if encoded or answer.is_stream_consumed:
-            return answer.aiter_bytes() if self._is_async else answer.iter_bytes()
-        return answer.aiter_raw() if self._is_async else answer.iter_raw()
-
-    async def read(self, chunks: Any) -> Any:
-        return await anext(chunks, END) if self._is_async else next(chunks, END)
+            return answer.aiter_bytes() if self.is_async else answer.iter_bytes()
+        return answer.aiter_raw() if self.is_async else answer.iter_raw()
 
     async def close(self, answer: Any) -> None:
-        await answer.aclose() if self._is_async else answer.close()
+        await answer.aclose() if self.is_async else answer.close()
 
     def fail(self, error: Exception) -> Any:
         raise self._rewriter.as_sdk_error(error) from error.__cause__
@@ -275,7 +264,7 @@ class SyncTransport:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
         if not rewriter.serves(request):
             return inner.send(request, stream=stream, **options)
-        source = _HttpSource(inner, rewriter, request, stream=stream, options=options, is_async=False)
+        source = _HttpSource(inner, rewriter, request, stream, options, is_async=False)
         return run(source.respond())
 
     def close(self) -> None:
@@ -297,7 +286,7 @@ class AsyncTransport:
         inner, rewriter = self._wirecall_inner, self._wirecall_rewriter
         if not rewriter.serves(request):
             return await inner.send(request, stream=stream, **options)
-        source = _HttpSource(inner, rewriter, request, stream=stream, options=options, is_async=True)
+        source = _HttpSource(inner, rewriter, request, stream, options, is_async=True)
         return await source.respond()
 
     async def aclose(self) -> None:

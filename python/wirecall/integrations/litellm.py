@@ -1,12 +1,10 @@
 """litellm: a provider in front of its other providers.
 
-`register()` once, then the model `wirecall/<inner model>` has tools over text: the provider rewrites the
-request, has litellm itself call the inner model, and reads the answer. Whatever inner model it is, litellm
-speaks chat completions on both sides of it.
+After `register()`, the model `wirecall/<inner model>` has tools over text: the provider rewrites the request,
+lets litellm call the inner model, and reads the answer. litellm speaks chat completions with all models.
 """
 
-import functools
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ from wirecall._clients.hooks import DictExchange, FunctionSource
 from wirecall._clients.versions import require
 from wirecall._rewriting.options import Options, WrapOptions
 from wirecall._rewriting.parts import ToolCallError
-from wirecall.compaction._host import run
+from wirecall._sync import run
 from wirecall.errors import ToolError, both
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ __all__ = ["register"]
 
 Json = dict[str, Any]
 
-# What litellm tells its providers and sets by itself, or what goes to the inner call by a name of its own.
+# What litellm tells its providers and sets by itself, or what the inner call is given by another name.
 _ITS_OWN = frozenset(
     {
         "acompletion",
@@ -68,16 +66,16 @@ def register(name: str = "wirecall", **options: "Unpack[WrapOptions]") -> litell
     """Makes `name/<inner model>` a model of litellm; a provider of that name is replaced.
 
     Args:
-        name: What the models begin with.
-        **options: Those of `wirecall.WrapOptions`. One request's own are its parameter `wirecall`, a dict.
+        name: The prefix of the models.
+        **options: Those of `wirecall.WrapOptions`. For one request: its parameter `wirecall`, a dict.
 
     Raises:
-        TypeError, ValueError: There is no such option, or no such choice.
+        TypeError, ValueError: An option does not exist, or does not allow the value.
     """
     provider = _Provider(name, Options().with_overrides(options))
     others = [item for item in litellm.custom_provider_map if item["provider"] != name]
     litellm.custom_provider_map = [*others, {"provider": name, "custom_handler": provider}]
-    # litellm does the same at each call, but counts tokens and finds capabilities without it.
+    # litellm does this at each call, but not when it counts tokens or looks for capabilities.
     litellm.utils.custom_llm_setup()
     return provider
 
@@ -120,22 +118,34 @@ class _Provider(litellm.CustomLLM):  # type: ignore[misc, unused-ignore]
         def send(request: Json) -> Any:
             return call(**{**talk.settings, **request, **more})
 
-        return Driver(talk, _Source(send, streams=stream, is_async=is_async))
+        return Driver(talk, _Source(send, talk, streams=stream, is_async=is_async))
 
 
 class _Source(FunctionSource):
+    def __init__(self, call: Callable[[Any], Any], talk: "_Talk", *, streams: bool, is_async: bool) -> None:
+        super().__init__(call, streams=streams, is_async=is_async)
+        self._talk = talk
+
+    async def send(self, request: Any, attempt: int) -> Any:
+        try:
+            return await super().send(request, attempt)
+        except litellm.BadRequestError as error:
+            if not self._talk.drops_stop(error):
+                raise
+        return await self.send(self._talk.request, attempt)
+
     async def close(self, answer: Any) -> None:
-        if self._is_async:
+        if self.is_async:
             await super().close(answer)
         else:
             close_stream(answer)
 
 
 def close_stream(inner: Any) -> None:
-    """Closes a synchronous stream of litellm's, which litellm leaves to the garbage collector.
+    """Closes a sync stream, which litellm leaves to the garbage collector.
 
-    That may run while httpx holds the lock of its connections, which closing one needs, too: the thread would
-    wait for itself, for ever. An open stream is therefore never dropped.
+    That may run while httpx holds the lock of its connections, which closing one needs as well: a deadlock.
+    So an open stream is never dropped.
     """
     for attribute in ("", "completion_stream", "streaming_response"):
         inner = getattr(inner, attribute, None) if attribute else inner
@@ -173,20 +183,20 @@ class _Talk(DictExchange):
                 request,
                 options.with_overrides(overrides),
                 served=(str(self.settings.get("api_base")), self._model),
-                # A stop sequence of ours is a favour, not worth an error of models that have none.
+                # Our stop sequence only saves tokens: models without stop sequences do without it.
                 takes_stop=self._supports("stop"),
             )
         except (UnsupportedRequestError, ToolError, TypeError, ValueError) as error:
             raise self._raised(error) from error
         super().__init__(exchange)
         self._last: list[ModelResponseStream] = []
-        # Of several choices litellm streams one finish, and anywhere: what follows it is read, too.
+        # Of several choices litellm streams one finish reason, at any place: what follows it is read, too.
         self._several = (params.get("n") or 1) > 1
         self._finish: list[Json] = []
 
     def drops_stop(self, error: Exception) -> bool:
-        refused = isinstance(error, litellm.BadRequestError)
-        return refused and self._exchange.drops_stop(400, str(error).encode())
+        """Whether the error refuses our stop sequence. Then `request` is the same without it."""
+        return self._exchange.drops_stop(400, str(error).encode())
 
     @property
     def _unread(self) -> bool:
@@ -223,19 +233,17 @@ class _Talk(DictExchange):
         if dropped:
             return []
         chunks = [
-            chunk
-            for event in self._finish
-            if not self.ended
-            for chunk in self._passing(functools.partial(self._read, event))
+            chunk for event in self._finish if not self.ended for chunk in self._passing(self._read, event)
         ]
         chunks = self._in_order([*chunks, *super().end()])
         return chunks if self.should_retry or self.failure is not None else chunks + self._last
 
-    def _given(self, out: Any) -> ModelResponseStream:
-        if "choices" not in out:
-            # A call that failed after its first fragment: the stream ends so.
-            raise ToolCallError(out["error"]["message"])
-        return ModelResponseStream(**super()._given(out))
+    def _given(self, out: Iterable[Any]) -> list[ModelResponseStream]:
+        for event in out:
+            if "choices" not in event:
+                # A call that failed after its first fragment: the stream ends so.
+                raise ToolCallError(event["error"]["message"])
+        return [ModelResponseStream(**event) for event in super()._given(out)]
 
     def _failed(self, error: Exception) -> None:
         super()._failed(self._raised(error))

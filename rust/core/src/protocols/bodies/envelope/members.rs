@@ -1,0 +1,141 @@
+//! What an envelope's members mean: the name, the arguments, and what stands beside them.
+
+use std::mem::{swap, take};
+
+use super::{Envelope, EnvelopeState, fail};
+use crate::arguments::object::Quotes;
+use crate::arguments::{Flow, Io, Step, messages};
+use crate::error::{ErrorKind, ProblemKind, Repair};
+use crate::limits::NAME_CHARS;
+use crate::syntax::json::{Value, parse};
+use crate::syntax::scan::first_chars;
+
+/// What the value of a key is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Name,
+    Arguments,
+    /// Read, and not passed on.
+    Other,
+}
+
+/// Keys of an envelope: those of the name, those of the arguments, and what says nothing of the call.
+pub const KEYS: [&str; 8] = ["name", "tool", "function", "arguments", "parameters", "args", "id", "type"];
+
+/// The text of a JSON string.
+fn decoded(json: &str) -> Option<String> {
+    match parse(json, 1) {
+        Ok(Value::String(text)) => Some(text.into_owned()),
+        _ => None,
+    }
+}
+
+impl Envelope {
+    pub(super) fn role(&self) -> Role {
+        match &*self.key {
+            "name" | "tool" | "function" => Role::Name,
+            "arguments" | "parameters" | "args" => Role::Arguments,
+            _ => Role::Other,
+        }
+    }
+
+    /// A value is read that stands beside the arguments, or is to be typed.
+    pub(super) fn read(&mut self, io: &mut Io<'_>) -> Flow {
+        let json = self.aside.as_mut().map(|aside| take(&mut aside.json)).unwrap_or_default();
+        match self.role() {
+            Role::Name if json.starts_with('"') => decoded(&json).map_or(Ok(()), |name| self.named(io, &name)),
+            Role::Name if self.key == "name" => fail(ErrorKind::MalformedCall, "the tool's name must be a string"),
+            Role::Arguments if self.given => self.again(io, &json),
+            Role::Arguments => {
+                self.given = true;
+                if !self.name.is_empty() {
+                    return self.arguments(io, &json);
+                }
+                self.held = Some(json);
+                Ok(())
+            }
+            Role::Name | Role::Other if matches!(&*self.key, "id" | "type") => Ok(()),
+            Role::Name | Role::Other => {
+                let key = messages::shorten(&self.key);
+                if self.guarded {
+                    let what = format!("{key} must be a member of \"arguments\"");
+                    return fail(ErrorKind::MalformedCall, &what);
+                }
+                let message = format!("{key} is outside \"arguments\" and would be ignored; put it inside.");
+                io.found.problem(ProblemKind::UnknownField, self.key.to_string(), message);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn named(&mut self, io: &mut Io<'_>, name: &str) -> Flow {
+        if self.key != "name" {
+            self.repair(io, Repair::KeyAlias, "the tool's name belongs under the key \"name\"")?;
+        }
+        if self.name == name && !name.is_empty() {
+            return Ok(());
+        }
+        if !self.name.is_empty() {
+            return fail(ErrorKind::DuplicateArgument, "it has two different names");
+        }
+        if name.is_empty() || first_chars(name, NAME_CHARS) < name.len() {
+            return fail(ErrorKind::MalformedCall, "the tool's name must have 1 to 128 characters");
+        }
+        self.name.push_str(name);
+        if self.held.is_some() {
+            self.state = EnvelopeState::Value;
+        }
+        Err(Step::Named(name.to_owned()))
+    }
+
+    /// Types arguments that are there as a whole, and writes them.
+    pub(super) fn arguments(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
+        let text;
+        let (source, encoded) = match json.bytes().next() {
+            Some(b'{') => (json, false),
+            Some(b'n') => ("{}", false),
+            Some(b'"') => {
+                self.repair(io, Repair::EncodedArguments, "the arguments must be an object, not a string")?;
+                text = decoded(json).unwrap_or_default();
+                match text.trim() {
+                    "" | "null" => ("{}", true),
+                    text => (text, true),
+                }
+            }
+            _ => ("", false),
+        };
+        if !source.starts_with('{') {
+            return fail(ErrorKind::MalformedCall, "the arguments must be an object");
+        }
+        let quotes = encoded.then(|| Quotes::new(0, &[]));
+        self.object.renew(self.lexer.fresh(), io.cx.schema.root, quotes);
+        let mut inner = Io { cx: io.cx, found: &mut *io.found, window: source, at: 0, last: true };
+        match self.object.feed(&mut inner) {
+            Err(Step::Failed(failure)) => Err(Step::Failed(failure)),
+            read if encoded && (read.is_err() || !inner.rest().trim().is_empty()) => {
+                fail(ErrorKind::InvalidJson, "the arguments must be one object")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Arguments that were given before: the same again are none.
+    pub(super) fn again(&mut self, io: &mut Io<'_>, json: &str) -> Flow {
+        let same = match &self.held {
+            Some(first) => first == json,
+            None => {
+                let mut aside = self.aside.take().unwrap_or_default();
+                aside.reset();
+                swap(&mut io.found.args, &mut aside);
+                let typed = self.arguments(io, json);
+                swap(&mut io.found.args, &mut aside);
+                typed?;
+                io.found.args.json == aside.json
+            }
+        };
+        if same {
+            return Ok(());
+        }
+        fail(ErrorKind::DuplicateArgument, "the arguments are given twice, with different values")
+    }
+}

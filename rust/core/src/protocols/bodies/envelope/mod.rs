@@ -1,0 +1,354 @@
+//! The body of a call as one JSON object that says the tool's name and its arguments, or a list of such objects.
+//!
+//! Once the name is known, the arguments are typed and passed on as they come. In front of it they are read without types,
+//! and written as JSON that is typed when the name is there.
+
+mod end;
+pub mod format;
+mod members;
+mod recovery;
+pub mod unmarked;
+
+use std::borrow::Cow;
+use std::mem::{swap, take};
+
+use crate::arguments::object::Quotes;
+use crate::arguments::{ArgumentsBuilder, Bad, Context, Failure, Flow, Found, Io, Object, Step};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::body::{Body, Markers, Wrapper};
+use crate::schema::UNKNOWN;
+use crate::syntax::json::{JsonLexeme, JsonLexer, TokenSet, plain_string};
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::{Delimiters, find_mark, ws_run};
+use unmarked::{Unmarked, look};
+
+use members::{KEYS, Role};
+use recovery::EnvelopeRecovery;
+
+#[derive(Debug, Default)]
+enum EnvelopeState {
+    /// At the opening bracket.
+    #[default]
+    Start,
+    Key {
+        first: bool,
+    },
+    /// In a key, of which so much is read.
+    InKey(String),
+    Colon,
+    /// In front of a value, or behind the arguments in front of which a name was.
+    Value,
+    /// The JSON of a value goes to the arguments, typed, or beside them, as it is.
+    Reading {
+        live: bool,
+    },
+    Comma,
+    /// In a list, behind a call. `comma`: and behind a comma.
+    Between {
+        comma: bool,
+    },
+    /// Behind the last bracket.
+    Tail,
+    /// Behind an error.
+    Lost(EnvelopeRecovery),
+}
+
+#[derive(Debug, Default)]
+pub struct Envelope {
+    state: EnvelopeState,
+    lexer: JsonLexer,
+    /// What was opened around the JSON and is not closed yet.
+    wrapper: Option<Wrapper>,
+    /// There are no markers, so it must be plain that it is a call.
+    guarded: bool,
+    /// Nor a fence: its last bracket ends the call.
+    bare: bool,
+    /// An object is open of which the list is a member.
+    wrapped: bool,
+    list: bool,
+    /// In an object that is the value of "function", as without markers it may be.
+    inner: bool,
+    key: Cow<'static, str>,
+    /// The tool's name, once it is known.
+    name: String,
+    /// The value that is read.
+    object: Object,
+    /// Arguments that came in front of the name, or beside others, as JSON.
+    held: Option<String>,
+    given: bool,
+    /// Where JSON is written that is not passed on.
+    aside: Option<Box<ArgumentsBuilder>>,
+}
+
+impl Body for Envelope {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match self.step(io) {
+                Ok(()) => {}
+                Err(Step::Failed(failure)) => {
+                    let sound = !matches!(
+                        failure.kind,
+                        ErrorKind::InvalidJson
+                            | ErrorKind::UnterminatedValue
+                            | ErrorKind::Strict(Repair::RelaxedJson | Repair::InnerQuotes)
+                    );
+                    self.lose(sound, (io.window, io.at));
+                    return Step::Failed(Failure { skip: Skip::Body, ..failure });
+                }
+                Err(step) => return step,
+            }
+        }
+    }
+
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        if !matches!(self.state, EnvelopeState::Lost(_)) {
+            self.lose(true, ("", 0));
+        }
+        let list = if self.list { self.around() } else { 0 };
+        match &mut self.state {
+            EnvelopeState::Lost(lost) => lost.read(io, self.bare, list),
+            _ => Step::Need,
+        }
+    }
+
+    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+        match self.state {
+            EnvelopeState::Reading { live: true } => self.object.feed_plain(found, text),
+            _ => None,
+        }
+    }
+
+    /// The body of the call that follows.
+    fn next(&mut self) -> Option<Box<dyn Body>> {
+        let Envelope { wrapper, guarded, bare, wrapped, list, .. } = *self;
+        let lexer = self.lexer.fresh();
+        Some(Box::new(Envelope { lexer, wrapper, guarded, bare, wrapped, list, ..Envelope::default() }))
+    }
+
+    fn closable(&self, _: &Found) -> bool {
+        matches!(self.state, EnvelopeState::Tail)
+    }
+
+    fn unterminated(&self) -> bool {
+        !matches!(self.state, EnvelopeState::Tail)
+    }
+
+    fn finish(&self, _: &Context<'_>, found: &mut Found) {
+        found.args.release();
+    }
+}
+
+impl Envelope {
+    pub fn new(cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) -> Self {
+        let mut envelope = Envelope::default();
+        envelope.renew(cx, wrapper, markers);
+        envelope
+    }
+
+    /// As new, with its memory.
+    pub fn renew(&mut self, cx: &Context<'_>, wrapper: Option<Wrapper>, markers: Markers) {
+        (self.guarded, self.bare, self.wrapped) = match markers {
+            Markers::Close => (false, false, false),
+            Markers::Fence { wrapped } => (true, false, wrapped),
+            Markers::Bracket { wrapped } => (true, true, wrapped),
+        };
+        self.lexer = JsonLexer::new(!cx.strict).in_calls().with_comments();
+        self.name.clear();
+        (self.state, self.wrapper, self.list) = (EnvelopeState::Start, wrapper, false);
+        (self.inner, self.held, self.given) = (false, None, false);
+    }
+
+    /// Brackets that are open around the objects.
+    fn around(&self) -> usize {
+        usize::from(self.list) + usize::from(self.wrapped)
+    }
+
+    /// Brackets that are open around what stands in an object.
+    fn within(&self) -> usize {
+        self.around() + 1 + usize::from(self.inner)
+    }
+
+    /// From here on only the call's end is looked for.
+    fn lose(&mut self, sound: bool, place: (&str, usize)) {
+        let (around, within) = (self.around(), self.within());
+        self.state = EnvelopeState::Lost(match &self.state {
+            EnvelopeState::Tail => EnvelopeRecovery::behind(),
+            EnvelopeState::Start => EnvelopeRecovery::inside(around, None, sound, false, place),
+            EnvelopeState::Between { .. } => EnvelopeRecovery::inside(around, None, sound, true, place),
+            EnvelopeState::Reading { .. } => {
+                EnvelopeRecovery::inside(within + self.object.brackets(), self.object.open_quote(), sound, false, place)
+            }
+            _ => EnvelopeRecovery::inside(within, self.lexer.open_quote(), sound, false, place),
+        });
+    }
+
+    fn step(&mut self, io: &mut Io<'_>) -> Flow {
+        match &self.state {
+            EnvelopeState::Start => self.start(io),
+            EnvelopeState::Key { .. } | EnvelopeState::InKey(_) | EnvelopeState::Colon => self.key(io),
+            EnvelopeState::Value => match self.held.take_if(|_| !self.name.is_empty()) {
+                Some(json) => {
+                    self.state = EnvelopeState::Comma;
+                    self.arguments(io, &json)
+                }
+                None => self.value(io),
+            },
+            EnvelopeState::Reading { live } => self.reading(io, *live),
+            EnvelopeState::Comma => self.comma(io),
+            EnvelopeState::Between { .. } => self.between(io),
+            EnvelopeState::Tail => self.tail(io),
+            EnvelopeState::Lost(_) => Err(Step::Need),
+        }
+    }
+
+    /// In a value. What does not go out is written beside the arguments.
+    fn reading(&mut self, io: &mut Io<'_>, live: bool) -> Flow {
+        let mut aside = self.aside.as_mut().filter(|_| !live);
+        if let Some(aside) = &mut aside {
+            swap(&mut io.found.args, aside);
+        }
+        let read = self.object.feed(io);
+        if let Some(aside) = aside {
+            swap(&mut io.found.args, aside);
+        }
+        read?;
+        self.state = EnvelopeState::Comma;
+        if live { Ok(()) } else { self.read(io) }
+    }
+
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        if self.wrapper.is_some() && !io.found.used(Repair::JsonWrapper) {
+            self.repair(io, Repair::JsonWrapper, "nothing may surround the JSON object")?;
+        }
+        match io.next_byte()? {
+            b'[' if !self.list => self.list = true,
+            _ if self.guarded => match io.cx.tools.map(|tools| look(tools, io.rest(), io.last)) {
+                Some(Unmarked::Need) => return Err(Step::Need),
+                Some(Unmarked::Text) => {
+                    return fail(ErrorKind::MalformedCall, "an object in the list has no arguments");
+                }
+                _ => self.state = EnvelopeState::Key { first: true },
+            },
+            _ => self.state = EnvelopeState::Key { first: true },
+        }
+        io.at += 1;
+        Ok(())
+    }
+
+    fn repair(&self, io: &mut Io<'_>, repair: Repair, what: &str) -> Result<(), Bad> {
+        io.cx.repair_or(io.found, repair, || said(what))
+    }
+
+    fn next_lexeme<'w>(&mut self, io: &mut Io<'w>, place: TokenSet) -> Flow<JsonLexeme<'w>> {
+        let lexeme = self.lexer.next(io.window, &mut io.at, false, place);
+        if take(&mut self.lexer.repaired) {
+            io.found.repair(Repair::RelaxedJson);
+        }
+        match lexeme {
+            JsonLexeme::Need => Err(Step::Need),
+            JsonLexeme::Bad(what) => fail(ErrorKind::InvalidJson, what),
+            JsonLexeme::Lax(what) => fail(ErrorKind::Strict(Repair::RelaxedJson), what),
+            JsonLexeme::Word(word) => match find_mark(word, &io.cx.delimiters.close) {
+                None => Ok(lexeme),
+                Some(close) => {
+                    io.at -= word.len() - close;
+                    fail(ErrorKind::InvalidJson, "a key is expected")
+                }
+            },
+            lexeme => Ok(lexeme),
+        }
+    }
+
+    fn key(&mut self, io: &mut Io<'_>) -> Flow {
+        if matches!(self.state, EnvelopeState::Key { .. }) && !self.lexer.in_comment() {
+            io.at = ws_run(io.window, io.at);
+            if let Some((key, length)) = plain_string(io.rest()) {
+                io.at += length;
+                self.named_key(key);
+            }
+        }
+        let place = if matches!(self.state, EnvelopeState::Colon) { TokenSet::Punctuation } else { TokenSet::Key };
+        let lexeme = self.next_lexeme(io, place)?;
+        match (&mut self.state, lexeme) {
+            (EnvelopeState::InKey(key), JsonLexeme::Plain(part)) => key.push_str(part),
+            (EnvelopeState::InKey(key), JsonLexeme::Char(c)) => key.push(c),
+            (EnvelopeState::InKey(key), JsonLexeme::StringEnd) => {
+                let key = take(key);
+                self.named_key(&key);
+            }
+            (EnvelopeState::Key { .. }, JsonLexeme::StringStart) => self.state = EnvelopeState::InKey(String::new()),
+            (EnvelopeState::Key { .. }, JsonLexeme::Word(word)) if !word.is_empty() => {
+                self.repair(io, Repair::RelaxedJson, "keys need double quotes")?;
+                self.named_key(word);
+            }
+            (EnvelopeState::Key { first }, JsonLexeme::Punct(b'}')) => {
+                if !*first {
+                    self.repair(io, Repair::RelaxedJson, "a comma must not precede }")?;
+                }
+                return self.end(io);
+            }
+            (EnvelopeState::Colon, JsonLexeme::Punct(b':')) => self.state = EnvelopeState::Value,
+            (EnvelopeState::Colon, lexeme) => return self.misplaced(io, lexeme, "a colon is missing after a key"),
+            (_, lexeme) => return self.misplaced(io, lexeme, "a key is expected"),
+        }
+        Ok(())
+    }
+
+    /// A key is read; most are known.
+    fn named_key(&mut self, key: &str) {
+        let known = KEYS.iter().find(|known| **known == key);
+        self.key = known.map_or_else(|| Cow::Owned(key.to_owned()), |known| Cow::Borrowed(*known));
+        self.state = EnvelopeState::Colon;
+    }
+
+    /// A lexeme that was not expected; brackets count when reading on.
+    fn misplaced(&self, io: &mut Io<'_>, lexeme: JsonLexeme<'_>, what: &str) -> Flow {
+        if matches!(lexeme, JsonLexeme::Punct(_)) {
+            io.at -= 1;
+        }
+        fail(ErrorKind::InvalidJson, what)
+    }
+
+    /// In front of a value.
+    fn value(&mut self, io: &mut Io<'_>) -> Flow {
+        let byte = io.next_byte()?;
+        if self.role() == Role::Name
+            && let Some((name, length)) = plain_string(io.rest())
+        {
+            io.at += length;
+            self.state = EnvelopeState::Comma;
+            return self.named(io, name);
+        }
+        if self.guarded && byte == b'{' && self.key == "function" && !self.inner && self.name.is_empty() {
+            self.repair(io, Repair::KeyAlias, "name and arguments must not be in another object")?;
+            io.at += 1;
+            self.inner = true;
+            self.state = EnvelopeState::Key { first: true };
+            return Ok(());
+        }
+        let arguments = self.role() == Role::Arguments;
+        if arguments && self.key != "arguments" {
+            self.repair(io, Repair::KeyAlias, "the arguments belong under the key \"arguments\"")?;
+        }
+        let live = arguments && !self.given && !self.name.is_empty() && byte == b'{';
+        self.given |= live;
+        let node = if live { io.cx.schema.root } else { UNKNOWN };
+        if !live {
+            self.aside.get_or_insert_default().reset();
+        }
+        // The name is known at its first quote; and where the call ends with its last bracket, anything may follow that.
+        let quotes = (self.role() != Role::Name && !self.bare).then(|| Quotes::new(self.within(), &KEYS));
+        self.object.renew(self.lexer.fresh(), node, quotes);
+        self.state = EnvelopeState::Reading { live };
+        Ok(())
+    }
+}
+
+/// A sentence for the model.
+fn said(what: &str) -> String {
+    format!("The call cannot be read: {what}.")
+}
+
+fn fail<T>(kind: ErrorKind, what: &str) -> Flow<T> {
+    Err((kind, said(what)).into())
+}

@@ -1,0 +1,97 @@
+//! Where a call in elements ends.
+
+use super::{Elements, ElementsState, malformed};
+use crate::arguments::{Flow, Io, Step, is_field};
+use crate::error::Repair;
+use crate::limits::ATTEMPT_CHARS;
+use crate::protocols::body::Form;
+use crate::protocols::named_tags::closes;
+use crate::syntax::scan::{Scan, first_chars, starts, ws_run};
+use crate::syntax::xml::name_length;
+
+impl Elements {
+    /// Everything is read: what has waited is written.
+    pub(super) fn close(&mut self, io: &mut Io<'_>) -> Flow {
+        self.state = ElementsState::Closed;
+        if self.styled {
+            io.repair(Repair::Markup, "The closing tag must have the name of the opening tag.")?;
+        }
+        if self.stray && !self.any {
+            return malformed("A call must contain fields, not plain text.");
+        }
+        if !self.json {
+            self.fields.finish(&io.cx, io.found)?;
+        }
+        Err(Step::Done)
+    }
+
+    /// The message has ended where the call could be closed. With text that is no field, it may have ended anywhere.
+    pub(super) fn close_at_end(&mut self, io: &mut Io<'_>) -> Flow {
+        if !io.last || self.stray || !(self.any || self.json) {
+            return Err(Step::Need);
+        }
+        io.repair(Repair::MissingClose, "The call is not closed.")?;
+        self.close(io)
+    }
+
+    /// The length of the call's closing tag, if this is it.
+    fn closing(&mut self, rest: &str, last: bool) -> Scan<usize> {
+        let (mark, length, styled) = closes(rest, &self.name, last);
+        self.styled |= styled && mark.is_match();
+        mark.map(|()| length)
+    }
+
+    /// Does the call end here? A tool's name may have characters that no element's has, so this comes first.
+    pub(super) fn end_mark(&mut self, io: &mut Io<'_>) -> Scan {
+        if self.lexer.is_inside() {
+            return Scan::NoMatch;
+        }
+        let at = if self.form == Form::Broken { ws_run(io.window, io.at) } else { io.at };
+        let rest = &io.window[at..];
+        let mark = match rest.as_bytes().first() {
+            Some(b'<') => self.closing(rest, io.last),
+            Some(b'/') if self.form == Form::Broken => starts(rest, "/>", io.last).map(|()| 2),
+            _ => Scan::NoMatch,
+        };
+        mark.map(|length| io.at = at + length)
+    }
+
+    /// Behind a field of a call without an opening tag: a closing tag, another field, or the end of the call, which is behind the
+    /// field then.
+    pub(super) fn behind_line(&mut self, io: &mut Io<'_>) -> Flow {
+        let window = &io.rest()[..first_chars(io.rest(), ATTEMPT_CHARS)];
+        let last = io.last || window.len() < io.rest().len();
+        let blanks = ws_run(window, 0);
+        let rest = &window[blanks..];
+        if rest.is_empty() && io.last && window.len() == io.rest().len() {
+            return self.close_at_end(io);
+        }
+        let tag = if rest.starts_with('<') { self.closing(rest, last) } else { Scan::NoMatch };
+        if let Scan::Match(length) = tag {
+            io.at += blanks + length;
+            return self.close(io);
+        }
+        let name = rest.strip_prefix('<').map(|tag| &tag[..name_length(tag)]);
+        // More text could make it a closing tag or a field.
+        let open = rest.is_empty() || tag == Scan::Incomplete || name.is_some_and(|name| 1 + name.len() == rest.len());
+        if open && !last {
+            return Err(Step::Need);
+        }
+        if tag == Scan::Incomplete || !name.is_some_and(|name| is_field(io.cx.schema, name)) {
+            return self.close(io);
+        }
+        io.at += blanks;
+        Ok(())
+    }
+
+    /// Behind a JSON object.
+    pub(super) fn behind(&mut self, io: &mut Io<'_>) -> Flow {
+        if io.next_byte().is_err() {
+            return self.close_at_end(io);
+        }
+        match (self.end_mark(io).decided()?, &mut self.state) {
+            (None, ElementsState::Json(object)) => Err(object.not_closed(&self.name)),
+            _ => self.close(io),
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The body of a call in elements, one for each field: `<name><key>value</key></name>`.
+//!
+//! A plain string goes out as it comes, up to the closing tag of its own name. Other values are read as trees, up to the closing tag
+//! that fits, and typed there. A body that starts with `{` is one JSON object.
+
+mod ends;
+mod fast_path;
+mod recovery;
+
+use crate::arguments::elements::{ElementReader, Fault, Halt, content};
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages, steps};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
+use crate::protocols::body::{Body, Form};
+use crate::schema::Schema;
+use crate::syntax::json::is_plain;
+use crate::syntax::quoting::Alternation;
+use crate::syntax::scan::{Delimiters, ws_run};
+use crate::syntax::tags::TYPES;
+use crate::syntax::tree::UntypedValue;
+use crate::syntax::xml::{self, XmlLexeme, XmlLexer};
+use recovery::on_in;
+
+#[derive(Debug)]
+enum ElementsState {
+    /// Behind the opening tag.
+    Start,
+    Between,
+    /// In a string that is passed on.
+    Live {
+        name: String,
+        slot: Slot,
+    },
+    Collect {
+        name: String,
+        slot: Slot,
+        reader: ElementReader,
+    },
+    Json(ObjectInTag),
+    /// In text that stands for the one field.
+    Text(String),
+    /// Reading on after an error: between elements, or in one of this name.
+    On,
+    InElement(String),
+    Closed,
+}
+
+#[derive(Debug)]
+pub struct Elements {
+    /// As the opening tag has it.
+    name: String,
+    form: Form,
+    lexer: XmlLexer,
+    fields: Fields,
+    state: ElementsState,
+    /// Fields were read; text was, which is none.
+    any: bool,
+    stray: bool,
+    json: bool,
+    /// The closing tag has the name in another style.
+    styled: bool,
+    /// The quotes of text between elements.
+    quotes: Alternation,
+}
+
+/// The one field of a tool whose text may stand without its tags: its only required one, or its only one, if it is a string.
+pub fn lone_text(schema: &Schema) -> Option<&str> {
+    let object = schema.node(schema.root).object.as_ref()?;
+    let name = match (&object.required[..], object.properties.len()) {
+        ([name], _) => name.as_str(),
+        ([], 1) => object.properties.at(0).0,
+        _ => return None,
+    };
+    object.properties.get(name).filter(|id| schema.node(**id).is_string()).map(|_| name)
+}
+
+impl Body for Elements {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        steps(|| match &mut self.state {
+            ElementsState::Start => self.start(io),
+            ElementsState::Between => self.between(io),
+            ElementsState::Live { .. } => self.live(io),
+            ElementsState::Collect { .. } => self.collect(io),
+            ElementsState::Json(ObjectInTag::Complete) => self.behind(io),
+            ElementsState::Json(object) => object.feed(io),
+            ElementsState::Text(_) => self.text(io),
+            ElementsState::On | ElementsState::InElement(_) | ElementsState::Closed => Err(Step::Done),
+        })
+    }
+
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        self.skip_to_end(io)
+    }
+
+    /// Takes text in a string that is passed on.
+    #[inline]
+    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+        let ElementsState::Live { slot, .. } = &self.state else { return None };
+        if self.lexer.is_inside() || memchr::memchr2(b'<', b'&', text.as_bytes()).is_some() {
+            return None;
+        }
+        let plain = text.bytes().all(is_plain);
+        if plain {
+            slot.push_plain(found, text)
+        } else {
+            slot.push(found, text)
+        }
+        Some(plain)
+    }
+
+    fn unterminated(&self) -> bool {
+        let json = matches!(self.state, ElementsState::Json(ObjectInTag::Complete));
+        !(json || matches!(self.state, ElementsState::Start | ElementsState::Between | ElementsState::Closed))
+    }
+
+    /// The call is closed.
+    fn finish(&self, _: &Context<'_>, found: &mut Found) {
+        if self.json { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Elements {
+    /// As new, with its memory.
+    pub fn renew(&mut self, name: &str, form: Form) {
+        let mut old = std::mem::replace(self, Elements::new("", form));
+        old.name.clear();
+        old.name.push_str(name);
+        old.fields.reset();
+        (self.name, self.fields) = (old.name, old.fields);
+    }
+
+    pub fn new(name: &str, form: Form) -> Self {
+        Elements {
+            name: name.to_owned(),
+            form,
+            lexer: XmlLexer::default(),
+            fields: Fields::new(Lists::Elements),
+            state: ElementsState::Start,
+            any: false,
+            stray: false,
+            json: false,
+            styled: false,
+            quotes: Alternation::START,
+        }
+    }
+
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        match self.form {
+            Form::Line => io.repair(Repair::BareName, "A call must be enclosed in tags with the tool's name.")?,
+            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Open => {}
+            Form::Empty => return self.close(io),
+        }
+        self.json = io.next_byte()? == b'{';
+        self.state = if self.json { ElementsState::Json(ObjectInTag::new(&io.cx)) } else { ElementsState::Between };
+        Ok(())
+    }
+
+    fn between(&mut self, io: &mut Io<'_>) -> Flow {
+        let behind_line = self.form == Form::Line && self.any;
+        if behind_line {
+            self.behind_line(io)?;
+        }
+        if !self.lexer.is_inside() && self.in_quotes(io) {
+            if !io.rest().starts_with('<') {
+                return self.close_at_end(io);
+            }
+            return malformed("A call may contain only fields, without quotes around them.");
+        }
+        if self.lexer.is_between() {
+            let begin = io.at;
+            io.at = ws_run(io.window, begin);
+            if io.at > begin {
+                self.quotes = Alternation::START;
+            }
+            if fast_path::element(io).is_some() {
+                self.any = true;
+                return Ok(());
+            }
+        }
+        if !behind_line && let Some(()) = self.end_mark(io).decided()? {
+            return self.close(io);
+        }
+        let begin = io.at;
+        match self.next(io) {
+            XmlLexeme::Need => return self.close_at_end(io),
+            XmlLexeme::Ignored => {}
+            XmlLexeme::Text(text) if text.trim_ascii().is_empty() => self.quotes = Alternation::START,
+            XmlLexeme::Text(_) | XmlLexeme::Cdata(_) | XmlLexeme::Char(_) | XmlLexeme::Stray(_) => {
+                self.quotes.run(&io.window[begin..io.at]);
+                if !self.any && !self.stray && lone_text(io.cx.schema).is_some() {
+                    self.state = ElementsState::Text(io.window[begin..io.at].to_owned());
+                } else {
+                    self.stray(io)?;
+                }
+            }
+            XmlLexeme::Open { name, attributes, empty } => self.field(io, name, attributes, empty)?,
+            XmlLexeme::Close(_) => io.repair(Repair::Markup, "A closing tag has no opening tag.")?,
+        }
+        Ok(())
+    }
+
+    /// Skips text between elements, while a quote is open in it, to its end or to a tag. Returns whether the quote is still open.
+    fn in_quotes(&mut self, io: &mut Io<'_>) -> bool {
+        while self.quotes.open().is_some() {
+            match io.window.as_bytes().get(io.at) {
+                None | Some(b'<') => return true,
+                Some(byte) => self.quotes.step(*byte),
+            }
+            io.at += 1;
+        }
+        false
+    }
+
+    /// What stands between elements. Where `/>` could end the call, text ends in front of each slash.
+    fn next<'w>(&mut self, io: &mut Io<'w>) -> XmlLexeme<'w> {
+        let rest = io.rest();
+        let text = !self.lexer.is_inside() && !rest.is_empty() && !rest.starts_with(['<', '&']);
+        if self.form != Form::Broken || !text {
+            return self.lexer.next(io.window, &mut io.at, io.last, None);
+        }
+        let behind = &rest.as_bytes()[1..];
+        let length = 1 + memchr::memchr3(b'<', b'&', b'/', behind).unwrap_or(behind.len());
+        io.at += length;
+        XmlLexeme::Text(&rest[..length])
+    }
+
+    fn stray(&mut self, io: &mut Io<'_>) -> Flow {
+        self.stray = true;
+        Ok(io.repair(Repair::Markup, "A call may contain only fields.")?)
+    }
+
+    /// The opening tag of a field.
+    fn field(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Flow {
+        self.any = true;
+        self.quotes = Alternation::START;
+        self.quotes.run(attributes);
+        if self.quotes.open().is_some() {
+            self.state = ElementsState::On;
+            return malformed("A quote in a tag is not closed.");
+        }
+        self.quotes = Alternation::START;
+        match self.begin(io, name, attributes, closed) {
+            Ok(state) => self.state = state,
+            Err(bad) => {
+                self.state = if closed { ElementsState::On } else { on_in(io.cx.schema, name) };
+                return Err(bad.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, io: &mut Io<'_>, name: &str, attributes: &str, closed: bool) -> Result<ElementsState, Bad> {
+        let cx = io.cx;
+        let mut slot = self.fields.open(&cx, io.found, name, false)?;
+        let node = cx.schema.node(slot.node());
+        let scalar = !node.is_unknown() && !node.takes_container();
+        if scalar && !attributes.trim_ascii().is_empty() {
+            // An attribute can be ignored only if it says what the schema says.
+            if xml::attributes(attributes).any(|(name, ..)| !TYPES.contains(&name)) {
+                let message = format!("A field must not have attributes. Write: {}", cx.writer.example(&cx));
+                return Err((ErrorKind::MalformedCall, message));
+            }
+            io.repair(Repair::Markup, "A field must not have attributes.")?;
+        }
+        if slot.is_string(&cx) {
+            slot.start(&cx, io.found)?;
+            if !closed {
+                return Ok(ElementsState::Live { name: name.to_owned(), slot });
+            }
+            slot.end(io.found)?;
+            return Ok(ElementsState::Between);
+        }
+        let mut reader = ElementReader::element(cx.schema, name, slot.node(), (&self.name, cx.schema.root));
+        if !scalar {
+            let mut refused = None;
+            let read = reader.attributes(attributes, 0, &mut |fault, _| allows(io, fault, &mut refused));
+            read.map_err(|_| refused.unwrap_or((ErrorKind::MalformedCall, String::new())))?;
+        }
+        if closed {
+            let tree = reader.take(cx.schema);
+            self.fields.close(&cx, io.found, slot, tree)?;
+            return Ok(ElementsState::Between);
+        }
+        Ok(ElementsState::Collect { name: name.to_owned(), slot, reader })
+    }
+
+    fn live(&mut self, io: &mut Io<'_>) -> Flow {
+        let ElementsState::Live { name, slot } = &self.state else { return Ok(()) };
+        loop {
+            match self.lexer.next(io.window, &mut io.at, io.last, Some(name)) {
+                XmlLexeme::Need => return Err(Step::Need),
+                XmlLexeme::Text(text) | XmlLexeme::Cdata(text) | XmlLexeme::Stray(text) => slot.push(io.found, text),
+                XmlLexeme::Char(c) => slot.push(io.found, c.encode_utf8(&mut [0; 4])),
+                XmlLexeme::Open { .. } | XmlLexeme::Close(_) | XmlLexeme::Ignored => break,
+            }
+        }
+        if let ElementsState::Live { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
+            slot.end(io.found)?;
+        }
+        self.state = ElementsState::Between;
+        Ok(())
+    }
+
+    fn collect(&mut self, io: &mut Io<'_>) -> Flow {
+        let ElementsState::Collect { reader, .. } = &mut self.state else { return Ok(()) };
+        let mut refused = None;
+        let (schema, depth, window, last) = (io.cx.schema, io.cx.limits.depth, io.window, io.last);
+        let mut at = io.at;
+        let outcome =
+            reader.feed(schema, depth, window, &mut at, last, &mut |fault, _| allows(io, fault, &mut refused));
+        io.at = at;
+        let tree = outcome.map_err(|halt| match halt {
+            Halt::Incomplete => Step::Need,
+            Halt::TooDeep => (ErrorKind::TooDeep, messages::too_deep(io.cx.limits)).into(),
+            Halt::Refused => refused.unwrap_or((ErrorKind::MalformedCall, String::new())).into(),
+        })?;
+        if let ElementsState::Collect { slot, .. } = std::mem::replace(&mut self.state, ElementsState::On) {
+            self.fields.close(&io.cx, io.found, slot, tree)?;
+        }
+        self.state = ElementsState::Between;
+        Ok(())
+    }
+
+    fn text(&mut self, io: &mut Io<'_>) -> Flow {
+        let Some(key) = lone_text(io.cx.schema) else { return Ok(()) };
+        let begin = io.at;
+        let closed = self.end_mark(io).decided()?.is_some();
+        let lexeme = if closed { XmlLexeme::Close("") } else { self.next(io) };
+        let ElementsState::Text(source) = &mut self.state else { return Ok(()) };
+        match lexeme {
+            XmlLexeme::Need => return Err(Step::Need),
+            XmlLexeme::Open { name, attributes, empty } if name == key => {
+                self.stray(io)?;
+                self.field(io, name, attributes, empty)?;
+            }
+            XmlLexeme::Close(_) if closed => {
+                let text = content(source).trim_ascii().to_owned();
+                self.state = ElementsState::Closed;
+                io.repair(Repair::BareText, format!("The text must be in <{key}> tags."))?;
+                let slot = self.fields.open(&io.cx, io.found, key, true)?;
+                self.fields.close(&io.cx, io.found, slot, UntypedValue::Scalar { text, quoted: true })?;
+                return self.close(io);
+            }
+            _ => source.push_str(&io.window[begin..io.at]),
+        }
+        Ok(())
+    }
+}
+
+fn malformed(message: &str) -> Flow {
+    Err((ErrorKind::MalformedCall, message.to_owned()).into())
+}
+
+/// Whether a fault is repairable in the current mode.
+fn allows(io: &mut Io<'_>, fault: Fault, refused: &mut Option<Bad>) -> bool {
+    if let Fault::Markup(what) = fault {
+        *refused = io.repair(Repair::Markup, what).err();
+    }
+    refused.is_none()
+}

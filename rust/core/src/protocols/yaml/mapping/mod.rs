@@ -1,0 +1,294 @@
+//! The body of a call as a YAML mapping: `key: value`, one field to a line.
+//!
+//! A plain string goes out as it comes: quoted text, block scalars, the first line of plain text. Other values are built up to the
+//! next key and typed there. A body that starts with `{` is one JSON object, or a flow mapping where that is no JSON.
+
+mod tag;
+mod typed;
+mod values;
+
+use crate::arguments::{Bad, Context, Fields, Flow, Found, Io, Lists, Slot, Step, messages};
+use crate::error::{ErrorKind, Repair};
+use crate::protocols::bodies::object_in_tag::ObjectInTag;
+use crate::protocols::body::{Body, Form};
+use crate::syntax::recovery::Skip;
+use crate::syntax::scan::Delimiters;
+use crate::syntax::yaml::{Lax, TreeBuilder, YamlFault, YamlLexeme, YamlLexer};
+use tag::OpeningTag;
+
+#[derive(Debug)]
+enum MappingState {
+    Start,
+    /// A key is next.
+    Between,
+    /// Behind a key.
+    Value(Slot),
+    /// In a string that is passed on.
+    Live(Slot),
+    /// In another value; `verbatim`: it is text to the letter.
+    Build {
+        slot: Slot,
+        builder: Box<TreeBuilder>,
+        verbatim: bool,
+    },
+    /// In a value without a key: all of the arguments, in braces, or nothing.
+    Whole(Box<TreeBuilder>),
+    /// One JSON object, or after an error the rest of the call from inside quotes.
+    Json(ObjectInTag),
+    /// After an error: the rest is read by lines.
+    On,
+    Closed,
+}
+
+#[derive(Debug)]
+pub struct Mapping {
+    tag: OpeningTag,
+    lexer: YamlLexer,
+    fields: Fields,
+    state: MappingState,
+    /// The column of the keys. `inline`: the first one stands in the line of the opening tag, and so says little.
+    column: Option<usize>,
+    inline: bool,
+    json: bool,
+    /// A value without quotes has a `<` in it: part of a closing tag, perhaps.
+    mark: bool,
+    watched: bool,
+}
+
+/// What a value ends at.
+enum ValueEnd {
+    Key(String, bool),
+    Close,
+    Open,
+}
+
+const OPEN_QUOTE: &str =
+    "a quote in plain text is not closed: put the text into double quotes, with \\\" for each quote in it";
+const NOT_CLOSED: &str = "The call is not closed.";
+const NO_MAPPING: &str = "the body of a call must consist of `key: value` lines";
+
+impl Body for Mapping {
+    fn feed(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            let flow = match &mut self.state {
+                MappingState::Start => self.start(io),
+                MappingState::Json(ObjectInTag::Complete) => self.behind(io),
+                MappingState::Json(object) => object.feed(io),
+                MappingState::On | MappingState::Closed => Err(Step::Done),
+                MappingState::Between if matches!(self.column, None | Some(0)) => self.lines(io),
+                _ => self.lexeme(io),
+            };
+            let Err(step) = flow else { continue };
+            if matches!(step, Step::Failed(_))
+                && !matches!(self.state, MappingState::Json(ObjectInTag::Failed(_)) | MappingState::Closed)
+            {
+                self.state = MappingState::On;
+            }
+            return step;
+        }
+    }
+
+    /// Reads on after an error: up to the closing tag, which is looked for where it is no text's.
+    fn read_on(&mut self, io: &mut Io<'_>) -> Step {
+        loop {
+            match &mut self.state {
+                MappingState::Closed => return Step::Done,
+                MappingState::Json(object) => return object.recover(io, &self.tag.name, self.tag.form),
+                MappingState::Start if self.tag.form == Form::Empty => return Step::Done,
+                MappingState::Start if self.json => {
+                    self.state = MappingState::Json(ObjectInTag::Failed(Skip::ValueStart))
+                }
+                _ => {
+                    self.lexer.lose();
+                    let around = self.tag.around(&io.cx, false);
+                    match self.lexer.next(io.window, &mut io.at, io.last, &around) {
+                        YamlLexeme::Need | YamlLexeme::End => return Step::Need,
+                        YamlLexeme::Close => match self.lexer.open_quote() {
+                            Some(quote) => self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote))),
+                            None => {
+                                io.at += around.close_length(io.rest());
+                                return Step::Done;
+                            }
+                        },
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes text in a string that is passed on.
+    #[inline]
+    fn feed_plain(&mut self, found: &mut Found, text: &str, _: &Delimiters) -> Option<bool> {
+        let MappingState::Live(slot) = &self.state else { return None };
+        if !self.lexer.feed_plain(text) {
+            return None;
+        }
+        self.mark |= self.watched && !self.mark && text.as_bytes().contains(&b'<');
+        slot.push_plain(found, text);
+        Some(true)
+    }
+
+    fn ends_bare(&self) -> bool {
+        !self.json
+    }
+
+    fn unterminated(&self) -> bool {
+        let json = matches!(self.state, MappingState::Json(ObjectInTag::Reading(_)));
+        self.lexer.is_open() || self.lexer.open_quote().is_some() || self.mark || json
+    }
+
+    /// The call is closed.
+    fn finish(&self, _: &Context<'_>, found: &mut Found) {
+        if self.json { found.args.release() } else { found.args.close() }
+    }
+}
+
+impl Mapping {
+    pub fn new(name: &str, form: Form, json: bool) -> Self {
+        Mapping::with(name.to_owned(), form, json)
+    }
+
+    /// As new, with its memory.
+    pub fn renew(&mut self, name: &str, form: Form, json: bool) {
+        let mut own = std::mem::take(&mut self.tag.name);
+        own.clear();
+        own.push_str(name);
+        *self = Mapping::with(own, form, json);
+    }
+
+    fn with(name: String, form: Form, json: bool) -> Self {
+        Mapping {
+            tag: OpeningTag { name, form },
+            lexer: YamlLexer::default(),
+            fields: Fields::new(Lists::Own),
+            state: MappingState::Start,
+            column: None,
+            inline: false,
+            json,
+            mark: false,
+            watched: false,
+        }
+    }
+
+    fn start(&mut self, io: &mut Io<'_>) -> Flow {
+        match self.tag.form {
+            Form::Broken => io.repair(Repair::UnclosedTag, "The opening tag of a call must end with >.")?,
+            Form::Empty => return self.close(io),
+            Form::Open | Form::Line => {}
+        }
+        self.state = if self.json { MappingState::Json(ObjectInTag::new(&io.cx)) } else { MappingState::Between };
+        Ok(())
+    }
+
+    /// Everything is read.
+    fn close(&mut self, io: &mut Io<'_>) -> Flow {
+        self.state = MappingState::Closed;
+        if !self.json {
+            self.fields.finish(&io.cx, io.found)?;
+        }
+        Err(Step::Done)
+    }
+
+    /// The message has ended where the call could be closed.
+    fn close_at_end(&mut self, io: &mut Io<'_>) -> Flow {
+        if !io.last || self.unterminated() || (self.column.is_none() && !self.json) {
+            return Err(Step::Need);
+        }
+        if let MappingState::Value(_) | MappingState::Build { .. } = self.state {
+            self.end_value(io)?;
+        }
+        io.repair(Repair::MissingClose, NOT_CLOSED)?;
+        self.close(io)
+    }
+
+    /// Behind a JSON object.
+    fn behind(&mut self, io: &mut Io<'_>) -> Flow {
+        let start = io.at;
+        if io.next_byte().is_err() {
+            return self.close_at_end(io);
+        }
+        let line = io.window[start..io.at].contains('\n') || self.tag.form == Form::Broken;
+        match (self.tag.around(&io.cx, false).closer(io.rest(), line, io.last).decided()?, &mut self.state) {
+            (None, MappingState::Json(object)) => Err(object.not_closed(&self.tag.name)),
+            (length, _) => {
+                io.at += length.unwrap_or(0);
+                self.close(io)
+            }
+        }
+    }
+
+    fn lexeme(&mut self, io: &mut Io<'_>) -> Flow {
+        let lexeme = self.lexer.next(io.window, &mut io.at, io.last, &self.tag.around(&io.cx, true));
+        let (line, column) = self.lexer.place();
+        match lexeme {
+            YamlLexeme::Need => return Err(Step::Need),
+            YamlLexeme::Bad(what) => return Err(self.malformed(&io.cx, what).into()),
+            YamlLexeme::Lax(lax) => {
+                let (repair, what) = match lax {
+                    Lax::Backslash => (Repair::RelaxedYaml, "In double quotes, write a backslash as \\\\."),
+                    Lax::Verbatim => {
+                        (Repair::VerbatimText, "Put such text into double quotes, or after | on lines of its own.")
+                    }
+                };
+                io.repair(repair, what)?;
+                if let MappingState::Build { verbatim, .. } = &mut self.state {
+                    *verbatim |= lax == Lax::Verbatim;
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let mut one = [0; 4];
+        let content = lexeme.content(&mut one);
+        self.mark |= self.watched && !self.mark && content.is_some_and(|text| text.as_bytes().contains(&b'<'));
+        if let MappingState::Live(slot) = &self.state {
+            if let Some(text) = content {
+                slot.push(io.found, text);
+            } else if let MappingState::Live(slot) = std::mem::replace(&mut self.state, MappingState::Between) {
+                slot.end(io.found)?;
+            }
+            return Ok(());
+        }
+        // What ends the value in front.
+        let next = match lexeme {
+            YamlLexeme::Key { text, quoted } if self.is_key(line, column) => ValueEnd::Key(text, quoted),
+            YamlLexeme::Close => ValueEnd::Close,
+            YamlLexeme::Open => ValueEnd::Open,
+            YamlLexeme::End if self.lexer.is_open() => return Err(Step::Need),
+            YamlLexeme::End => return self.close_at_end(io),
+            other => return Ok(self.part(io, other, column)?),
+        };
+        if let (ValueEnd::Close | ValueEnd::Open, Some(quote)) = (&next, self.lexer.open_quote()) {
+            self.state = MappingState::Json(ObjectInTag::Failed(Skip::in_quotes(quote)));
+            return Err(self.malformed(&io.cx, OPEN_QUOTE).into());
+        }
+        if matches!((&next, &self.state), (ValueEnd::Key(..), MappingState::Whole(_))) {
+            return Err(self.malformed(&io.cx, NO_MAPPING).into());
+        }
+        self.end_value(io)?;
+        match next {
+            ValueEnd::Key(text, quoted) => return Ok(self.key(io, &text, quoted, line, column)?),
+            ValueEnd::Open if io.found.used(Repair::VerbatimText) => {
+                return Err((ErrorKind::MalformedCall, messages::UNCLOSED.into()).into());
+            }
+            ValueEnd::Open => io.repair(Repair::MissingClose, NOT_CLOSED)?,
+            ValueEnd::Close => io.at += self.tag.around(&io.cx, true).close_length(io.rest()),
+        }
+        self.close(io)
+    }
+
+    fn fault(&self, cx: &Context<'_>, fault: &YamlFault) -> Bad {
+        match fault {
+            YamlFault::Malformed(what) => self.malformed(cx, what),
+            YamlFault::Duplicate(_) => (ErrorKind::DuplicateArgument, format!("In a value, {fault}. Give it once.")),
+            YamlFault::TooDeep => (ErrorKind::TooDeep, messages::too_deep(cx.limits)),
+        }
+    }
+
+    fn malformed(&self, cx: &Context<'_>, what: &str) -> Bad {
+        let (line, column) = self.lexer.place();
+        let message = format!("{}, line {}, column {}: {what}.", cx.tool, line + 1, column + 1);
+        (ErrorKind::MalformedCall, message)
+    }
+}

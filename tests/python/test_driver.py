@@ -1,0 +1,267 @@
+"""The driver alone: a source that plays answers, sync or async, and a host that raises or replies."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+
+from standin import TOOL, stand_ins
+from wirecall import ToolCallError, ToolError
+from wirecall._apis.base import UnsupportedRequestError
+from wirecall._clients import sse
+from wirecall._clients.codec import Codec
+from wirecall._clients.driver import Driver, Handover, Head, passed
+from wirecall._rewriting.options import Options
+from wirecall.compaction._host import run
+
+URL = "https://api.example.com/v1/chat/completions"
+CALL = "<call>go to=Graz</call>"
+BAD = "<call>go [object Object]</call>"
+CALLED = {"call": "go", "arguments": '{"to":"Graz"}'}
+
+
+class Dropped(Exception):
+    pass
+
+
+class Answer:
+    """One of a provider: chunks of a stream, which may drop, or a whole body."""
+
+    def __init__(self, *chunks: bytes, status: int = 200, streams: bool = True, drops: bool = False) -> None:
+        self.chunks = chunks
+        self.status = status
+        self.streams = streams
+        self.drops = drops
+        self.closed = 0
+
+
+class Player:
+    """Plays answers, and remembers what it was sent.
+
+    Args:
+        raises: Whether errors of ours are raised; else they are replies.
+        is_async: Whether it suspends.
+    """
+
+    def __init__(self, *answers: Answer | Exception, raises: bool = True, is_async: bool = False) -> None:
+        self.answers = answers
+        self.sent: list[tuple[bytes, int]] = []
+        self.raises = raises
+        self.is_async = is_async
+        self.failed: list[Exception] = []
+
+    async def _wait(self) -> None:
+        if self.is_async:
+            await asyncio.sleep(0)
+
+    async def send(self, request: bytes, attempt: int) -> Answer:
+        await self._wait()
+        self.sent.append((request, attempt))
+        answer = self.answers[len(self.sent) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def head(self, answer: Answer) -> Head:
+        return Head(answer.status, answer.streams)
+
+    async def read_all(self, answer: Answer) -> bytes:
+        await self._wait()
+        return b"".join(answer.chunks)
+
+    def chunks(self, answer: Answer) -> Iterator[bytes] | AsyncIterator[bytes]:
+        return self._achunks(answer) if self.is_async else _chunks(answer)
+
+    async def _achunks(self, answer: Answer) -> AsyncIterator[bytes]:
+        for chunk in _chunks(answer):
+            await self._wait()
+            yield chunk
+
+    async def close(self, answer: Answer) -> None:
+        await self._wait()
+        answer.closed += 1
+
+    def fail(self, error: Exception) -> Any:
+        self.failed.append(error)
+        if self.raises:
+            raise error
+        return b"the host's form"
+
+
+def _chunks(answer: Answer) -> Iterator[bytes]:
+    yield from answer.chunks
+    if answer.drops:
+        raise Dropped
+
+
+def event(**data: object) -> bytes:
+    return sse.format_event(data)
+
+
+def driver(source: Player, **options: Any) -> Driver:
+    body = json.dumps({"tools": [TOOL], "say": ["Hi"]}).encode()
+    exchange = Codec(Options(**options), stand_ins()).open(URL, {}, body)
+    assert exchange is not None
+    return Driver(exchange, source)
+
+
+def streamed(source: Player, **options: Any) -> list[bytes]:
+    """What the application gets, in a sync or an async host."""
+
+    async def read() -> list[bytes]:
+        return [piece async for piece in driver(source, **options).rest()]
+
+    found = asyncio.run(read()) if source.is_async else list(passed(driver(source, **options).rest()))
+    return [piece for piece in found if piece != sse.KEEP_ALIVE]
+
+
+both = pytest.mark.parametrize("is_async", [False, True])
+
+
+@both
+def test_a_stream_and_its_retry(is_async: bool) -> None:
+    answers = [Answer(event(text="So: "), event(text=BAD) + event(stop="stop")), Answer(event(text=CALL))]
+    source = Player(*answers, is_async=is_async)
+    assert streamed(source) == [event(said="So: "), event(**CALLED), event(stop=None)]
+    assert [attempt for _, attempt in source.sent] == [0, 1]
+    assert json.loads(source.sent[1][0])["say"][1:3] == ["Hi", "So: " + BAD]
+    assert [answer.closed for answer in answers] == [1, 1]
+
+
+@both
+def test_the_first_answer_decides(is_async: bool) -> None:
+    def first(*answers: Answer | Exception) -> Any:
+        source = Player(*answers, is_async=is_async)
+        coroutine = driver(source).first()
+        return asyncio.run(coroutine) if is_async else run(coroutine)
+
+    bad = json.dumps({"text": BAD, "stop": "stop"}).encode()
+    good = json.dumps({"text": CALL, "stop": "stop"}).encode()
+    whole = first(Answer(bad, streams=False), Answer(good, streams=False))
+    assert json.loads(whole)["parts"] == [CALLED]
+    assert first(Answer()) is Handover.STREAM
+    assert first(Answer(b"{}", status=302)) is Handover.UNREAD
+    with pytest.raises(Dropped):
+        first(Dropped())
+
+
+@both
+def test_the_body_of_an_error_is_read_for_what_it_refuses(is_async: bool) -> None:
+    source = Player(Answer(b"no", status=500, streams=False), is_async=is_async)
+    opened = driver(source, stop_sequence="never")
+    out = asyncio.run(opened.first()) if is_async else run(opened.first())
+    assert out is Handover.UNREAD
+    records: list[Any] = []
+    opened = driver(Player(Answer(b"no", status=500), is_async=is_async), on_record=records.append)
+    out = asyncio.run(opened.first()) if is_async else run(opened.first())
+    assert out == b"no"
+    assert [record.outcome for record in records] == ["http_error"]
+
+
+@both
+def test_a_broken_stream_is_closed_and_its_error_raised(is_async: bool) -> None:
+    answer = Answer(event(text="Hi <call>go to="), drops=True)
+    source = Player(answer, is_async=is_async)
+    with pytest.raises(Dropped):
+        streamed(source)
+    assert answer.closed == 1
+
+
+@both
+def test_nothing_is_retried_after_a_call(is_async: bool) -> None:
+    source = Player(Answer(event(text=CALL + BAD) + event(stop="stop")), is_async=is_async)
+    out = b"".join(streamed(source))
+    assert event(**CALLED) in out
+    assert len(source.sent) == 1
+
+
+def test_an_answer_that_broke_when_it_was_complete_is_retried() -> None:
+    source = Player(Answer(event(text=BAD) + event(stop="stop"), drops=True), Answer(event(text=CALL)))
+    assert event(**CALLED) in streamed(source)
+
+
+@both
+@pytest.mark.parametrize("retry", [Answer(b"full", status=503), Answer(b"full", streams=False)])
+def test_a_retry_that_cannot_be_read_ends_the_stream(is_async: bool, retry: Answer) -> None:
+    source = Player(Answer(event(text=BAD) + event(stop="stop")), retry, is_async=is_async)
+    *_, last = streamed(source)
+    assert b"The request was retried, and the server answered" in last
+    assert b"full" in last
+
+
+def test_who_leaves_early_closes_the_answer() -> None:
+    answer = Answer(event(text="Hi"), event(text=" there"))
+    records: list[Any] = []
+    stream = passed(driver(Player(answer), on_record=records.append).rest())
+    assert next(stream) == event(said="Hi")
+    stream.close()
+    assert answer.closed == 1
+    assert [record.outcome for record in records] == ["closed"]
+
+    async def leave() -> None:
+        rest = driver(Player(answer, is_async=True)).rest()
+        await rest.__anext__()
+        await rest.aclose()
+
+    asyncio.run(leave())
+    assert answer.closed == 2
+
+
+def test_a_second_iterator_gives_what_is_left() -> None:
+    rest = driver(Player(Answer(event(text="Hi"), event(text=" there")))).rest()
+    first = passed(rest)
+    assert next(first) == event(said="Hi")
+    assert list(passed(rest)) == [event(said=" there"), event(stop=None)]
+    assert list(first) == []
+
+
+def test_a_sync_stream_outlives_an_event_loop() -> None:
+    answer = Answer(event(text="Hi"), event(text=" there"))
+    stream = passed(driver(Player(answer)).rest())
+
+    async def begin() -> bytes:
+        return bytes(next(stream))
+
+    assert asyncio.run(begin()) == event(said="Hi")
+    assert answer.closed == 0
+    assert list(stream) == [event(said=" there"), event(stop=None)]
+
+
+@both
+def test_an_error_of_ours_is_raised_or_handed_over(is_async: bool) -> None:
+    answers = [Answer(event(text="Hi ") + event(text=BAD)), Answer(event(text=BAD), streams=False)]
+    with pytest.raises(ToolCallError):
+        streamed(Player(answers[0], is_async=is_async), on_error="raise")
+    source = Player(answers[0], raises=False, is_async=is_async)
+    assert streamed(source, on_error="raise") == [event(said="Hi "), b"the host's form"]
+    assert [type(error) for error in source.failed] == [ToolCallError]
+    whole = Player(Answer(json.dumps({"text": BAD, "stop": "stop"}).encode(), streams=False), raises=False)
+    assert run(driver(whole, on_error="raise").first()) == b"the host's form"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UnsupportedRequestError("why"), 400),
+        (ToolError("why"), 400),
+        (TypeError("why"), 400),
+        (ToolCallError("why"), 502),
+        (KeyError("why"), 500),
+    ],
+)
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+def test_every_error_has_a_status_and_a_body(error: Exception, status: int, path: str) -> None:
+    reply = Codec(Options()).reply(f"https://api.example.com/v1/{path}", error)
+    assert reply.status == status
+    body = json.loads(reply.body)
+    assert (body.get("type") == "error") == (path == "messages")
+    assert body["error"]["message"] == str(error)
+    assert body["error"]["type"] == ("invalid_request_error" if status == 400 else "api_error")
+
+
+def test_every_error_has_an_event() -> None:
+    exchange = Codec(Options(), stand_ins()).open(URL, {}, json.dumps({"tools": [TOOL]}).encode())
+    assert exchange is not None
+    assert exchange.error_event(ToolCallError("why")) == event(error={"message": "why"})
