@@ -206,7 +206,7 @@ def hear(given: Json, answers: list[Json], size: int | None, **options: Any) -> 
                 out += stream.end()
                 again = stream.should_retry
                 if again:
-                    exchange.ask_again()
+                    exchange.retry()
                 else:
                     heard = folded(out)
             if not again:

@@ -187,7 +187,7 @@ def read_stream(
         if not stream.should_retry:
             assert stream.ended or not stream.holds
             return sent, exchange
-        exchange.ask_again()
+        exchange.retry()
     raise AssertionError("asked again once too often")
 
 

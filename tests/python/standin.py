@@ -45,16 +45,16 @@ def retry_request(request: Mapping[str, Any], words: str, message: str) -> Json:
     return {**request, "say": [*request["say"], words, message]}
 
 
-def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
+def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     if "text" not in body:
         return body  # type: ignore[return-value]
-    reader = TextReader(turn, fragments=False)
+    reader = TextReader(state, fragments=False)
     stop = body.get("stop")
     parts = reader.feed(body["text"]) + reader.finish(truncated=cut(stop))
-    if turn.should_retry(normal=stop == "stop"):
-        turn.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, Hold))]
+    if state.should_retry(normal=stop == "stop"):
+        state.kept += parts[: next(at for at, part in enumerate(parts) if isinstance(part, Hold))]
         return None
-    return {"parts": written([*turn.kept, *parts]), "stop": stop}
+    return {"parts": written([*state.kept, *parts]), "stop": stop}
 
 
 def stream_error(error: Exception) -> Json:
@@ -62,9 +62,9 @@ def stream_error(error: Exception) -> Json:
 
 
 class StandInStream(AnswerStream):
-    def __init__(self, turn: ResponseState) -> None:
-        super().__init__(turn)
-        self._reader = TextReader(turn)
+    def __init__(self, state: ResponseState) -> None:
+        super().__init__(state)
+        self._reader = TextReader(state)
         self._held: list[Part] | None = None
         self._over = False
 
@@ -83,13 +83,13 @@ class StandInStream(AnswerStream):
         return [] if self._over or self._is_over() else self._stop(None)
 
     def _begin(self) -> None:
-        self._reader = TextReader(self._turn)
+        self._reader = TextReader(self._state)
 
     def _stop(self, stop: object) -> list[Json]:
         sent = self._send(self._reader.finish(truncated=cut(stop)))
         if self._ended:
             return sent
-        if self._turn.should_retry(normal=stop == "stop"):
+        if self._state.should_retry(normal=stop == "stop"):
             self._retries, self._held = True, None
             return sent
         held, self._held, self._over = self._held or [], None, True

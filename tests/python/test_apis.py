@@ -117,7 +117,7 @@ class TellStream(AnswerStream, PartWriter):
         return self.buffer.holds or self._reader.holds
 
     def _begin(self) -> None:
-        self._reader = TextReader(self._turn)
+        self._reader = TextReader(self._state)
 
     def feed(self, event: Json) -> list[Json] | None:
         if self._is_over():
@@ -133,7 +133,7 @@ class TellStream(AnswerStream, PartWriter):
             return []
         self._made.clear()
         self.write(self._reader.finish(truncated=False))
-        if self._turn.should_retry(normal=True):
+        if self._state.should_retry(normal=True):
             self.buffer.drop()
             self._retries = True
         self.buffer.release()

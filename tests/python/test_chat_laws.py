@@ -85,7 +85,7 @@ def test_whole_and_streamed_are_the_same(
         events += stream.end()
         if not stream.should_retry:
             break
-        again.ask_again()
+        again.retry()
 
     assert again.request == once.request
     [read] = accumulated(events).values()

@@ -144,7 +144,7 @@ def test_a_stream_that_asks_again_goes_on() -> None:
     assert stream.should_retry
     assert stream.feed({**BASE, "choices": [], "usage": {"total_tokens": 2, "details": {"cached": 1}}}) == []
     assert stream.end() == []
-    one.ask_again()
+    one.retry()
     assert not stream.should_retry
     second = {**BASE, "id": "other", "created": 2}
     assert (

@@ -56,7 +56,7 @@ def chat_answer(
     out = stream.feed(event)
     sent += [event] if out is None else out
     if stream.should_retry:
-        exchange.ask_again()
+        exchange.retry()
         return None
     assert not any("error" in event for event in sent)
     names: list[str] = []

@@ -380,7 +380,7 @@ def test_an_empty_second_answer_is_not_asked_for_for_ever() -> None:
         stream.feed(event)
     assert stream.end() == []
     assert stream.should_retry
-    exchange.ask_again()
+    exchange.retry()
     stream.end()
     assert not stream.should_retry
 

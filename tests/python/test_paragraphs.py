@@ -66,7 +66,7 @@ def said_streamed(api: str, texts: list[str], options: Options, size: int) -> st
             sent += [event] if read is None else read
         sent += stream.end()
         if stream.should_retry:
-            exchange.ask_again()
+            exchange.retry()
     if api == "chat":
         return chat_support.accumulated(sent)[0]["content"]
     return "".join(block.get("text", "") for block in messages_support.folded(sent)["content"])

@@ -148,8 +148,8 @@ def test_reasoning_of_the_second_answer_closes_the_first_message() -> None:
 def test_nothing_is_asked_again_beside_a_native_call(beside: Json) -> None:
     for output in ([beside, message(BAD)], [message(BAD), beside]):
         whole, exchange = read_whole([response(*output)], Options())
-        assert exchange.turn is not None
-        assert exchange.turn.attempt == 0
+        assert exchange.state is not None
+        assert exchange.state.attempt == 0
         assert [item["type"] for item in whole["output"]] == [item["type"] for item in output]
         assert "but the call could not be read." in str(whole["output"])
 

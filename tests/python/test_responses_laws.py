@@ -176,7 +176,7 @@ def test_whole_and_streamed_are_the_same(
     for key in ("id", "status", "usage", "incomplete_details"):
         assert last[key] == whole[key]
     assert whole["id"] == "resp_0"
-    assert whole["status"] == answers[exchange.turn.attempt]["status"]  # type: ignore[union-attr]
+    assert whole["status"] == answers[exchange.state.attempt]["status"]  # type: ignore[union-attr]
     assert [event["type"] for event in events].count("response.created") == 1
     spoken = [part for item in output for part in item.get("content", [])]
     given_texts = [part for one in answers for item in one["output"] for part in item.get("content", [])]

@@ -39,7 +39,7 @@ class Exchange:
         toolset: Its tools, compiled; None where nothing is to be rewritten.
         streams: The answer is to be streamed.
         dropped_stop: The request is sent without our stop sequence, which the server refused.
-        turn: The answer's state; None where nothing is to be rewritten.
+        state: The answer's state; None where nothing is to be rewritten.
         recorder: Gathers the record, if one is wanted. Hosts tell it what they receive and give, and end
             the exchange with `finish`.
 
@@ -71,7 +71,7 @@ class Exchange:
         self.request: Mapping[str, Any] = request
         self.streams = request.get("stream") is True
         self.toolset: Toolset | None = None
-        self.turn: ResponseState | None = None
+        self.state: ResponseState | None = None
         self.recorder: Recorder | None = None
         if options.on_record is not None or options.debug:
             self.recorder = Recorder(
@@ -105,7 +105,7 @@ class Exchange:
         elif unknown := [name for name in choice.names if name not in toolset.names]:
             raise UnsupportedRequestError(f"tool_choice names {unknown[0]!r}, which is not in the tools")
         told = manual.write(toolset, parsed.tools, choice, options)
-        self.turn = ResponseState(
+        self.state = ResponseState(
             toolset,
             options,
             choice,
@@ -123,7 +123,7 @@ class Exchange:
             except (TypeError, ValueError, RecursionError):
                 return  # Functions and models are no definitions that could be sent: nothing to compare with.
             if (saved := _saved(tools, str(told))) is not None:
-                self.turn.notify("saved", None, str(saved))
+                self.state.notify("saved", None, str(saved))
 
     def _shown(self) -> frozenset[str] | None:
         """The types of parts that may be placed beside results; None for all."""
@@ -135,7 +135,7 @@ class Exchange:
     def untouched(self) -> bool:
         """Nothing is to be rewritten: no tools of ours and no calls in the history, or `native_when` says
         so."""
-        return self.turn is None
+        return self.state is None
 
     def whole(self, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The answer with native calls. None: send `request`, which is the next one now, and give its
@@ -144,29 +144,29 @@ class Exchange:
         Raises:
             ToolCallError: As the options say.
         """
-        if self.turn is None:
+        if self.state is None:
             return body
-        read = self.api.read_answer(body, self.turn)
+        read = self.api.read_answer(body, self.state)
         if read is None:
-            self.ask_again()
+            self.retry()
         return read
 
     def stream(self) -> AnswerStream:
-        """A reader of the answer's events. Once it `should_retry`, call `ask_again`, and feed it the
+        """A reader of the answer's events. Once it `should_retry`, call `retry`, and feed it the
         next answer's."""
-        if self.turn is None:
+        if self.state is None:
             raise ValueError("the request was not rewritten, so its answer has nothing to read")
-        return self.api.open_stream(self.turn)
+        return self.api.open_stream(self.state)
 
     def _adapted(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request for a chat template that takes fewer roles, if the options say so."""
         return self.api.adapt_request(request, self._options) if self._options.adapts else request
 
-    def ask_again(self) -> None:
+    def retry(self) -> None:
         """Makes `request` the next one."""
-        if self.turn is None:
+        if self.state is None:
             raise ValueError("the request was not rewritten, so it is never retried")
-        words, message = self.turn.begin_retry()
+        words, message = self.state.begin_retry()
         self.request = self._adapted(self.api.retry_request(self.request, words, message))
         self._record_request("retry")
 
@@ -208,7 +208,7 @@ class Exchange:
         """
         if self.recorder is None:
             return
-        outcome: Outcome = "passed" if self.turn is None else self.turn.outcome
+        outcome: Outcome = "passed" if self.state is None else self.state.outcome
         name: str | None = None
         if isinstance(error, ToolCallError):
             outcome, name = "bad_call", "missing_call" if error.error is None else error.error.kind

@@ -86,17 +86,17 @@ class PartWriter(ABC):
 class AnswerStream(ABC):
     """One streamed answer, or several where the request is retried: they become one."""
 
-    def __init__(self, turn: ResponseState) -> None:
-        self._turn = turn
-        self._attempt = turn.attempt
+    def __init__(self, state: ResponseState) -> None:
+        self._state = state
+        self._attempt = state.attempt
         self._retries = False
         self._ended = False
 
     @property
     def should_retry(self) -> bool:
-        """The request must be retried: `Exchange.ask_again` makes the next request, and the events of its
+        """The request must be retried: `Exchange.retry` makes the next request, and the events of its
         answer come next."""
-        return self._retries and self._turn.attempt == self._attempt
+        return self._retries and self._state.attempt == self._attempt
 
     @property
     def ended(self) -> bool:
@@ -126,8 +126,8 @@ class AnswerStream(ABC):
     def _is_over(self) -> bool:
         """Whether what comes is dropped, as the stream has ended or the request is retried. Begins the next
         attempt, if there is one."""
-        if self._attempt != self._turn.attempt:
-            self._attempt = self._turn.attempt
+        if self._attempt != self._state.attempt:
+            self._attempt = self._state.attempt
             self._retries = False
             self._begin()
         return self._ended or self._retries

@@ -262,7 +262,7 @@ class ByteExchange(Driven):
         if self._is_over():
             return out
         if self._reader().should_retry:
-            self._exchange.ask_again()
+            self._exchange.retry()
             self.should_retry = True
             # Until the next answer begins, it is quiet.
             return out or sse.KEEP_ALIVE

@@ -99,7 +99,7 @@ class Driven(ABC):
 
     @property
     def _retries(self) -> int:
-        return 0 if self._exchange.turn is None else self._exchange.turn.attempt
+        return 0 if self._exchange.state is None else self._exchange.state.attempt
 
     @property
     def attempt(self) -> int:

@@ -227,7 +227,7 @@ class DictExchange(Driven):
         out = self._passing(self._reader.end)
         self.should_retry = self._reader.should_retry
         if self.should_retry:
-            self._exchange.ask_again()
+            self._exchange.retry()
         return out
 
     def pieces(self, out: Any) -> Any:

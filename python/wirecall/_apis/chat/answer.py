@@ -13,28 +13,28 @@ from wirecall._rewriting.response import ResponseState
 _SPOKEN = ("reasoning_content", "reasoning", "refusal")
 
 
-def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
+def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     choices = listed(body.get("choices"))
-    if not turn.reads or not choices:
+    if not state.reads or not choices:
         return cast(Json, body)
-    alone = turn.alone and len(choices) == 1
+    alone = state.alone and len(choices) == 1
     made = []
     for choice in choices:
         message = choice.get("message") if isinstance(choice, Mapping) else None
         if not isinstance(message, Mapping):
             made.append(choice)
             continue
-        own = turn if alone else turn.sibling()
+        own = state if alone else state.sibling()
         written = _Written(message, own, is_cut(choice, body, own))
         # A model that refuses to answer is not asked for the missing call.
         if own.should_retry(normal=is_whole(choice, body, own) and not message.get("refusal")):
-            turn.kept.append(written.kept())
-            turn.usage.append(body.get("usage"))
+            state.kept.append(written.kept())
+            state.usage.append(body.get("usage"))
             return None
         made.append(written.choice(choice))
-    if not turn.usage and all(new is old for new, old in zip(made, choices, strict=True)):
+    if not state.usage and all(new is old for new, old in zip(made, choices, strict=True)):
         return cast(Json, body)
-    usage = sum_usage([*turn.usage, body.get("usage")])
+    usage = sum_usage([*state.usage, body.get("usage")])
     return {**body, "choices": made, **({"usage": usage} if usage else {})}
 
 
@@ -45,9 +45,9 @@ class _Written:
     keeps its place.
     """
 
-    def __init__(self, message: Mapping[str, Any], turn: ResponseState, truncated: bool | None) -> None:
+    def __init__(self, message: Mapping[str, Any], state: ResponseState, truncated: bool | None) -> None:
         self._message = message
-        self._turn = turn
+        self._state = state
         self._calls: list[CallPart] = []
         # All that was said, and how much of it before the answer was held.
         self._said: list[str] = []
@@ -55,7 +55,7 @@ class _Written:
         content = message.get("content")
         self._items: list[object] = [content] if isinstance(content, str) else list(listed(content))
         self._texts: list[str | None] = []
-        reader = TextReader(turn, fragments=False)
+        reader = TextReader(state, fragments=False)
         for item in self._items:
             text = item.get("text") if isinstance(item, Mapping) and item.get("type") == "text" else item
             self._texts.append(self._take(reader.feed(text)) if isinstance(text, str) else None)
@@ -64,7 +64,7 @@ class _Written:
             at = max(at for at, text in enumerate(self._texts) if text is not None)
             self._texts[at] = cast(str, self._texts[at]) + last
         self._native = listed(message.get("tool_calls"))
-        turn.called += len(self._native) + (message.get("function_call") is not None)
+        state.called += len(self._native) + (message.get("function_call") is not None)
 
     def _take(self, parts: list[Part]) -> str:
         start = len(self._said)
@@ -84,7 +84,7 @@ class _Written:
 
     def choice(self, choice: Mapping[str, Any]) -> Mapping[str, Any]:
         """The choice with native calls; the very object where there is nothing to change."""
-        kept = cast("list[Json]", self._turn.kept)
+        kept = cast("list[Json]", self._state.kept)
         before = "".join(attempt["content"] for attempt in kept)
         content = self._content(before)
         if not kept and not self._calls and content == self._message.get("content"):
@@ -93,12 +93,12 @@ class _Written:
         for key in _SPOKEN:
             if texts := [attempt[key] for attempt in kept if key in attempt]:
                 message[key] = "".join([*texts, self._message.get(key) or ""])
-        if self._calls and self._turn.legacy:
+        if self._calls and self._state.legacy:
             message["function_call"] = _function(self._calls[0])
         elif self._calls:
             ours = [{"id": call.id, "type": "function", "function": _function(call)} for call in self._calls]
             message["tool_calls"] = [*ours, *self._native]
-        reason = finish_reason(choice.get("finish_reason"), bool(self._calls), self._turn.legacy)
+        reason = finish_reason(choice.get("finish_reason"), bool(self._calls), self._state.legacy)
         return {**choice, "message": message, "finish_reason": reason}
 
     def _content(self, before: str) -> object:

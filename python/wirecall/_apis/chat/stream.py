@@ -21,16 +21,16 @@ def is_normal(reason: object) -> bool:
     return reason in ("stop", "tool_calls", "function_call")
 
 
-def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool:
+def is_whole(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool:
     """Whether a choice stopped normally, and not at a stop sequence of the host's request."""
-    return is_normal(choice.get("finish_reason")) and not turn.asked_to_stop(_matched(choice, answer))
+    return is_normal(choice.get("finish_reason")) and not state.asked_to_stop(_matched(choice, answer))
 
 
-def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], turn: ResponseState) -> bool | None:
+def is_cut(choice: Mapping[str, Any], answer: Mapping[str, Any], state: ResponseState) -> bool | None:
     """The `truncated` of a choice: None if it may be cut off."""
     reason = choice.get("finish_reason")
     if reason == "stop":
-        return turn.was_cut(_matched(choice, answer))
+        return state.was_cut(_matched(choice, answer))
     return True if reason == "length" else False if is_normal(reason) else None
 
 
@@ -65,7 +65,7 @@ class _Choice(PartWriter):
     """One choice, and the deltas that are made of it.
 
     Attributes:
-        turn: Its own, if there are several choices.
+        state: Its own, if there are several choices.
         lead: What else a chunk says of the choice: it goes with the first delta that is made of the chunk.
         calls: Number of calls that were sent, native ones included: the next one's index.
         ours: Whether one of them was found in text.
@@ -76,9 +76,9 @@ class _Choice(PartWriter):
         ended: Its finish reason came.
     """
 
-    def __init__(self, index: object, turn: ResponseState, send: Callable[[Json], object]) -> None:
+    def __init__(self, index: object, state: ResponseState, send: Callable[[Json], object]) -> None:
         self.index = index
-        self.turn = turn
+        self.state = state
         self.buffer = HoldBuffer(send)
         self.lead: Json = {}
         self.calls = 0
@@ -88,7 +88,7 @@ class _Choice(PartWriter):
 
     def begin(self) -> None:
         """Begins the next attempt."""
-        self.reader = TextReader(self.turn)
+        self.reader = TextReader(self.state)
         self.buffer.drop()
         self.late = False
         self.mark = self.calls
@@ -115,12 +115,12 @@ class _Choice(PartWriter):
         self.ours = self.ours or not late
         function = {"name": name, "arguments": ""}
         call = {"index": self.calls, "id": id, "type": "function", "function": function}
-        self.send({"function_call": function} if self.turn.legacy else {"tool_calls": [call]})
+        self.send({"function_call": function} if self.state.legacy else {"tool_calls": [call]})
 
     def fragment(self, json_text: str) -> None:
         function = {"arguments": json_text}
         call = {"index": self.calls, "function": function}
-        self.send({"function_call": function} if self.turn.legacy else {"tool_calls": [call]})
+        self.send({"function_call": function} if self.state.legacy else {"tool_calls": [call]})
 
     def close_call(self) -> None:
         self.calls += 1
@@ -141,26 +141,26 @@ class _Choice(PartWriter):
                 self.buffer.release()
                 self.native[key] = self.calls
                 self.calls += 1
-                self.turn.called += 1
+                self.state.called += 1
             self.send({"tool_calls": [{**call, "index": self.native[key]}]})
         if function is not None:
             self.buffer.release()
             if mapping(function).get("name"):
-                self.turn.called += 1
+                self.state.called += 1
             self.send({"function_call": function})
 
     def finish(self, truncated: bool | None, *, normal: bool) -> bool:
         """Ends the answer. True: the request must be retried."""
         self.ended = True
         self.write(self.reader.finish(truncated=truncated))
-        return self.turn.should_retry(normal=normal and not self.refused)
+        return self.state.should_retry(normal=normal and not self.refused)
 
 
 class ChatStream(AnswerStream):
     """One streamed answer. Each choice is read on its own; if there are several, none is retried."""
 
-    def __init__(self, turn: ResponseState) -> None:
-        super().__init__(turn)
+    def __init__(self, state: ResponseState) -> None:
+        super().__init__(state)
         self._choices: dict[object, _Choice] = {}
         # What is made of the last event.
         self._made: list[Json] = []
@@ -174,13 +174,13 @@ class ChatStream(AnswerStream):
         return any(choice.buffer.holds or choice.reader.holds for choice in self._choices.values())
 
     def _begin(self) -> None:
-        self._turn.usage.append(self._usage)
+        self._state.usage.append(self._usage)
         self._usage = None
         for choice in self._choices.values():
             choice.begin()
 
     def feed(self, event: Json) -> list[Json] | None:
-        if not self._turn.reads:
+        if not self._state.reads:
             return None
         is_over = self._is_over()
         if self._ended:
@@ -213,7 +213,7 @@ class ChatStream(AnswerStream):
         return None if not self._attempt or "error" in event else [self._renewed(event, event.get("usage"))]
 
     def end(self) -> list[Json]:
-        if not self._turn.reads or self._is_over():
+        if not self._state.reads or self._is_over():
             return []
         self._made.clear()
         for choice in self._choices.values():
@@ -236,7 +236,7 @@ class ChatStream(AnswerStream):
         known = {key: value for key, value in (self._identity or {}).items() if key in event}
         made = {**event, **known}
         if isinstance(usage, Mapping):
-            made["usage"] = sum_usage([*self._turn.usage, usage])
+            made["usage"] = sum_usage([*self._state.usage, usage])
         return made
 
     def _events(self, event: Json, usage: object) -> list[Json]:
@@ -268,14 +268,14 @@ class ChatStream(AnswerStream):
             return False  # A choice cannot have such an index.
         choice = self._choices.get(index)
         if choice is None:
-            alone = self._turn.alone and not self._choices
-            turn = self._turn if alone else self._turn.sibling()
-            choice = self._choices[index] = _Choice(index, turn, self._made.append)
+            alone = self._state.alone and not self._choices
+            state = self._state if alone else self._state.sibling()
+            choice = self._choices[index] = _Choice(index, state, self._made.append)
         delta = mapping(given.get("delta"))
         reason = given.get("finish_reason")
         choice.refused = choice.refused or bool(delta.get("refusal"))
         if choice.ended:
-            renamed = finish_reason(reason, choice.ours, choice.turn.legacy)
+            renamed = finish_reason(reason, choice.ours, choice.state.legacy)
             if reason is None or renamed == reason:
                 return False
             self._made.append({**given, "finish_reason": renamed})
@@ -311,13 +311,13 @@ class ChatStream(AnswerStream):
                 choice.send({})
             return True
         before = len(self._made)
-        if choice.finish(is_cut(given, event, choice.turn), normal=is_whole(given, event, choice.turn)):
+        if choice.finish(is_cut(given, event, choice.state), normal=is_whole(given, event, choice.state)):
             self._retries = True
             choice.buffer.drop()
             choice.calls = choice.mark
             return True
         choice.ours = choice.ours or choice.late
-        renamed = finish_reason(reason, choice.ours, choice.turn.legacy)
+        renamed = finish_reason(reason, choice.ours, choice.state.legacy)
         quiet = not says and not choice.buffer.holds
         if quiet and len(self._made) == before and renamed == reason and not self._attempt:
             return False

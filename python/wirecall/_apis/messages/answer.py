@@ -35,9 +35,9 @@ class StopReason:
     ours: bool
 
     @classmethod
-    def of(cls, holder: Mapping[str, Any], turn: ResponseState) -> "StopReason":
+    def of(cls, holder: Mapping[str, Any], state: ResponseState) -> "StopReason":
         reason = holder.get("stop_reason")
-        mark = turn.toolset.result_marks[0]
+        mark = state.toolset.result_marks[0]
         return cls(reason, reason == "stop_sequence" and holder.get("stop_sequence") == mark)
 
     @property
@@ -53,12 +53,12 @@ class StopReason:
             return False
         return True if self.reason in ("max_tokens", "model_context_window_exceeded") else None
 
-    def rewritten(self, holder: Mapping[str, Any], turn: ResponseState) -> Json:
+    def rewritten(self, holder: Mapping[str, Any], state: ResponseState) -> Json:
         """The two fields of `holder` that differ."""
         changed: Json = {}
         if self.ours:
             changed = {"stop_reason": "end_turn", "stop_sequence": None}
-        if turn.called and (self.ours or self.reason == "end_turn"):
+        if state.called and (self.ours or self.reason == "end_turn"):
             changed["stop_reason"] = "tool_use"
         return {key: value for key, value in changed.items() if holder.get(key) != value}
 
@@ -80,20 +80,20 @@ class _Segment:
     text: str
 
 
-def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
+def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     content = body.get("content")
     if not isinstance(content, list):
         return dict(body)
-    stop = StopReason.of(body, turn)
+    stop = StopReason.of(body, state)
     items: list[Any] = []
     kept: list[object] | None = None
     for position, block in enumerate(content):
         if not is_text(block):
             if is_call(block):
-                turn.called += 1
+                state.called += 1
             items.append(block)
             continue
-        reader = TextReader(turn, ID_PREFIX, fragments=False)
+        reader = TextReader(state, ID_PREFIX, fragments=False)
         last = position == len(content) - 1
         parts = reader.feed(block["text"]) + reader.finish(truncated=stop.truncated if last else None)
         for part in parts:
@@ -103,13 +103,13 @@ def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
                 items.append(_call_block(part))
             elif isinstance(part, Hold):
                 kept = _folded(items)
-    if turn.should_retry(normal=stop.normal):
-        turn.kept += _folded(items) if kept is None else kept
-        turn.usage.append(body.get("usage"))
+    if state.should_retry(normal=stop.normal):
+        state.kept += _folded(items) if kept is None else kept
+        state.usage.append(body.get("usage"))
         return None
-    read = {**body, "content": [*turn.kept, *_folded(items)], **stop.rewritten(body, turn)}
-    if turn.usage and isinstance(body.get("usage"), Mapping):
-        read["usage"] = sum_usage([*turn.usage, body["usage"]])
+    read = {**body, "content": [*state.kept, *_folded(items)], **stop.rewritten(body, state)}
+    if state.usage and isinstance(body.get("usage"), Mapping):
+        read["usage"] = sum_usage([*state.usage, body["usage"]])
     return read
 
 

@@ -33,8 +33,8 @@ class _Block:
 class MessagesStream(streams.AnswerStream, streams.PartWriter):
     """One streamed answer, or several that become one."""
 
-    def __init__(self, turn: ResponseState) -> None:
-        super().__init__(turn)
+    def __init__(self, state: ResponseState) -> None:
+        super().__init__(state)
         self._sending: list[Json] = []
         self.buffer = HoldBuffer(self._sending.append)
         self._started = False
@@ -77,7 +77,7 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         self._sending.clear()
         self._finish(truncated=True)
         if not self._ended:
-            self._turn.should_retry(normal=False)
+            self._state.should_retry(normal=False)
             self.buffer.release()
         self._stopped = True
         return [*self._sending]
@@ -96,12 +96,12 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             return None
         block, index = event.get("content_block"), event.get("index")
         if isinstance(block, Mapping) and is_text(block) and isinstance(index, int):
-            self._block = _Block(index, block, TextReader(self._turn, ID_PREFIX))
+            self._block = _Block(index, block, TextReader(self._state, ID_PREFIX))
             if block["text"]:
                 self.write(self._block.reader.feed(block["text"]))
             return None
         if is_call(block):
-            self._turn.called += 1
+            self._state.called += 1
             self.buffer.release()
         place = self._take()
         if not isinstance(index, int):
@@ -137,21 +137,21 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
         delta = event.get("delta")
         if not isinstance(delta, Mapping) or delta.get("stop_reason") is None or self._stopped:
             return self._with_usage(event)
-        stop = StopReason.of(delta, self._turn)
+        stop = StopReason.of(delta, self._state)
         self._finish(truncated=stop.truncated)
         if self._ended:
             return None
-        if self._turn.should_retry(normal=stop.normal):
+        if self._state.should_retry(normal=stop.normal):
             if self.buffer.drop():
                 self._next, self._open = self._mark
             self._close()
-            self._turn.usage.append(self._usage)
+            self._state.usage.append(self._usage)
             self._retries = True
             return None
         self.buffer.release()
         self._stopped = True
         event = self._with_usage(event)
-        changed = stop.rewritten(delta, self._turn)
+        changed = stop.rewritten(delta, self._state)
         return {**event, "delta": {**delta, **changed}} if changed else event
 
     # What they become.
@@ -232,7 +232,8 @@ class MessagesStream(streams.AnswerStream, streams.PartWriter):
             self._usage.update({key: value for key, value in usage.items() if value is not None})
 
     def _with_usage(self, event: Json) -> Json:
-        return {**event, "usage": sum_usage([*self._turn.usage, self._usage])} if self._turn.usage else event
+        before = self._state.usage
+        return {**event, "usage": sum_usage([*before, self._usage])} if before else event
 
     _handlers: ClassVar = {
         "message_start": _start,

@@ -8,13 +8,13 @@ from wirecall._apis.values import Json
 from wirecall._rewriting.response import ResponseState
 
 
-def read_answer(body: Mapping[str, Any], turn: ResponseState) -> Json | None:
+def read_answer(body: Mapping[str, Any], state: ResponseState) -> Json | None:
     # The stream of the earlier attempts, which goes on.
-    stream = turn.kept[-1] if turn.kept else None
+    stream = state.kept[-1] if state.kept else None
     if not isinstance(stream, ResponsesStream):
-        stream = ResponsesStream(turn, fragments=False)
+        stream = ResponsesStream(state, fragments=False)
     status = body.get("status")
     read = stream.read_whole(body, status if isinstance(status, str) else "completed")
     if read is None:
-        turn.kept[:] = [stream]
+        state.kept[:] = [stream]
     return read

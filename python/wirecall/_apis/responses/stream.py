@@ -48,8 +48,8 @@ def stream_error(error: Exception, sequence_number: int = 0) -> Json:
 class ResponsesStream(AnswerStream, PartWriter):
     """A streamed answer. Without `fragments` it reads whole ones."""
 
-    def __init__(self, turn: ResponseState, *, fragments: bool = True) -> None:
-        super().__init__(turn)
+    def __init__(self, state: ResponseState, *, fragments: bool = True) -> None:
+        super().__init__(state)
         self._fragments = fragments
         self._out = Output()
         # What is to be written once it is certain that the request is not retried: see `_do`.
@@ -171,7 +171,7 @@ class ResponsesStream(AnswerStream, PartWriter):
             self._open.append(index)
             return
         if isinstance(item, Mapping) and item.get("type") in _NATIVE_CALLS:
-            self._turn.called += 1
+            self._state.called += 1
             self.buffer.release()
         self._do(self._begin_item, index, item, event)
 
@@ -248,7 +248,7 @@ class ResponsesStream(AnswerStream, PartWriter):
     def _text(self, source: Source, index: int, part: Mapping[str, Any]) -> Text:
         if index not in source.texts:
             self._finish_texts(source, False)
-            source.texts[index] = Text(TextReader(self._turn, fragments=self._fragments), part)
+            source.texts[index] = Text(TextReader(self._state, fragments=self._fragments), part)
         return source.texts[index]
 
     def _complete(self, source: Source, text: Text, given: object) -> None:
@@ -307,17 +307,17 @@ class ResponsesStream(AnswerStream, PartWriter):
             for index, item in enumerate(output):
                 self._item_done(index, item, _item_event(index, item))
         cut = mapping(response.get("incomplete_details")).get("reason") == "max_output_tokens"
-        truncated = self._turn.was_cut() if status == "completed" else (cut or None)
+        truncated = self._state.was_cut() if status == "completed" else (cut or None)
         usage = response.get("usage")
         if self._finish(status, truncated):
-            self._turn.usage.append(usage)
+            self._state.usage.append(usage)
             return None
         changed: Json = {}
         if (output or self._out.items) and output != self._out.items:
             changed["output"] = list(self._out.items)
         if self._attempt:
             changed["id"] = self._response_id
-        if total := sum_usage([*self._turn.usage, usage] if self._turn.usage else []):
+        if total := sum_usage([*self._state.usage, usage] if self._state.usage else []):
             changed["usage"] = total
         return {**response, **changed} if changed else response
 
@@ -327,7 +327,7 @@ class ResponsesStream(AnswerStream, PartWriter):
         still_open = [self._sources[index] for index in self._open]
         for source in still_open:
             self._finish_texts(source, _status(source) == "incomplete" or truncated)
-        if self._turn.should_retry(normal=status == "completed" and not self._refused):
+        if self._state.should_retry(normal=status == "completed" and not self._refused):
             self.buffer.drop()
             self._out.leave_open()
             self._retries = True
